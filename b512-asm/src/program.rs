@@ -1,0 +1,185 @@
+//! A program with everything that it needs to stand on its own.
+
+use crate::isa::Instr;
+use crate::reg::{AReg, MReg};
+use std::fmt;
+use std::str::FromStr;
+
+/// Instructions, initial memories, initial registers, names, and what the program computes.
+///
+/// This is what assembly text and object files hold and what the simulator runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// The kernel's name.
+    pub name: String,
+    /// The instructions in program order. There are no branches: each executes once.
+    pub instructions: Vec<Instr>,
+    /// Initial contents of the vector data memory.
+    pub vdm: Image,
+    /// Initial contents of the scalar data memory.
+    pub sdm: Image,
+    /// Address registers that the controlling core sets before the start; the others hold 0.
+    pub addresses: Vec<(AReg, u32)>,
+    /// Modulus registers that the controlling core sets before the start. Each is odd and above
+    /// 1. Using another one before an `mload` is an error of the program.
+    pub moduli: Vec<(MReg, u128)>,
+    /// Named ranges of the memories, in the order of their declaration.
+    pub symbols: Vec<Symbol>,
+    /// What the program computes: an equation for each of its outputs.
+    pub equations: Vec<Equation>,
+}
+
+impl Program {
+    /// The symbol of that name.
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.symbols.iter().find(|symbol| symbol.name == name)
+    }
+}
+
+/// Initial contents of a memory: segments in ascending order that do not overlap. Words outside
+/// of them are zero.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Image {
+    /// The segments, in ascending order of their first word.
+    pub segments: Vec<Segment>,
+}
+
+impl Image {
+    /// One past the last word of the last segment.
+    pub fn end(&self) -> u32 {
+        self.segments.last().map_or(0, Segment::end)
+    }
+}
+
+/// Consecutive words of a memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Word address of the first word.
+    pub start: u32,
+    /// The words.
+    pub words: Vec<u128>,
+}
+
+impl Segment {
+    /// One past the last word.
+    pub fn end(&self) -> u32 {
+        self.start + self.words.len() as u32
+    }
+}
+
+/// A memory that a symbol lies in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Space {
+    /// The vector data memory.
+    Vdm,
+    /// The scalar data memory.
+    Sdm,
+}
+
+/// What a symbol's words are for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// Data that the caller provides before each run.
+    Input,
+    /// A result that the caller reads after the run.
+    Output,
+    /// Constants that belong to the program.
+    Table,
+    /// Working memory without meaning before and after the run.
+    Scratch,
+}
+
+/// A named range of a memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// The name: a letter or `_`, then letters, digits, `_` or `.`.
+    pub name: String,
+    /// The memory.
+    pub space: Space,
+    /// Word address of the first word.
+    pub start: u32,
+    /// Number of words.
+    pub words: u32,
+    /// What the words are for.
+    pub role: Role,
+}
+
+/// `output = function(inputs)` over Z_q\[x\]/(x^n + 1): the contract that `rpu run --check` holds
+/// a program to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Equation {
+    /// The symbol that receives the result.
+    pub output: String,
+    /// What is computed.
+    pub function: Function,
+    /// The symbols of the operands, as many as [`Function::arity`] says.
+    pub inputs: Vec<String>,
+    /// The ring's degree, a power of two; every operand has as many coefficients.
+    pub n: u32,
+    /// The modulus q.
+    pub modulus: u128,
+    /// psi: the primitive 2n-th root of unity modulo q that the transforms are defined by. Zero
+    /// for functions without a transform.
+    pub root: u128,
+}
+
+/// The ring operations that a program can claim to compute.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Function {
+    /// Forward negacyclic number-theoretic transform: natural order in, bit-reversed order out,
+    /// `y[i] = x(psi^(2 bitrev(i) + 1))`, no scaling.
+    Ntt,
+    /// The inverse of [`Function::Ntt`]: bit-reversed order in, natural order out, scaled by 1/n.
+    Intt,
+    /// Product of two polynomials modulo x^n + 1, natural order.
+    Polymul,
+    /// Sum, coefficient by coefficient.
+    Add,
+    /// Difference, coefficient by coefficient.
+    Sub,
+    /// Product, coefficient by coefficient.
+    Mul,
+}
+
+impl Function {
+    /// Every function.
+    pub const ALL: [Self; 6] = [Self::Ntt, Self::Intt, Self::Polymul, Self::Add, Self::Sub, Self::Mul];
+
+    /// The name in assembly text and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ntt => "ntt",
+            Self::Intt => "intt",
+            Self::Polymul => "polymul",
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+        }
+    }
+
+    /// The number of operands.
+    pub const fn arity(self) -> usize {
+        match self {
+            Self::Ntt | Self::Intt => 1,
+            Self::Polymul | Self::Add | Self::Sub | Self::Mul => 2,
+        }
+    }
+
+    /// Whether the function is defined by a root of unity.
+    pub const fn needs_root(self) -> bool {
+        matches!(self, Self::Ntt | Self::Intt)
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Function {
+    type Err = ();
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|function| function.name() == name).ok_or(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Typed register indices and the immediate operands of an instruction.
+
+use std::fmt;
+
+/// Registers in each of the four register files.
+pub const REGISTERS: usize = 64;
+
+/// Elements of a vector register.
+pub const VECTOR_LENGTH: usize = 512;
+
+/// Bits of a lane number: `VECTOR_LENGTH == 1 << LANE_BITS`.
+pub const LANE_BITS: u32 = 9;
+
+/// Bytes of an element, and of a word of the VDM and the SDM.
+pub const WORD_BYTES: usize = 16;
+
+/// Words of the largest VDM that the ISA can address (32 MiB).
+pub const MAX_VDM_WORDS: u32 = 1 << 21;
+
+/// Words of the largest SDM that the ISA can address (16 MiB).
+pub const MAX_SDM_WORDS: u32 = 1 << 20;
+
+macro_rules! register {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u8);
+
+        impl $name {
+            /// The letter in front of the number in assembly text.
+            pub const PREFIX: char = $prefix;
+
+            /// Register `index`, or `None` at 64 and above.
+            pub const fn new(index: u8) -> Option<Self> {
+                if (index as usize) < REGISTERS { Some(Self(index)) } else { None }
+            }
+
+            /// Register `index`.
+            ///
+            /// # Panics
+            /// At 64 and above.
+            pub const fn at(index: usize) -> Self {
+                assert!(index < REGISTERS, "register index out of range");
+                Self(index as u8)
+            }
+
+            /// The register's number, 0 to 63.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// All 64 registers in order.
+            pub fn all() -> impl DoubleEndedIterator<Item = Self> + Clone {
+                (0..REGISTERS as u8).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}{}", $prefix, self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+register! {
+    /// A vector register (VRF): 512 elements of 128 bits.
+    VReg, 'v'
+}
+register! {
+    /// A scalar register (SRF): one element of 128 bits.
+    SReg, 's'
+}
+register! {
+    /// An address register (ARF): a word address of the VDM.
+    AReg, 'a'
+}
+register! {
+    /// A modulus register (MRF): an odd modulus of up to 128 bits.
+    MReg, 'm'
+}
+
+/// The 20-bit address field: words of 16 bytes, from ARF\[RM\] in the VDM, from 0 in the SDM.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Offset(u32);
+
+impl Offset {
+    /// The largest offset that fits.
+    pub const MAX: u32 = (1 << 20) - 1;
+
+    /// An offset of `words`, or `None` where it does not fit 20 bits.
+    pub const fn new(words: u32) -> Option<Self> {
+        if words <= Self::MAX { Some(Self(words)) } else { None }
+    }
+
+    /// The offset in words.
+    pub const fn words(self) -> u32 {
+        self.0
+    }
+}
+
+/// How the 512 elements of a vector load or store lie in the VDM.
+///
+/// The paper names STRIDED-SKIP and REPEATED of four modes; the other two, and the meaning of
+/// VALUE in each, are this project's reading of it (see `docs/isa.md`). VALUE is always the
+/// exponent of a power of two.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum AddressMode {
+    /// Element `i` at `base + i`.
+    #[default]
+    Linear,
+    /// Element `i` at `base + i * 2^value`.
+    Strided(Log2),
+    /// Blocks of `2^value` words transferred, as many skipped:
+    /// element `i` at `base + (i >> value) * 2^(value + 1) + i % 2^value`.
+    StridedSkip(Log2),
+    /// A block of `2^value` words, repeated: element `i` at `base + i % 2^value`.
+    Repeated(Log2),
+}
+
+/// The VALUE field of an address mode: an exponent of two, 0 to [`Log2::MAX`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Log2(u8);
+
+impl Log2 {
+    /// The largest exponent: 2^20 words is half of the largest VDM.
+    pub const MAX: u8 = 20;
+
+    /// The exponent `value`, or `None` above [`Log2::MAX`].
+    pub const fn new(value: u8) -> Option<Self> {
+        if value <= Self::MAX { Some(Self(value)) } else { None }
+    }
+
+    /// The exponent.
+    pub const fn value(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl AddressMode {
+    /// The word offset of element `lane` (0 to 511) from the effective address.
+    pub const fn element(self, lane: u32) -> u32 {
+        match self {
+            Self::Linear => lane,
+            Self::Strided(v) => lane << v.value(),
+            Self::StridedSkip(v) => {
+                let v = v.value();
+                // From 2^9 on no block boundary is reached.
+                if v >= LANE_BITS { lane } else { ((lane >> v) << (v + 1)) | (lane & ((1 << v) - 1)) }
+            }
+            Self::Repeated(v) => {
+                let v = v.value();
+                if v >= LANE_BITS { lane } else { lane & ((1 << v) - 1) }
+            }
+        }
+    }
+
+    /// Words from the effective address to the last word touched, both included.
+    pub const fn span(self) -> u32 {
+        match self {
+            Self::Repeated(v) if v.value() < LANE_BITS => 1 << v.value(),
+            mode => mode.element(VECTOR_LENGTH as u32 - 1) + 1,
+        }
+    }
+}
