@@ -1,1 +1,6 @@
-//! To be filled.
+//! Code generation for the Ring Processing Unit.
+
+pub mod code;
+pub mod lower;
+pub mod plan;
+pub mod schedule;
