@@ -14,7 +14,8 @@ pub struct Dialect {
 
 /// Appends the code of a transform from `input` to `output`.
 ///
-/// With `times`, each element of the result is multiplied by the element of that buffer which
+/// A pass that cannot work in place needs a second buffer: the one named `scratch`, which is made
+/// where there is none. With `times`, each element of the result is multiplied by the element of that buffer which
 /// lies at the same place.
 ///
 /// # Errors
@@ -26,10 +27,11 @@ pub fn transform(
     tower: TowerId,
     input: BufferId,
     output: BufferId,
+    scratch: &str,
     times: Option<BufferId>,
 ) -> Result<(), PlanError> {
     let passes = plan.trace()?;
-    let buffers = pass_buffers(code, &passes, input, output);
+    let buffers = pass_buffers(code, &passes, input, output, scratch);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
     let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: HashMap::new() };
     for (number, pass) in passes.iter().enumerate() {
@@ -41,18 +43,22 @@ pub fn transform(
 
 /// The buffer before each pass and after the last one. A pass that cannot work in place goes from
 /// one of two buffers to the other; the second one is made only where it is needed.
-fn pass_buffers(code: &mut Code, passes: &[TracedPass], input: BufferId, output: BufferId) -> Vec<BufferId> {
+fn pass_buffers(
+    code: &mut Code,
+    passes: &[TracedPass],
+    input: BufferId,
+    output: BufferId,
+    scratch: &str,
+) -> Vec<BufferId> {
     let mut buffers = vec![output];
-    let mut scratch = None;
     for pass in passes[1..].iter().rev() {
         let after = buffers[buffers.len() - 1];
         buffers.push(if pass.in_place() {
             after
         } else if after == output {
-            *scratch.get_or_insert_with(|| {
-                let name = format!("{}.scratch", code.buffers[output.index()].name);
-                code.buffer(name, code.buffers[output.index()].words, Role::Scratch)
-            })
+            let known = code.buffers.iter().position(|buffer| buffer.name == scratch);
+            let words = code.buffers[output.index()].words;
+            known.map_or_else(|| code.buffer(scratch, words, Role::Scratch), |at| BufferId(at as u32))
         } else {
             output
         });
