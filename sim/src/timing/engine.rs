@@ -232,9 +232,10 @@ impl Engine {
         self.queues[pipe.index()].len()
     }
 
-    /// Whether nothing is in flight.
+    /// Whether nothing is in flight and nothing holds the front end.
     pub fn idle(&self) -> bool {
-        self.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
+        let free = self.dispatched_now == 0 && self.held_until <= self.now;
+        free && self.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
     }
 
     /// Whether no access to `sram` is known for the `count` cycles from `from` on.
