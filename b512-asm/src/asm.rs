@@ -35,6 +35,22 @@ use std::collections::HashMap;
 /// Every error that the source has, in the order of their places, the first
 /// [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |assembler, missing| assembler.check(missing))
+}
+
+/// Assembles directives without the checks of the whole program.
+pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |_, _| {})
+}
+
+/// What may be missing from a program because of errors that have been reported.
+#[derive(Clone, Copy)]
+struct Missing {
+    instructions: bool,
+    directives: bool,
+}
+
+fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<Program, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let Parse { statements, lost_instruction, lost_directive } = grammar::parse(source, &mut diagnostics);
     let mut assembler = Assembler {
@@ -45,8 +61,9 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
         free: [0; 2],
         places: Places::default(),
     };
-    let complete = assembler.statements(statements) && !lost_instruction;
-    assembler.check(complete, lost_directive);
+    let complete = assembler.statements(statements);
+    let directives = lost_directive || !assembler.diagnostics.is_empty();
+    check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
     let Assembler { diagnostics, program, .. } = assembler;
     diagnostics.into_result().map(|()| program)
 }
@@ -319,17 +336,14 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// Checks the program as a whole and places its defects in the source.
-    ///
-    /// `complete`: every instruction is there; `lost_directive`: a directive may be missing.
-    fn check(&mut self, complete: bool, lost_directive: bool) {
+    /// Checks the program as a whole and places its defects in the source, less those that follow
+    /// from earlier errors.
+    fn check(&mut self, missing: Missing) {
         let Err(invalid) = self.program.check() else { return };
-        let symbols_missing = lost_directive || !self.diagnostics.is_empty();
         for defect in invalid.defects {
-            // Consequences of errors that have been reported.
             let consequence = match defect.code {
-                Code::Halt => !complete,
-                Code::UnknownSymbol => symbols_missing,
+                Code::Halt => missing.instructions,
+                Code::UnknownSymbol => missing.directives,
                 _ => false,
             };
             if !consequence {

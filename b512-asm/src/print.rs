@@ -31,8 +31,15 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// The directives: everything but the instructions and the memory images.
-    pub(crate) fn write_head(&self, f: &mut impl Write) -> fmt::Result {
+    /// The directives as text: everything but the instructions and the memory images.
+    pub(crate) fn directives(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_head(&mut text);
+        text
+    }
+
+    fn write_head(&self, f: &mut impl Write) -> fmt::Result {
         if !self.name.is_empty() {
             writeln!(f, ".kernel {}", self.name)?;
         }
