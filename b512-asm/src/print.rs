@@ -16,7 +16,11 @@ use std::fmt::{self, Write};
 /// names the place.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_head(f)?;
+        let directives = self.directives();
+        f.write_str(&directives)?;
+        if !directives.is_empty() {
+            f.write_str("\n")?;
+        }
         let bases = Bases::of(self);
         for instr in &self.instructions {
             write_instr(f, self, &bases, instr)?;
