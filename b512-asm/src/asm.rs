@@ -274,9 +274,11 @@ impl<'a> Assembler<'a> {
             return false;
         };
         let specs = op.info().operands;
-        let optional = usize::from(specs.last().is_some_and(|spec| spec.kind == OperandKind::Mode));
-        if !(specs.len() - optional..=specs.len()).contains(&operands.len()) {
-            let message = format!("`{mnemonic}` takes {} operands, not {}", specs.len(), operands.len());
+        let least = specs.iter().filter(|spec| spec.kind != OperandKind::Mode).count();
+        if !(least..=specs.len()).contains(&operands.len()) {
+            let number = if least == specs.len() { "" } else { &format!("{least} or ") };
+            let message =
+                format!("`{mnemonic}` takes {number}{} operands, not {}", specs.len(), operands.len());
             self.report(
                 Fault::new(Code::OperandCount, text, message).help(format!("write `{}`", syntax(op))),
             );
@@ -315,7 +317,7 @@ impl<'a> Assembler<'a> {
             Ok(("", expr)) => expr,
             Err(nom::Err::Failure(fault)) if fault.code == Code::Number => return Err(fault),
             _ => {
-                let message = format!("expected an offset, found `{text}`");
+                let message = format!("expected an offset, found {}", quoted(text));
                 return Err(Fault::new(Code::OperandKind, text, message)
                     .help("an offset is a number of words, a symbol, or a symbol + a number"));
             }
@@ -385,11 +387,18 @@ pub(crate) fn offset_space(op: Op) -> Space {
     }
 }
 
-/// The instruction's form, `vload vd, base, offset, mode`.
+/// The instruction's form, `vload vd, base, offset [, mode]`.
 pub(crate) fn syntax(op: Op) -> String {
     let info = op.info();
-    let operands: Vec<_> = info.operands.iter().map(|spec| spec.name).collect();
-    format!("{} {}", info.mnemonic, operands.join(", ")).trim_end().to_owned()
+    let mut text = info.mnemonic.to_owned();
+    for (i, spec) in info.operands.iter().enumerate() {
+        let separator = if i == 0 { " " } else { ", " };
+        match spec.kind {
+            OperandKind::Mode => text.push_str(&format!(" [, {}]", spec.name)),
+            _ => text.extend([separator, spec.name]),
+        }
+    }
+    text
 }
 
 fn equation<'a>(
@@ -455,6 +464,11 @@ pub(crate) fn register(kind: OperandKind, index: u8) -> Option<Operand> {
     }
 }
 
+/// An operand in a message.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
+}
+
 fn parse_register(kind: OperandKind, text: &str) -> Result<Operand, Fault<'_>> {
     let (name, prefix) = register_file(kind).unwrap_or(("a register", ' '));
     let last = REGISTERS - 1;
@@ -465,9 +479,8 @@ fn parse_register(kind: OperandKind, text: &str) -> Result<Operand, Fault<'_>> {
             && (digits.len() == 1 || !digits.starts_with('0'))
     });
     let Some(digits) = digits else {
-        return Err(
-            Fault::new(Code::OperandKind, text, format!("expected {name}, found `{text}`")).help(range)
-        );
+        return Err(Fault::new(Code::OperandKind, text, format!("expected {name}, found {}", quoted(text)))
+            .help(range));
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
         Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range)
@@ -483,7 +496,7 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         "skip" => AddressMode::StridedSkip,
         "repeated" => AddressMode::Repeated,
         _ => {
-            let fault = Fault::new(Code::Mode, text, format!("`{text}` is no addressing mode"));
+            let fault = Fault::new(Code::Mode, text, format!("{} is no addressing mode", quoted(text)));
             let names = ["linear", "strided", "skip", "repeated"];
             let exponent = |near| if near == "linear" { "" } else { " 2^k" };
             return Err(match nearest(word, names) {
@@ -498,7 +511,11 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         _ => None,
     });
     let Some(exponent) = exponent else {
-        return Err(Fault::new(Code::Mode, text, format!("`{word}` needs a power of two")).help(form));
+        let fault = Fault::new(Code::Mode, text, format!("`{word}` needs a power of two"));
+        return Err(match number(rest) {
+            Ok(("", n)) if n.is_power_of_two() => fault.help(format!("write `{word} 2^{}`", n.ilog2())),
+            _ => fault.help(form),
+        });
     };
     u8::try_from(exponent).ok().and_then(Log2::new).map(mode).ok_or_else(|| {
         Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)

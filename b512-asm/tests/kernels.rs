@@ -126,6 +126,15 @@ fn every_kernel_is_a_program_that_survives_its_other_notations() {
 }
 
 #[test]
+fn the_readme_teaches_what_assembles() {
+    let text = std::fs::read_to_string(path("README.md")).unwrap();
+    let blocks: Vec<&str> = text.split("   ```\n").skip(1).step_by(2).collect();
+    let program = assemble(&blocks[..3].concat()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(program.instructions.len(), 5);
+    assert_eq!(blocks.len(), 4);
+}
+
+#[test]
 fn vadd_adds() {
     let program = kernel("vadd.b512");
     let &Equation { function, n, modulus, .. } = equation(&program);
