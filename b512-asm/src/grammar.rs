@@ -97,7 +97,7 @@ fn code_of_line(input: &str) -> (&str, &str) {
 }
 
 /// Skips blanks, empty lines and comments.
-fn skip_space(mut input: &str) -> &str {
+pub(crate) fn skip_space(mut input: &str) -> &str {
     loop {
         input = input.trim_start();
         if !(input.starts_with("//") || input.starts_with('#')) {
@@ -108,7 +108,7 @@ fn skip_space(mut input: &str) -> &str {
 }
 
 /// The fault inside a nom error; the parsers here are complete, so there always is one.
-fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
+pub(crate) fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
     match error {
         nom::Err::Error(fault) | nom::Err::Failure(fault) => fault,
         nom::Err::Incomplete(_) => Fault::new(Code::Syntax, "", "the text ends too early"),
