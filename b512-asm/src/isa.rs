@@ -1,6 +1,6 @@
 //! The instruction set as one table.
 //!
-//! Every instruction is one row of the [`isa!`] invocation below: its documentation, its name,
+//! Every instruction is one row of the `isa!` invocation below: its documentation, its name,
 //! its opcode and BFLY bit, the pipeline that executes it, and its operands with the bits that
 //! hold them and their direction. From the rows come the [`Op`] and [`Instr`] enums, the encoder
 //! and decoder, the operand lists that the assembler, the disassembler and the property tests
