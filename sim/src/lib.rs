@@ -1,1 +1,13 @@
-//! To be filled.
+//! The Ring Processing Unit in software: what a B512 program computes, and what it costs.
+//!
+//! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
+//! [`timing`] says in which cycle each of them happens. The last two are independent: timing
+//! touches no data. The crate does no terminal input or output.
+
+pub mod cpu;
+pub mod functional;
+pub mod machine;
+pub mod modular;
+pub mod timing;
+
+pub use machine::Machine;
