@@ -500,17 +500,17 @@ pub(crate) fn parse_register<'a>(
 ) -> Result<Operand, Fault<'a>> {
     let name = register_file(kind);
     let last = REGISTERS - 1;
-    let range = format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
+    let range = || format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
     let digits = text.strip_prefix(prefix).filter(|digits| {
         let canonical = digits.len() == 1 || !digits.starts_with('0');
         !digits.is_empty() && canonical && digits.bytes().all(|b| b.is_ascii_digit())
     });
     let Some(digits) = digits else {
         let message = format!("expected {name}, found {}", quoted(text));
-        return Err(Fault::new(Code::OperandKind, text, message).help(range));
+        return Err(Fault::new(Code::OperandKind, text, message).help(range()));
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
-        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range)
+        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range())
     })
 }
 

@@ -38,9 +38,9 @@
 
 use crate::asm::{operand_count, parse_register};
 use crate::diagnostic::{Code, Diagnostics, nearest};
-use crate::grammar::{fault, skip_space};
+use crate::grammar::skip_space;
 use crate::isa::{Instr, Operand, OperandKind};
-use crate::lex::{Fault, Parsed, expect, first_token, number, span_in, token};
+use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
 use crate::program::Program;
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg, WORD_BYTES};
 use nom::Parser;
