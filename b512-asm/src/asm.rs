@@ -548,3 +548,33 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_module_assembles() {
+        let documentation = include_str!("asm.rs").lines().map_while(|line| line.strip_prefix("//!"));
+        let example = documentation.skip_while(|line| !line.ends_with("```text")).skip(1);
+        let example: Vec<_> = example.take_while(|line| !line.ends_with("```")).collect();
+        let program = assemble(&example.join("\n")).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!((program.instructions.len(), program.symbols.len()), (5, 3));
+    }
+
+    #[test]
+    fn symbols_follow_the_end_of_those_before_in_their_memory() {
+        let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
+        let program = assemble(source).unwrap();
+        let starts: Vec<_> = program.symbols.iter().map(|symbol| symbol.start).collect();
+        assert_eq!(starts, [16, 0, 16, 24]);
+    }
+
+    #[test]
+    fn a_values_place_is_found_among_comments_and_commas() {
+        let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
+        let errors = assemble(source).unwrap_err();
+        let spans: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
+        assert_eq!(spans, ["9"]);
+    }
+}
