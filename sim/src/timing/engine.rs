@@ -5,7 +5,7 @@ use super::vrf::Reservations;
 use super::work::{SRAMS, Work};
 use super::{Cycle, Decoder};
 use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease};
-use b512_asm::reg::REGISTERS;
+use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{Pipe, Program, VReg};
 use std::collections::VecDeque;
 
@@ -80,8 +80,8 @@ pub struct Engine {
     queues: [VecDeque<Waiting>; 3],
     /// When each path of each pipe is free.
     free_at: [[Cycle; 2]; 3],
-    /// When the head of each queue can issue, where that is known.
-    head_issue: [Option<Cycle>; 3],
+    /// What is known of when the head of each queue issues; nothing of an empty queue's.
+    heads: [Head; 3],
     reservations: Reservations,
     end: Cycle,
     timing: Timing,
@@ -126,6 +126,15 @@ impl Users {
     }
 }
 
+/// When the head of a queue issues.
+#[derive(Clone, Copy, Default)]
+struct Head {
+    /// Not before this cycle.
+    at: Cycle,
+    /// In that very cycle, unless another instruction issues first and takes one of its SRAMs.
+    exact: bool,
+}
+
 #[derive(Clone)]
 struct Waiting {
     index: usize,
@@ -156,7 +165,7 @@ impl Engine {
             registers: [Register::default(); REGISTERS],
             queues: Default::default(),
             free_at: Default::default(),
-            head_issue: [None; 3],
+            heads: Default::default(),
             reservations: Reservations::new(horizon(machine)),
             end: Cycle::ZERO,
             timing: Timing::default(),
@@ -241,6 +250,9 @@ impl Engine {
             self.registers[reg.index()].writers.waiting[pipe] += 1;
         }
         self.queues[pipe].push_back(Waiting { index, dispatch: self.now, work: *work });
+        if self.queues[pipe].len() == 1 {
+            self.look_at_head(pipe);
+        }
         self.now
     }
 
@@ -274,13 +286,13 @@ impl Engine {
     fn next_issue(&mut self) -> Option<(Pipe, Cycle)> {
         let mut best: Option<(Pipe, Cycle, usize)> = None;
         for pipe in Pipe::VECTOR {
-            let Some(head) = self.queues[pipe.index()].front() else { continue };
-            let at = *self.head_issue[pipe.index()].get_or_insert_with(|| {
-                let ready = head.dispatch + self.params.dispatch_to_issue;
-                let free = self.free_at[pipe.index()][usize::from(head.work.path)];
-                self.reservations.first_free(&head.work, ready.max(free))
-            });
-            let rank = if self.params.oldest_first { head.index } else { pipe.index() };
+            let Some(waiting) = self.queues[pipe.index()].front() else { continue };
+            let head = &mut self.heads[pipe.index()];
+            if !head.exact {
+                *head = Head { at: self.reservations.first_free(&waiting.work, head.at), exact: true };
+            }
+            let at = head.at;
+            let rank = if self.params.oldest_first { waiting.index } else { pipe.index() };
             if best.is_none_or(|(_, cycle, other)| (at, rank) < (cycle, other)) {
                 best = Some((pipe, at, rank));
             }
@@ -291,11 +303,15 @@ impl Engine {
     fn issue(&mut self, pipe: Pipe, at: Cycle) {
         let p = pipe.index();
         let Waiting { index, work, .. } = self.queues[p].pop_front().expect("the head issues");
-        self.reservations.forget_before(at);
         self.reservations.reserve(&work, at);
-        // The heads of the other queues may have lost their cycle.
-        self.head_issue = [None; 3];
+        // A queue issues one instruction a cycle, even where the other path is free.
+        self.free_at[p] = self.free_at[p].map(|free| free.max(at + 1));
         self.free_at[p][usize::from(work.path)] = at + work.occupancy;
+        self.look_at_head(p);
+        for (queue, head) in self.queues.iter().zip(&mut self.heads) {
+            // The heads of the other queues may have lost their cycle.
+            head.exact &= queue.front().is_some_and(|waiting| waiting.work.srams() & work.srams() == 0);
+        }
         let complete = at + work.total_cycles();
         let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
         for reg in work.reads.iter() {
@@ -316,6 +332,15 @@ impl Engine {
         let schedule = &mut self.timing.schedule[index];
         schedule.issue = at;
         schedule.complete = complete;
+    }
+
+    /// Takes note of a new head of a queue.
+    fn look_at_head(&mut self, pipe: usize) {
+        if let Some(Waiting { dispatch, work, .. }) = self.queues[pipe].front() {
+            let ready = *dispatch + self.params.dispatch_to_issue;
+            let free = self.free_at[pipe][usize::from(work.path)];
+            self.heads[pipe] = Head { at: ready.max(free), exact: false };
+        }
     }
 
     /// Charges the cycles up to the dispatch of `work` in the current one.
@@ -357,15 +382,15 @@ fn operands(work: &Work) -> impl Iterator<Item = (VReg, bool)> + '_ {
     work.reads.iter().map(|&reg| (reg, false)).chain(work.writes.iter().map(|&reg| (reg, true)))
 }
 
-/// How far ahead of an issue its reservations can reach.
+/// Cycles from an issue within which every access to the register file is made.
 fn horizon(machine: &Machine) -> u32 {
-    let beats = 512 / machine.hple.count;
-    let vbar = 512 * machine.vbar.initiation_interval;
-    let interval = 8 + machine.hple.initiation_interval.max(machine.sbar.initiation_interval);
+    let length = VECTOR_LENGTH as u32;
+    // Three reads and two writes of one SRAM in each beat.
+    let interval = machine.hple.initiation_interval.max(machine.sbar.initiation_interval).max(5);
+    let lanes = length / machine.hple.count * interval;
+    let vbar = length * machine.vbar.initiation_interval;
     let latency = (machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles)
         .max(machine.sbar.latency_cycles)
         .max(machine.vbar.latency_cycles);
-    let occupancy = (beats * interval).max(vbar);
-    // A head waits for the occupancy of the instruction before it, then for its own.
-    2 * occupancy + latency + interval
+    latency + interval + lanes.max(vbar)
 }

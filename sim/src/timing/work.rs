@@ -1,5 +1,6 @@
 //! What an instruction asks of the machine: pipe, registers, occupancy, latency, SRAM accesses.
 
+use super::vrf::SramSet;
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
 use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
@@ -28,42 +29,11 @@ pub struct Work {
     pub latency: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
-    /// The SRAMs that it accesses; empty where ports are ideal.
-    pub(super) srams: SramUses,
-}
-
-/// The accesses of an instruction to one SRAM, in each beat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct SramUse {
-    pub(super) sram: u8,
-    pub(super) reads: u8,
-    pub(super) writes: u8,
-}
-
-/// Up to five SRAMs: a butterfly has five registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct SramUses {
-    uses: [SramUse; 5],
-    len: u8,
-}
-
-impl SramUses {
-    fn entry(&mut self, sram: u8) -> &mut SramUse {
-        let len = usize::from(self.len);
-        let at = self.uses[..len].iter().position(|u| u.sram == sram).unwrap_or_else(|| {
-            self.uses[len] = SramUse { sram, ..SramUse::default() };
-            self.len += 1;
-            len
-        });
-        &mut self.uses[at]
-    }
-}
-
-impl std::ops::Deref for SramUses {
-    type Target = [SramUse];
-    fn deref(&self) -> &[SramUse] {
-        &self.uses[..usize::from(self.len)]
-    }
+    /// The SRAMs that it reads in the first, second and third cycle of each beat; none where
+    /// ports are ideal.
+    pub(super) beat_reads: [SramSet; 3],
+    /// The same for writes.
+    pub(super) beat_writes: [SramSet; 2],
 }
 
 impl Work {
@@ -80,8 +50,21 @@ impl Work {
     /// For each SRAM that it accesses: its number, and the cycles for which it needs it.
     pub fn sram_cycles(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let beats = self.occupancy / self.interval;
-        self.srams.iter().map(move |u| (usize::from(u.sram), beats * u32::from(u.reads + u.writes)))
+        (0..SRAMS).filter(|sram| self.srams() >> sram & 1 == 1).map(move |sram| {
+            let per_beat = count(&self.beat_reads, sram) + count(&self.beat_writes, sram);
+            (sram, beats * per_beat)
+        })
     }
+
+    /// The SRAMs that it accesses.
+    pub(super) fn srams(&self) -> SramSet {
+        self.beat_reads[0] | self.beat_writes[0]
+    }
+}
+
+/// How many accesses a beat makes to an SRAM.
+fn count(beat: &[SramSet], sram: usize) -> u32 {
+    beat.iter().map(|set| u32::from(set >> sram & 1)).sum()
 }
 
 /// Turns instructions into [`Work`] for one machine, in program order.
@@ -154,7 +137,8 @@ impl<'m> Decoder<'m> {
             occupancy: 0,
             latency: 0,
             interval: 1,
-            srams: SramUses::default(),
+            beat_reads: [0; 3],
+            beat_writes: [0; 2],
         }
     }
 
@@ -179,8 +163,9 @@ impl<'m> Decoder<'m> {
         latency: u32,
     ) -> Work {
         let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
-        let srams = self.sram_uses(&reads, &writes);
-        let (interval, latency) = interleave(&srams, beats, initiation_interval, latency);
+        let beat_reads = self.beat_accesses(&reads);
+        let beat_writes = self.beat_accesses(&writes);
+        let (interval, latency) = interleave(&beat_reads, &beat_writes, beats, initiation_interval, latency);
         Work {
             pipe: instr.pipe(),
             path,
@@ -190,24 +175,27 @@ impl<'m> Decoder<'m> {
             occupancy: beats * interval,
             latency,
             interval,
-            srams,
+            beat_reads,
+            beat_writes,
         }
     }
 
-    fn sram_uses(&self, reads: &[VReg], writes: &[VReg]) -> SramUses {
-        let mut uses = SramUses::default();
+    /// The SRAMs that the cycles of a beat access, to reach each of `regs` once.
+    fn beat_accesses<const CYCLES: usize>(&self, regs: &[VReg]) -> [SramSet; CYCLES] {
+        let mut beat = [0; CYCLES];
         if self.machine.vrf.ports == VrfPorts::Ideal || self.machine.ideal.vrf_ports {
-            return uses;
+            return beat;
         }
-        let placement = self.machine.vrf.placement;
-        for (i, reg) in reads.iter().enumerate().filter(|&(i, reg)| !reads[..i].contains(reg)) {
-            debug_assert!(i < 3);
-            uses.entry(placement.sram(*reg)).reads += 1;
+        for (i, &reg) in regs.iter().enumerate() {
+            if regs[..i].contains(&reg) {
+                continue;
+            }
+            let sram: SramSet = 1 << self.machine.vrf.placement.sram(reg);
+            if let Some(cycle) = beat.iter_mut().find(|set| **set & sram == 0) {
+                *cycle |= sram;
+            }
         }
-        for (_, reg) in writes.iter().enumerate().filter(|&(i, reg)| !writes[..i].contains(reg)) {
-            uses.entry(placement.sram(*reg)).writes += 1;
-        }
-        uses
+        beat
     }
 
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
@@ -255,15 +243,21 @@ fn most_loaded_bank(m: &Machine, words: impl Iterator<Item = u32>, store: bool) 
 
 /// The interval between beats and the latency, such that the instruction does not collide with
 /// itself. See "Ports of the vector register file" in the module's header.
-fn interleave(srams: &SramUses, beats: u32, initiation_interval: u32, latency: u32) -> (u32, u32) {
-    let most = |of: fn(&SramUse) -> u8| u32::from(srams.iter().map(of).max().unwrap_or(0));
-    let interval = initiation_interval.max(most(|u| u.reads)).max(most(|u| u.writes));
-    let both = |u: &&SramUse| u.reads > 0 && u.writes > 0;
-    if latency >= beats * interval || !srams.iter().any(|u| both(&u)) {
+fn interleave(
+    reads: &[SramSet; 3],
+    writes: &[SramSet; 2],
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+) -> (u32, u32) {
+    // The largest number of accesses to one SRAM among those of a set.
+    let most = |beat: &[SramSet], of: SramSet| beat.iter().filter(|&set| set & of != 0).count() as u32;
+    let interval = initiation_interval.max(most(reads, SramSet::MAX)).max(most(writes, SramSet::MAX));
+    let both = reads[0] & writes[0];
+    if both == 0 || latency >= beats * interval {
         return (interval, latency);
     }
-    let reads = u32::from(srams.iter().filter(both).map(|u| u.reads).max().unwrap_or(0));
-    let writes = u32::from(srams.iter().filter(both).map(|u| u.writes).max().unwrap_or(0));
+    let (reads, writes) = (most(reads, both), most(writes, both));
     let interval = interval.max(reads + writes);
     let latency = (latency..).find(|l| (reads..=interval - writes).contains(&(l % interval)));
     (interval, latency.expect("one residue in every interval fits"))
