@@ -4,7 +4,7 @@ use super::accounting::{Bounds, Cause, Stalls};
 use super::vrf::Reservations;
 use super::work::{SRAMS, Work};
 use super::{Cycle, Decoder};
-use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease};
+use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease, VbarPaths};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{Pipe, Program, VReg};
 use std::collections::VecDeque;
@@ -33,10 +33,54 @@ pub struct Timing {
     pub busy: [u64; 4],
     /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
     pub sram_busy: [u64; SRAMS],
+    /// Cycles for which the head of each queue was held back only by SRAMs of the register file
+    /// that other instructions used, by [`Pipe::index`].
+    pub port_wait: [u64; 3],
+    /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
+    pub bank_conflicts: u64,
     /// Cycles below which no order of the instructions can go.
     pub bounds: Bounds,
     /// The cycles of each instruction.
     pub schedule: Vec<Schedule>,
+}
+
+/// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Utilisation {
+    /// Of each pipe, by [`Pipe::index`]. With a split VBAR the mean of its two paths.
+    pub pipes: [f64; 3],
+    /// Of each SRAM of the register file; zeros where ports are ideal.
+    pub srams: [f64; SRAMS],
+}
+
+impl Timing {
+    /// How well the pipes and the register file were used by a run on `machine`.
+    pub fn utilisation(&self, machine: &Machine) -> Utilisation {
+        let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
+        let paths = if machine.vbar.paths == VbarPaths::Split { 2 } else { 1 };
+        let [load_store, compute, shuffle, _] = self.busy;
+        Utilisation {
+            pipes: [share(load_store, paths), share(compute, 1), share(shuffle, 1)],
+            srams: self.sram_busy.map(|busy| share(busy, 1)),
+        }
+    }
+
+    /// How well each bank of the VDM was used by a run of `program` on `machine`, from 0 to 1.
+    ///
+    /// Counted afresh with each call. `None` with `ideal.bank_conflicts`, where banks have no limit.
+    pub fn bank_utilisation(&self, machine: &Machine, program: &Program) -> Option<Vec<f64>> {
+        if machine.ideal.bank_conflicts {
+            return None;
+        }
+        let mut accesses = vec![0; machine.vdm.banks as usize];
+        let mut decoder = Decoder::at_start_of(machine, program);
+        for instr in &program.instructions {
+            decoder.add_bank_accesses(instr, &mut accesses);
+            decoder.follow(instr, program);
+        }
+        let most = (self.cycles.0 * u64::from(machine.vdm.ports)).max(1) as f64;
+        Some(accesses.into_iter().map(|accesses| accesses as f64 / most).collect())
+    }
 }
 
 /// Runs a program through the cycle model.
@@ -129,6 +173,8 @@ impl Users {
 /// When the head of a queue issues.
 #[derive(Clone, Copy, Default)]
 struct Head {
+    /// The first cycle in which it has arrived and its pipe is free.
+    ready: Cycle,
     /// Not before this cycle.
     at: Cycle,
     /// In that very cycle, unless another instruction issues first and takes one of its SRAMs.
@@ -289,7 +335,8 @@ impl Engine {
             let Some(waiting) = self.queues[pipe.index()].front() else { continue };
             let head = &mut self.heads[pipe.index()];
             if !head.exact {
-                *head = Head { at: self.reservations.first_free(&waiting.work, head.at), exact: true };
+                head.at = self.reservations.first_free(&waiting.work, head.at);
+                head.exact = true;
             }
             let at = head.at;
             let rank = if self.params.oldest_first { waiting.index } else { pipe.index() };
@@ -304,6 +351,8 @@ impl Engine {
         let p = pipe.index();
         let Waiting { index, work, .. } = self.queues[p].pop_front().expect("the head issues");
         self.reservations.reserve(&work, at);
+        self.timing.port_wait[p] += at - self.heads[p].ready;
+        self.timing.bank_conflicts += u64::from(work.bank_conflicts);
         // A queue issues one instruction a cycle, even where the other path is free.
         self.free_at[p] = self.free_at[p].map(|free| free.max(at + 1));
         self.free_at[p][usize::from(work.path)] = at + work.occupancy;
@@ -339,7 +388,8 @@ impl Engine {
         if let Some(Waiting { dispatch, work, .. }) = self.queues[pipe].front() {
             let ready = *dispatch + self.params.dispatch_to_issue;
             let free = self.free_at[pipe][usize::from(work.path)];
-            self.heads[pipe] = Head { at: ready.max(free), exact: false };
+            let ready = ready.max(free);
+            self.heads[pipe] = Head { ready, at: ready, exact: false };
         }
     }
 

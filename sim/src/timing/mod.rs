@@ -92,7 +92,7 @@ mod vrf;
 mod work;
 
 pub use accounting::{Bounds, Cause, Stalls};
-pub use engine::{Engine, Schedule, Stall, Timing, simulate};
+pub use engine::{Engine, Schedule, Stall, Timing, Utilisation, simulate};
 pub use work::{Decoder, SRAMS, Work};
 
 use serde::{Deserialize, Serialize};

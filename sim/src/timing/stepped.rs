@@ -23,6 +23,8 @@ struct Execution {
     destinations: Vec<VReg>,
     occupancy: u64,
     latency: u64,
+    /// Cycles of the occupancy beyond those of a load or store without bank conflicts.
+    bank_conflicts: u64,
     /// Every access to the register file: cycles from issue, and the SRAM.
     accesses: Vec<(u64, usize)>,
 }
@@ -139,12 +141,17 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
         for index in heads {
             let instruction = in_flight.get_mut(&index).expect("what waits is in flight");
             let Execution { pipe, path, occupancy, latency, accesses, .. } = &instruction.execution;
+            let bank_conflicts = instruction.execution.bank_conflicts;
             let pipe = pipe.index();
             let ready = instruction.dispatch + u64::from(machine.frontend.dispatch_to_issue_cycles);
             let is_taken = |&(offset, sram): &(u64, usize)| {
                 sram_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use[sram])
             };
-            if cycle < ready || cycle < pipe_free[pipe][*path] || accesses.iter().any(is_taken) {
+            if cycle < ready || cycle < pipe_free[pipe][*path] {
+                continue;
+            }
+            if accesses.iter().any(is_taken) {
+                timing.port_wait[pipe] += 1;
                 continue;
             }
             for &(offset, sram) in accesses {
@@ -158,6 +165,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             }
             pipe_free[pipe][*path] = cycle + occupancy;
             timing.busy[pipe] += occupancy;
+            timing.bank_conflicts += bank_conflicts;
             timing.schedule[index].issue = Cycle(cycle);
             timing.schedule[index].complete = Cycle(cycle + latency + occupancy);
             queues[pipe].pop_front();
@@ -225,7 +233,7 @@ fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
         _ => machine.sbar.initiation_interval,
     };
     let beats = ELEMENTS / machine.hple.count;
-    execution(machine, instr, 0, beats, initiation_interval, latency)
+    execution(machine, instr, beats, initiation_interval, latency)
 }
 
 fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode) -> Execution {
@@ -251,7 +259,9 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     }
     let path = usize::from(split && is_store);
     // To the register file each cycle of the occupancy is a beat.
-    execution(machine, instr, path, occupancy, 1, machine.vbar.latency_cycles)
+    let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles);
+    let without_conflicts = ELEMENTS / lanes_per_beat * machine.vbar.initiation_interval;
+    Execution { path, bank_conflicts: u64::from(occupancy - without_conflicts), ..execution }
 }
 
 fn bank(machine: &Machine, word: u32) -> u32 {
@@ -274,7 +284,6 @@ fn bank(machine: &Machine, word: u32) -> u32 {
 fn execution(
     machine: &Machine,
     instr: &Instr,
-    path: usize,
     beats: u32,
     initiation_interval: u32,
     latency: u32,
@@ -310,11 +319,12 @@ fn execution(
     }
     Execution {
         pipe: instr.pipe(),
-        path,
+        path: 0,
         sources,
         destinations,
         occupancy: u64::from(beats * interval),
         latency: u64::from(latency),
+        bank_conflicts: 0,
         accesses,
     }
 }

@@ -27,6 +27,8 @@ pub struct Work {
     pub occupancy: u32,
     /// Cycles from issue to its first write.
     pub latency: u32,
+    /// Cycles of the occupancy that are there because banks of the VDM conflict.
+    pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
     /// The SRAMs that it reads in the first, second and third cycle of each beat; none where
@@ -83,21 +85,32 @@ impl<'m> Decoder<'m> {
         Self { machine, addresses: [0; REGISTERS], vbar_cycles: HashMap::new() }
     }
 
-    /// Decodes a whole program.
-    pub fn program(machine: &'m Machine, program: &Program) -> Vec<Work> {
+    /// A decoder with the address registers that the controlling core sets for a program.
+    pub fn at_start_of(machine: &'m Machine, program: &Program) -> Self {
         let mut decoder = Self::new(machine);
         for &(reg, address) in &program.addresses {
             decoder.set_address(reg, address);
         }
+        decoder
+    }
+
+    /// Decodes a whole program.
+    pub fn program(machine: &'m Machine, program: &Program) -> Vec<Work> {
+        let mut decoder = Self::at_start_of(machine, program);
         let mut works = Vec::with_capacity(program.instructions.len());
         for instr in &program.instructions {
             works.push(decoder.decode(instr));
-            if let Instr::Aload { rt, offset } = *instr {
-                let word = program.sdm.word(offset.words());
-                decoder.set_address(rt, u32::try_from(word).unwrap_or(u32::MAX));
-            }
+            decoder.follow(instr, program);
         }
         works
+    }
+
+    /// Executes an address load; other instructions do not change the address registers.
+    pub fn follow(&mut self, instr: &Instr, program: &Program) {
+        if let Instr::Aload { rt, offset } = *instr {
+            let word = program.sdm.word(offset.words());
+            self.set_address(rt, u32::try_from(word).unwrap_or(u32::MAX));
+        }
     }
 
     /// Sets an address register.
@@ -136,6 +149,7 @@ impl<'m> Decoder<'m> {
             writes: RegList::default(),
             occupancy: 0,
             latency: 0,
+            bank_conflicts: 0,
             interval: 1,
             beat_reads: [0; 3],
             beat_writes: [0; 2],
@@ -144,36 +158,35 @@ impl<'m> Decoder<'m> {
 
     fn lanes(&self, instr: &Instr, initiation_interval: u32, latency: u32) -> Work {
         let beats = VECTOR_LENGTH as u32 / self.machine.hple.count;
-        self.on_registers(instr, 0, beats, initiation_interval, latency)
+        self.on_registers(instr, beats, initiation_interval, latency)
     }
 
     fn vbar(&mut self, instr: &Instr, base: AReg, offset: u32, mode: AddressMode, store: bool) -> Work {
-        let address = self.addresses[base.index()].saturating_add(offset);
+        let address = self.address(base, offset);
         let cycles = self.vbar_cycles(mode, address, store);
-        let path = u8::from(store && self.machine.vbar.paths == VbarPaths::Split);
-        self.on_registers(instr, path, cycles, 1, self.machine.vbar.latency_cycles)
+        let without_conflicts = vbar_beats(self.machine) * self.machine.vbar.initiation_interval;
+        let work = self.on_registers(instr, cycles, 1, self.machine.vbar.latency_cycles);
+        Work {
+            path: u8::from(store && self.machine.vbar.paths == VbarPaths::Split),
+            bank_conflicts: cycles - without_conflicts,
+            ..work
+        }
     }
 
-    fn on_registers(
-        &self,
-        instr: &Instr,
-        path: u8,
-        beats: u32,
-        initiation_interval: u32,
-        latency: u32,
-    ) -> Work {
+    fn on_registers(&self, instr: &Instr, beats: u32, initiation_interval: u32, latency: u32) -> Work {
         let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
         let beat_reads = self.beat_accesses(&reads);
         let beat_writes = self.beat_accesses(&writes);
         let (interval, latency) = interleave(&beat_reads, &beat_writes, beats, initiation_interval, latency);
         Work {
             pipe: instr.pipe(),
-            path,
+            path: 0,
             scalar_load: false,
             reads,
             writes,
             occupancy: beats * interval,
             latency,
+            bank_conflicts: 0,
             interval,
             beat_reads,
             beat_writes,
@@ -201,12 +214,10 @@ impl<'m> Decoder<'m> {
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
     pub fn vbar_cycles(&mut self, mode: AddressMode, address: u32, store: bool) -> u32 {
         let m = self.machine;
-        let lanes = m.hple.count.min(m.vdm.banks);
-        let beats = VECTOR_LENGTH as u32 / lanes;
         // Consecutive words fall on consecutive banks.
         let consecutive = mode == AddressMode::Linear && m.vdm.mapping == BankMapping::Interleaved;
         if m.ideal.bank_conflicts || consecutive {
-            return beats * m.vbar.initiation_interval;
+            return vbar_beats(m) * m.vbar.initiation_interval;
         }
         // Interleaved banks see the address modulo their number only.
         let relevant = match m.vdm.mapping {
@@ -215,30 +226,65 @@ impl<'m> Decoder<'m> {
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
             let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
-            let rounds: u32 = (0..beats)
-                .map(|beat| {
-                    let words = (beat * lanes..(beat + 1) * lanes)
-                        .map(|lane| relevant.wrapping_add(mode.element(lane)));
-                    most_loaded_bank(m, words, store).div_ceil(ports)
-                })
-                .sum();
+            let mut accesses = vec![0; m.vdm.banks as usize];
+            let mut rounds = 0;
+            for beat in 0..vbar_beats(m) {
+                accesses.fill(0);
+                count_accesses(m, mode, relevant, store, beat, &mut accesses);
+                rounds += accesses.iter().copied().max().unwrap_or(0).div_ceil(u64::from(ports)) as u32;
+            }
             rounds * m.vbar.initiation_interval
         })
     }
+
+    /// Adds the accesses of an instruction to each bank of the VDM to `accesses`, which has as many
+    /// entries as there are banks. Address registers are those before the instruction.
+    pub fn add_bank_accesses(&self, instr: &Instr, accesses: &mut [u64]) {
+        let (base, offset, mode, store) = match *instr {
+            Instr::Vload { base, offset, mode, .. } => (base, offset, mode, false),
+            Instr::Vstore { base, offset, mode, .. } => (base, offset, mode, true),
+            _ => return,
+        };
+        let address = self.address(base, offset.words());
+        for beat in 0..vbar_beats(self.machine) {
+            count_accesses(self.machine, mode, address, store, beat, accesses);
+        }
+    }
+
+    fn address(&self, base: AReg, offset: u32) -> u32 {
+        self.addresses[base.index()].saturating_add(offset)
+    }
 }
 
-/// The accesses of the bank that has the most, for the words of one beat.
-fn most_loaded_bank(m: &Machine, words: impl Iterator<Item = u32>, store: bool) -> u32 {
-    let mut words: Vec<u32> = words.collect();
+/// Elements that a beat moves between VDM and VRF.
+fn vbar_lanes(m: &Machine) -> u32 {
+    m.hple.count.min(m.vdm.banks)
+}
+
+/// Beats of a load or store.
+fn vbar_beats(m: &Machine) -> u32 {
+    VECTOR_LENGTH as u32 / vbar_lanes(m)
+}
+
+/// Adds the accesses that one beat of a load or store makes to each bank.
+fn count_accesses(
+    m: &Machine,
+    mode: AddressMode,
+    address: u32,
+    store: bool,
+    beat: u32,
+    accesses: &mut [u64],
+) {
+    let lanes = vbar_lanes(m);
+    let mut words: Vec<u32> =
+        (beat * lanes..(beat + 1) * lanes).map(|lane| address.wrapping_add(mode.element(lane))).collect();
     if !store {
         words.sort_unstable();
         words.dedup();
     }
-    let mut accesses = vec![0; m.vdm.banks as usize];
     for word in words {
         accesses[m.vdm.mapping.bank(word, m.vdm.banks)] += 1;
     }
-    accesses.into_iter().max().unwrap_or(0)
 }
 
 /// The interval between beats and the latency, such that the instruction does not collide with

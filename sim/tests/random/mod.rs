@@ -160,15 +160,9 @@ pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, St
         }
     }
     Err(format!(
-        "cycles {} and {}\n engine  {:?} {:?} {:?}\n stepped {:?} {:?} {:?}",
-        timing.cycles,
-        expected.cycles,
-        timing.stalls,
-        timing.busy,
-        timing.sram_busy,
-        expected.stalls,
-        expected.busy,
-        expected.sram_busy
+        "engine  {:?}\nstepped {:?}",
+        Timing { schedule: Vec::new(), ..timing },
+        Timing { schedule: Vec::new(), ..expected }
     ))
 }
 
