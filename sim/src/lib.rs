@@ -1,8 +1,16 @@
-//! The Ring Processing Unit: machine description, functional execution and cycle model.
+//! The Ring Processing Unit in software: what a B512 program computes, and what it costs.
+//!
+//! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
+//! [`timing`] says in which cycle each of them happens. The last two are independent: timing
+//! touches no data. [`area`] and [`energy`] follow from the machine's [`tech`]nology. The crate does
+//! no terminal input or output.
 
 pub mod area;
+pub mod cpu;
 pub mod energy;
+pub mod functional;
 pub mod machine;
+pub mod modular;
 pub mod tech;
 pub mod timing;
 

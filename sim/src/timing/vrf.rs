@@ -27,12 +27,19 @@ impl Reservations {
     }
 
     /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
+    /// What has been forgotten is past.
     pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
-        let mut at = from;
+        let mut at = from.max(Cycle(self.start));
         while let Some(clash) = self.clash(work, at) {
             at += clash;
         }
         at
+    }
+
+    /// Whether `sram` is not taken in any of the `count` cycles from `from` on.
+    pub(super) fn free(&self, sram: u8, from: Cycle, count: u32) -> bool {
+        let upto = (from + count).0.min(self.end);
+        (from.0.max(self.start)..upto).all(|cycle| self.taken[self.index(cycle)] >> sram & 1 == 0)
     }
 
     /// Cycles by which an issue of `work` at `at` has to be put off at least; none where it meets
