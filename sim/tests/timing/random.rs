@@ -7,6 +7,7 @@ use b512_asm::{
 };
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use sim::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
 use sim::timing::{self, Timing, stepped};
 use sim::{Machine, MachineFile, Override};
@@ -166,8 +167,30 @@ pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, St
     ))
 }
 
+/// Checks `cases` random pairs, the same ones for each seed.
+pub(crate) fn check(
+    seed: u64,
+    cases: u32,
+    pairs: (impl Strategy<Value = Program>, impl Strategy<Value = Machine>),
+    property: impl Fn(&Program, &Machine) -> Result<(), String>,
+) {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let outcome = TestRunner::new_with_rng(config, rng)
+        .run(&pairs, |(program, machine)| property(&program, &machine).map_err(TestCaseError::fail));
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, (program, machine))) => {
+            panic!("seed {seed}: {reason}\n{}", describe(&machine, &program))
+        }
+        Err(TestError::Abort(reason)) => panic!("seed {seed}: {reason}"),
+    }
+}
+
 /// A program and a machine, and the command that compares the models on them again.
-pub(crate) fn describe(machine: &Machine, program: &Program) -> String {
+fn describe(machine: &Machine, program: &Program) -> String {
     let mut text = "inherits = \"rpu-128x128\"\n".to_owned();
     for (key, value) in changed_keys(machine) {
         text += &format!("{key} = {value}\n");
@@ -186,7 +209,7 @@ fn replay_command(machine: &Machine, program: &Program) -> String {
         pair.push(format!("sdm{address}={word}"));
     }
     pair.extend(program.instructions.iter().map(|instr| format!("{:#x}", instr.encode())));
-    format!("SIM_REPLAY='{}' cargo test -p sim --test agreement -- --nocapture", pair.join(" "))
+    format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair.join(" "))
 }
 
 /// Reads the pair of a replay command: changes to the paper's machine, address registers, SDM words,

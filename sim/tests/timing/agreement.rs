@@ -3,9 +3,7 @@
 //! `SIM_PAIRS` sets the number of random pairs of program and machine, `SIM_SEED` the first seed.
 //! `SIM_REPLAY` holds one pair to compare instead, as a failure prints it.
 
-mod random;
-
-use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use crate::random;
 use rayon::prelude::*;
 
 /// Pairs that one seed gives.
@@ -29,19 +27,7 @@ fn event_driven_and_stepped_model_agree() {
 }
 
 fn check_seed(seed: u64) {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let config = Config { cases: PAIRS_PER_SEED, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let outcome = TestRunner::new_with_rng(config, rng).run(
-        &(random::programs(24), random::machines()),
-        |(program, machine)| {
-            random::compare(&machine, &program).map_err(proptest::test_runner::TestCaseError::fail)?;
-            Ok(())
-        },
-    );
-    if let Err(TestError::Fail(reason, (program, machine))) = outcome {
-        panic!("seed {seed}: {reason}\n{}", random::describe(&machine, &program));
-    }
-    outcome.expect("the generators give up on nothing");
+    random::check(seed, PAIRS_PER_SEED, (random::programs(24), random::machines()), |program, machine| {
+        random::compare(machine, program).map(|_| ())
+    });
 }
