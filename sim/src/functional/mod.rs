@@ -42,6 +42,8 @@
 
 mod error;
 mod lanes;
+#[cfg(test)]
+mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
