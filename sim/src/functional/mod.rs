@@ -250,6 +250,7 @@ impl Constants {
             Some(slice) => match self.prepared.entry((slice, q.value())) {
                 Entry::Occupied(entry) => return Ok(entry.into_mut()),
                 Entry::Vacant(entry) => {
+                    // Nothing is kept of lanes that are too large.
                     register.require_below(vs, rm, q)?;
                     entry.insert(Box::new([Prepared::default(); VECTOR_LENGTH]))
                 }
@@ -560,7 +561,7 @@ impl Executor {
         let (x, w) = if r.vector[vs.index()].source.is_some() { (vt, vs) } else { (vs, vt) };
         r.require_below(x, rm, &q)?;
         let w = self.constants.prepare(&mut r.vector[w.index()], w, rm, &q, &mut r.factor)?;
-        lanes::zip(&mut r.spare[0].lanes, &r.vector[x.index()].lanes, w, |a, b| q.mul_prepared(a, b));
+        lanes::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
