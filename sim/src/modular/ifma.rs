@@ -34,7 +34,8 @@ macro_rules! kernels {
         pub(crate) mod $name {
             use super::*;
 
-            /// Eight numbers in limbs; each element of a vector belongs to one number.
+            /// Eight numbers in limbs; each element of a vector belongs to one number. Limbs are signed
+            /// and may exceed 52 bits: sums and differences carry only when they are joined.
             #[derive(Clone, Copy)]
             struct Limbs([__m512i; 3]);
 
@@ -79,6 +80,7 @@ macro_rules! kernels {
             }
 
             impl Vectors {
+                /// The limbs of plain numbers, each below 2^52.
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn split(&self, [low, high]: [__m512i; 2]) -> Limbs {
@@ -90,36 +92,31 @@ macro_rules! kernels {
                     ])
                 }
 
+                /// The eight numbers, from limbs of any sign and size that add up to them.
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn join(&self, Limbs(x): Limbs) -> [__m512i; 2] {
+                    let middle = _mm512_add_epi64(x[1], _mm512_srai_epi64::<52>(x[0]));
+                    let top = _mm512_add_epi64(x[2], _mm512_srai_epi64::<52>(middle));
+                    let lowest = _mm512_and_si512(x[0], self.limb);
+                    let middle = _mm512_and_si512(middle, self.limb);
                     [
-                        _mm512_or_si512(x[0], _mm512_slli_epi64::<52>(x[1])),
-                        _mm512_or_si512(_mm512_srli_epi64::<12>(x[1]), _mm512_slli_epi64::<40>(x[2])),
+                        _mm512_or_si512(lowest, _mm512_slli_epi64::<52>(middle)),
+                        _mm512_or_si512(_mm512_srli_epi64::<12>(middle), _mm512_slli_epi64::<40>(top)),
                     ]
-                }
-
-                /// Brings limbs into 52 bits by carrying upwards; the highest keeps the sign.
-                #[inline]
-                #[target_feature(enable = $features)]
-                fn carry(&self, Limbs(mut x): Limbs) -> Limbs {
-                    x[1] = _mm512_add_epi64(x[1], _mm512_srai_epi64::<52>(x[0]));
-                    x[2] = _mm512_add_epi64(x[2], _mm512_srai_epi64::<52>(x[1]));
-                    x[0] = _mm512_and_si512(x[0], self.limb);
-                    x[1] = _mm512_and_si512(x[1], self.limb);
-                    Limbs(x)
                 }
 
                 /// `x` below q, for an `x` from -q on and below q.
                 #[inline]
                 #[target_feature(enable = $features)]
-                fn correct(&self, x: Limbs) -> Limbs {
-                    let Limbs(mut x) = self.carry(x);
-                    let negative = _mm512_cmplt_epi64_mask(x[2], _mm512_setzero_si512());
+                fn correct(&self, Limbs(mut x): Limbs) -> Limbs {
+                    let middle = _mm512_add_epi64(x[1], _mm512_srai_epi64::<52>(x[0]));
+                    let top = _mm512_add_epi64(x[2], _mm512_srai_epi64::<52>(middle));
+                    let negative = _mm512_cmplt_epi64_mask(top, _mm512_setzero_si512());
                     for (x, q) in x.iter_mut().zip(self.q.0) {
                         *x = _mm512_mask_add_epi64(*x, negative, *x, q);
                     }
-                    self.carry(Limbs(x))
+                    Limbs(x)
                 }
 
                 #[inline]
@@ -148,7 +145,7 @@ macro_rules! kernels {
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn mul(&self, [low, high]: [__m512i; 2], b: Limbs) -> Limbs {
-                    // a 2^28 in limbs, but for the bits above the 52nd, which no product looks at.
+                    // a 2^28 in limbs, but for bits above the 52nd, which no product looks at.
                     let a = [
                         _mm512_slli_epi64::<28>(low),
                         _mm512_or_si512(_mm512_srli_epi64::<24>(low), _mm512_slli_epi64::<40>(high)),
