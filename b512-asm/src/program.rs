@@ -49,6 +49,13 @@ impl Image {
     pub fn end(&self) -> u32 {
         self.segments.last().map_or(0, Segment::end)
     }
+
+    /// The word at `address`: zero outside of the segments.
+    pub fn word(&self, address: u32) -> u128 {
+        let after = self.segments.partition_point(|segment| segment.start <= address);
+        let segment = after.checked_sub(1).map(|at| &self.segments[at]);
+        segment.and_then(|s| s.words.get((address - s.start) as usize)).copied().unwrap_or(0)
+    }
 }
 
 /// Consecutive words of a memory.
