@@ -1,1 +1,4 @@
-//! To be filled.
+//! From simulated runs to documents: one run's report, sweeps of many, Pareto fronts and charts.
+
+pub mod pareto;
+pub mod plot;
