@@ -4,7 +4,15 @@
 //! The comments in `configs/machines/rpu-128x128.toml` say where each value comes from. A file
 //! needs to name only what differs from the file that it `inherits` from.
 
+mod load;
+mod schema;
+
+pub use load::{ConfigError, MachineFile, Override};
+
+use crate::tech::Technology;
+use b512_asm::{Instr, Program, Space};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// A resolved machine: no key is missing and every value has been validated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -12,8 +20,8 @@ use serde::{Deserialize, Serialize};
 pub struct Machine {
     /// The machine's name in results.
     pub name: String,
-    /// Path of the technology file, relative to the machine file.
-    pub technology: String,
+    /// Clock, area and energy constants. A machine file names a technology file here.
+    pub technology: Technology,
     /// Extensions of the instruction set.
     pub isa: Isa,
     /// Fetch, decode, busyboard and queues.
@@ -50,7 +58,7 @@ pub struct Isa {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frontend {
-    /// Instructions dispatched per cycle, at least 1.
+    /// Instructions dispatched per cycle, 1 to 64.
     pub width: u32,
     /// When a register blocks the front end.
     pub busyboard: Busyboard,
@@ -241,8 +249,7 @@ pub struct Ideal {
 impl Machine {
     /// The paper's (128, 128) design: `configs/machines/rpu-128x128.toml`.
     pub fn rpu_128x128() -> Self {
-        toml::from_str(include_str!("../../configs/machines/rpu-128x128.toml"))
-            .expect("the built-in machine file is tested")
+        MachineFile::built_in("rpu-128x128", &[]).expect("the built-in machine file is tested")
     }
 
     /// Words of the VDM.
@@ -259,4 +266,79 @@ impl Machine {
     pub const fn instruction_capacity(&self) -> usize {
         self.frontend.instruction_memory_kib as usize * 128
     }
+
+    /// The clock, which the VDM's banks set, in GHz.
+    pub fn frequency_ghz(&self) -> f64 {
+        self.technology.frequency_ghz(self.vdm.banks)
+    }
+
+    /// Whether a program fits the machine's memories and instruction set.
+    ///
+    /// # Errors
+    /// Names the first thing that does not fit, with what there is and what would be needed.
+    pub fn check_fits(&self, program: &Program) -> Result<(), FitError> {
+        let (needed, capacity) = (program.instructions.len(), self.instruction_capacity());
+        if needed > capacity {
+            return Err(FitError::Instructions { needed, capacity });
+        }
+        for (memory, space, image, capacity) in [
+            ("VDM", Space::Vdm, &program.vdm, self.vdm_words()),
+            ("SDM", Space::Sdm, &program.sdm, self.sdm_words()),
+        ] {
+            let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+            let end = symbols.map(|symbol| u64::from(symbol.start) + u64::from(symbol.words)).max();
+            let needed = end.unwrap_or(0).max(image.end().into());
+            if needed > u64::from(capacity) {
+                return Err(FitError::Data { memory, needed, capacity });
+            }
+        }
+        let extends = |instr: &Instr| instr.op().info().extension;
+        match program.instructions.iter().position(extends) {
+            Some(index) if !self.isa.gs_butterfly => {
+                let mnemonic = program.instructions[index].op().info().mnemonic;
+                Err(FitError::Extension { index, mnemonic })
+            }
+            _ => Ok(()),
+        }
+    }
 }
+
+/// Why a program cannot run on a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum FitError {
+    /// More instructions than the instruction memory holds.
+    #[error(
+        "the program has {needed} instructions, the instruction memory holds {capacity} \
+         (`frontend.instruction_memory_kib`, 128 instructions a KiB)"
+    )]
+    Instructions {
+        /// Instructions of the program.
+        needed: usize,
+        /// Instructions that fit.
+        capacity: usize,
+    },
+    /// Data beyond the end of a memory.
+    #[error(
+        "the program's data takes {needed} words of the {memory}, which has {capacity} \
+         (`vdm.size_mib`, 65,536 words a MiB; `sdm.size_kib`, 64 words a KiB)"
+    )]
+    Data {
+        /// `VDM` or `SDM`.
+        memory: &'static str,
+        /// One past the last word that the program names.
+        needed: u64,
+        /// Words of the memory.
+        capacity: u32,
+    },
+    /// An instruction of an extension that the machine does not have.
+    #[error("instruction {index}, `{mnemonic}`, is an extension that the machine lacks (`isa.gs_butterfly`)")]
+    Extension {
+        /// Index of the instruction in the program.
+        index: usize,
+        /// Its name.
+        mnemonic: &'static str,
+    },
+}
+
+#[cfg(test)]
+mod tests;
