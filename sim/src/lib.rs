@@ -1,8 +1,13 @@
-//! The Ring Processing Unit: machine description, functional execution and cycle model.
+//! The Ring Processing Unit in software: what a B512 program computes, and what it costs.
+//!
+//! The crate does no terminal input or output.
 
 pub mod area;
+pub mod cpu;
 pub mod energy;
+pub mod functional;
 pub mod machine;
+pub mod modular;
 pub mod tech;
 pub mod timing;
 
