@@ -1,4 +1,7 @@
 //! From simulated runs to documents: one run's report, sweeps of many, Pareto fronts and charts.
+//!
+//! The crate does no terminal input or output.
 
 pub mod pareto;
 pub mod plot;
+pub mod run;
