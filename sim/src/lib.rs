@@ -1,6 +1,8 @@
 //! The Ring Processing Unit in software: what a B512 program computes, and what it costs.
 //!
-//! The crate does no terminal input or output.
+//! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
+//! [`timing`] says in which cycle each of them happens. The last two are independent: timing
+//! touches no data. The crate does no terminal input or output.
 
 pub mod area;
 pub mod cpu;

@@ -204,6 +204,45 @@ impl Engine {
         Some(register.writers.released().max(readers))
     }
 
+    /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
+    /// what dispatches later may still take its SRAMs.
+    pub fn earliest_issue(&self, work: &Work) -> Cycle {
+        self.reservations.first_free(work, self.pipe_free(work.pipe, work.path))
+    }
+
+    /// When a pipe (and path) could take an instruction that dispatched in the current cycle, as
+    /// far as is known now.
+    ///
+    /// # Panics
+    /// For the scalar unit.
+    pub fn pipe_free(&self, pipe: Pipe, path: u8) -> Cycle {
+        let mut free = self.free_at[pipe.index()][usize::from(path)];
+        for waiting in self.queues[pipe.index()].iter().filter(|waiting| waiting.work.path == path) {
+            let ready = free.max(waiting.dispatch + self.params.dispatch_to_issue);
+            free = self.reservations.first_free(&waiting.work, ready) + waiting.work.occupancy;
+        }
+        free.max(self.now + self.params.dispatch_to_issue)
+    }
+
+    /// The number of instructions in a pipe's queue.
+    ///
+    /// # Panics
+    /// For the scalar unit.
+    pub fn waiting(&self, pipe: Pipe) -> usize {
+        self.queues[pipe.index()].len()
+    }
+
+    /// Whether nothing is in flight and nothing holds the front end.
+    pub fn idle(&self) -> bool {
+        let free = self.dispatched_now == 0 && self.held_until <= self.now;
+        free && self.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
+    }
+
+    /// Whether no access to `sram` is known for the `count` cycles from `from` on.
+    pub fn sram_free(&self, sram: u8, from: Cycle, count: u32) -> bool {
+        self.reservations.free(sram, from, count)
+    }
+
     /// Lets the current cycle end: its issues happen, and the front end moves to the next one.
     pub fn advance(&mut self) {
         self.move_to(self.now + 1);

@@ -47,6 +47,11 @@ impl Reservations {
         }
     }
 
+    /// Whether none of the `count` cycles from `from` on is taken.
+    pub(super) fn free(&self, sram: u8, from: Cycle, count: u32) -> bool {
+        !self.any_taken(sram, from.0, count)
+    }
+
     /// Cycles by which an issue at `at` has to be put off at least, where `sram` is taken.
     fn clash(&self, work: &Work, sram: &SramUse, at: Cycle) -> Option<u32> {
         for (start, count) in [(at.0, sram.reads), (at.0 + u64::from(work.latency), sram.writes)] {

@@ -77,6 +77,12 @@ impl Work {
         self.latency + self.occupancy
     }
 
+    /// The same without its writes to SRAMs.
+    pub fn without_writes(mut self) -> Self {
+        self.srams.uses.iter_mut().for_each(|u| u.writes = 0);
+        self
+    }
+
     /// For each SRAM that it accesses: its number, and the cycles for which it needs it.
     pub fn sram_cycles(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let beats = self.occupancy / self.interval;
