@@ -2,6 +2,9 @@
 //!
 //! The crate does no terminal input or output.
 
+pub mod files;
+pub mod kernel;
 pub mod pareto;
 pub mod plot;
 pub mod run;
+pub mod sweep;

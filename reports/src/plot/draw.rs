@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::labels::{Page, Rect};
-use super::{Chart, PlotError, Point};
+use super::{Chart, MAX_SERIES, PlotError, Point};
 use crate::pareto::{self, Costs};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -19,7 +19,7 @@ const FRONT: RGBColor = RGBColor(192, 40, 40);
 const FONT: &str = "sans-serif";
 
 /// Colours from dark to light, so that they stay apart in grey print; shapes say the same again.
-const MARKERS: [(RGBColor, Shape); 8] = [
+const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
     (RGBColor(68, 1, 84), Shape::Circle),
     (RGBColor(49, 104, 142), Shape::Square),
     (RGBColor(53, 183, 121), Shape::Triangle),
@@ -208,7 +208,7 @@ pub(super) fn chart<DB: DrawingBackend>(
         (f64::from(x), f64::from(y))
     };
 
-    let one_series = chart.series.len() > MARKERS.len();
+    let one_series = chart.series.len() > MAX_SERIES;
     let designs: Vec<Design<'_>> = points()
         .map(|(series, point)| Design {
             point,

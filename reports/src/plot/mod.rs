@@ -23,7 +23,7 @@ pub struct Chart {
     pub series_label: String,
     /// How the front's points are named: shown in the legend, e.g. `(HPLEs, banks)`.
     pub name_label: String,
-    /// The designs, by series. More than eight series are drawn as one.
+    /// The designs, by series. More than [`MAX_SERIES`] are drawn as one.
     pub series: Vec<Series>,
     /// Points from elsewhere to compare with; they take no part in the front.
     pub references: Vec<Reference>,
@@ -72,6 +72,9 @@ pub enum PlotError {
     #[error("the chart could not be drawn: {0}")]
     Backend(String),
 }
+
+/// The most series that are told apart; where there are more, all designs look alike.
+pub const MAX_SERIES: usize = 8;
 
 /// Width and height of a chart in points.
 const SIZE: (u32, u32) = (960, 640);

@@ -29,7 +29,9 @@ pub enum InputError {
         given: usize,
     },
     /// A value that is not reduced.
-    #[error("coefficient {index} of input `{name}` is {value:#x}, which is not below the modulus {modulus:#x}")]
+    #[error(
+        "coefficient {index} of input `{name}` is {value:#x}, which is not below the modulus {modulus:#x}"
+    )]
     NotReduced {
         /// The input.
         name: String,

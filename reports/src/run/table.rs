@@ -26,7 +26,11 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     )?;
     for claim in &report.computes {
         let inputs = claim.inputs.join(", ");
-        writeln!(f, "  {} = {}({inputs}), n = {}, q = {}", claim.output, claim.function, claim.n, claim.modulus)?;
+        writeln!(
+            f,
+            "  {} = {}({inputs}), n = {}, q = {}",
+            claim.output, claim.function, claim.n, claim.modulus
+        )?;
     }
     if report.checked {
         writeln!(f, "  checked: every coefficient agrees with the golden model")?;

@@ -122,8 +122,19 @@ struct Sample {
 /// The keys that describe the kernel, not the machine.
 pub(super) const KERNEL_KEYS: [&str; 5] = ["kernel", "n", "modulus_bits", "modulus", "plan"];
 
-const TOP_KEYS: [&str; 11] =
-    ["name", "title", "machine", "schedule_for", "seed", "grid", "zip", "list", "sample", "reference", "kernel"];
+const TOP_KEYS: [&str; 11] = [
+    "name",
+    "title",
+    "machine",
+    "schedule_for",
+    "seed",
+    "grid",
+    "zip",
+    "list",
+    "sample",
+    "reference",
+    "kernel",
+];
 
 impl Definition {
     /// Reads a definition; `file` is its name for errors and says where the paths in it start.
@@ -227,7 +238,7 @@ impl Definition {
         };
         if points > MAX_POINTS || total.is_none() {
             let help = format!("draw some with [sample]; {MAX_POINTS} are the most");
-            return Err(self.error(0..0, "the sweep has too many points".into(), help));
+            return Err(self.error(0..0, "the sweep has too many points", help));
         }
         let total = total.unwrap_or(0);
         let chosen: Vec<usize> = match self.sample {
@@ -279,16 +290,19 @@ impl Definition {
 
     fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, ConfigError> {
         let span = value.span();
-        T::deserialize(toml::de::ValueDeserializer::from(value)).map_err(|error| self.toml_error(span, &error))
+        T::deserialize(toml::de::ValueDeserializer::from(value))
+            .map_err(|error| self.toml_error(span, &error))
     }
 
     /// A number, a truth value or a text.
     fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, ConfigError> {
         let span = value.span();
         match self.read(value)? {
-            toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => {
-                Err(self.error(span, "this is no value of a key", "write a number, true or false, or a text in quotes"))
-            }
+            toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
+                span,
+                "this is no value of a key",
+                "write a number, true or false, or a text in quotes",
+            )),
             plain => Ok(plain),
         }
     }
@@ -305,7 +319,11 @@ impl Definition {
         };
         let mut leaves = Vec::new();
         for (key, value) in in_order(table) {
-            let key = if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+            let key = if prefix.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{prefix}.{}", key.get_ref())
+            };
             if matches!(value.get_ref(), DeValue::Table(_)) {
                 leaves.extend(self.leaves(&key, value)?);
             } else {
@@ -345,7 +363,11 @@ impl Definition {
         let Some(rows) = columns.first().map(|(_, values)| values.len()) else { return Ok(Axis::new()) };
         if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
             let message = format!("`{key}` has {} values, `{}` has {rows}", values.len(), columns[0].0);
-            return Err(self.error(span, message, "the keys of [zip] advance together: give each as many values"));
+            return Err(self.error(
+                span,
+                message,
+                "the keys of [zip] advance together: give each as many values",
+            ));
         }
         let row = |row: usize| {
             let setting = |(key, values): &(String, Vec<(toml::Value, Range<usize>)>)| {
@@ -379,7 +401,11 @@ impl Definition {
             let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
             if let Some(setting) = twice {
                 let message = format!("`{}` varies twice", setting.key);
-                return Err(self.error(setting.span.clone(), message, "keep it in one of [grid], [zip] and [[list]]"));
+                return Err(self.error(
+                    setting.span.clone(),
+                    message,
+                    "keep it in one of [grid], [zip] and [[list]]",
+                ));
             }
         }
         Ok(())
@@ -387,9 +413,7 @@ impl Definition {
 }
 
 /// The entries of a table in the order of the text.
-fn in_order<'t>(
-    table: DeTable<'t>,
-) -> Vec<(Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>)> {
+fn in_order<'t>(table: DeTable<'t>) -> Vec<(Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table.into_iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -425,7 +449,8 @@ mod tests {
 
     #[test]
     fn axes_combine() {
-        let text = "[grid]\na.b = [1, 2]\n[zip]\nc = [3, 4]\nd = [5, 6]\n[[list]]\ne.f = 7\n[[list]]\ng = 'h'";
+        let text =
+            "[grid]\na.b = [1, 2]\n[zip]\nc = [3, 4]\nd = [5, 6]\n[[list]]\ne.f = 7\n[[list]]\ng = 'h'";
         assert_eq!(
             points(text),
             [
@@ -477,6 +502,8 @@ mod tests {
     fn a_key_that_varies_cannot_be_set() {
         let mut definition = Definition::parse("test.toml", "[grid]\nn = [1024, 2048]").unwrap();
         let change = Override::parse("n=4096").unwrap();
-        assert!(definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies"));
+        assert!(
+            definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies")
+        );
     }
 }

@@ -23,11 +23,12 @@ mod definition;
 mod execute;
 mod journal;
 pub mod outputs;
+
 mod plan;
 mod results;
 
 pub use definition::{Definition, FIG4, Reference, ScheduleFor};
-pub use execute::{Generate, KernelRequest, Progress, execute};
+pub use execute::{Generate, execute, generate, pending};
 pub use journal::{Journal, JournalError};
-pub use plan::{Manifest, ManifestPoint, Plan, PlannedPoint, Shard, ShardError};
+pub use plan::{Manifest, ManifestPoint, Plan, PlannedPoint, Shard, ShardError, parse_u128};
 pub use results::{Record, Results, Status};
