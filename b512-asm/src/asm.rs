@@ -35,6 +35,22 @@ use std::collections::HashMap;
 /// Every error that the source has, in the order of their places, the first
 /// [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |assembler, missing| assembler.check(missing))
+}
+
+/// Assembles directives without the checks of the whole program.
+pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |_, _| {})
+}
+
+/// What may be missing from a program because of errors that have been reported.
+#[derive(Clone, Copy)]
+struct Missing {
+    instructions: bool,
+    directives: bool,
+}
+
+fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<Program, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let Parse { statements, lost_instruction, lost_directive } = grammar::parse(source, &mut diagnostics);
     let mut assembler = Assembler {
@@ -45,8 +61,9 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
         free: [0; 2],
         places: Places::default(),
     };
-    let complete = assembler.statements(statements) && !lost_instruction;
-    assembler.check(complete, lost_directive);
+    let complete = assembler.statements(statements);
+    let directives = lost_directive || !assembler.diagnostics.is_empty();
+    check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
     let Assembler { diagnostics, program, .. } = assembler;
     diagnostics.into_result().map(|()| program)
 }
@@ -257,9 +274,11 @@ impl<'a> Assembler<'a> {
             return false;
         };
         let specs = op.info().operands;
-        let optional = usize::from(specs.last().is_some_and(|spec| spec.kind == OperandKind::Mode));
-        if !(specs.len() - optional..=specs.len()).contains(&operands.len()) {
-            let message = format!("`{mnemonic}` takes {} operands, not {}", specs.len(), operands.len());
+        let least = specs.iter().filter(|spec| spec.kind != OperandKind::Mode).count();
+        if !(least..=specs.len()).contains(&operands.len()) {
+            let number = if least == specs.len() { "" } else { &format!("{least} or ") };
+            let message =
+                format!("`{mnemonic}` takes {number}{} operands, not {}", specs.len(), operands.len());
             self.report(
                 Fault::new(Code::OperandCount, text, message).help(format!("write `{}`", syntax(op))),
             );
@@ -298,7 +317,7 @@ impl<'a> Assembler<'a> {
             Ok(("", expr)) => expr,
             Err(nom::Err::Failure(fault)) if fault.code == Code::Number => return Err(fault),
             _ => {
-                let message = format!("expected an offset, found `{text}`");
+                let message = format!("expected an offset, found {}", quoted(text));
                 return Err(Fault::new(Code::OperandKind, text, message)
                     .help("an offset is a number of words, a symbol, or a symbol + a number"));
             }
@@ -319,17 +338,14 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// Checks the program as a whole and places its defects in the source.
-    ///
-    /// `complete`: every instruction is there; `lost_directive`: a directive may be missing.
-    fn check(&mut self, complete: bool, lost_directive: bool) {
+    /// Checks the program as a whole and places its defects in the source, less those that follow
+    /// from earlier errors.
+    fn check(&mut self, missing: Missing) {
         let Err(invalid) = self.program.check() else { return };
-        let symbols_missing = lost_directive || !self.diagnostics.is_empty();
         for defect in invalid.defects {
-            // Consequences of errors that have been reported.
             let consequence = match defect.code {
-                Code::Halt => !complete,
-                Code::UnknownSymbol => symbols_missing,
+                Code::Halt => missing.instructions,
+                Code::UnknownSymbol => missing.directives,
                 _ => false,
             };
             if !consequence {
@@ -371,11 +387,18 @@ pub(crate) fn offset_space(op: Op) -> Space {
     }
 }
 
-/// The instruction's form, `vload vd, base, offset, mode`.
+/// The instruction's form, `vload vd, base, offset [, mode]`.
 pub(crate) fn syntax(op: Op) -> String {
     let info = op.info();
-    let operands: Vec<_> = info.operands.iter().map(|spec| spec.name).collect();
-    format!("{} {}", info.mnemonic, operands.join(", ")).trim_end().to_owned()
+    let mut text = info.mnemonic.to_owned();
+    for (i, spec) in info.operands.iter().enumerate() {
+        let separator = if i == 0 { " " } else { ", " };
+        match spec.kind {
+            OperandKind::Mode => text.push_str(&format!(" [, {}]", spec.name)),
+            _ => text.extend([separator, spec.name]),
+        }
+    }
+    text
 }
 
 fn equation<'a>(
@@ -441,6 +464,11 @@ pub(crate) fn register(kind: OperandKind, index: u8) -> Option<Operand> {
     }
 }
 
+/// An operand in a message.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
+}
+
 fn parse_register(kind: OperandKind, text: &str) -> Result<Operand, Fault<'_>> {
     let (name, prefix) = register_file(kind).unwrap_or(("a register", ' '));
     let last = REGISTERS - 1;
@@ -451,9 +479,8 @@ fn parse_register(kind: OperandKind, text: &str) -> Result<Operand, Fault<'_>> {
             && (digits.len() == 1 || !digits.starts_with('0'))
     });
     let Some(digits) = digits else {
-        return Err(
-            Fault::new(Code::OperandKind, text, format!("expected {name}, found `{text}`")).help(range)
-        );
+        return Err(Fault::new(Code::OperandKind, text, format!("expected {name}, found {}", quoted(text)))
+            .help(range));
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
         Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range)
@@ -469,7 +496,7 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         "skip" => AddressMode::StridedSkip,
         "repeated" => AddressMode::Repeated,
         _ => {
-            let fault = Fault::new(Code::Mode, text, format!("`{text}` is no addressing mode"));
+            let fault = Fault::new(Code::Mode, text, format!("{} is no addressing mode", quoted(text)));
             let names = ["linear", "strided", "skip", "repeated"];
             let exponent = |near| if near == "linear" { "" } else { " 2^k" };
             return Err(match nearest(word, names) {
@@ -484,7 +511,11 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         _ => None,
     });
     let Some(exponent) = exponent else {
-        return Err(Fault::new(Code::Mode, text, format!("`{word}` needs a power of two")).help(form));
+        let fault = Fault::new(Code::Mode, text, format!("`{word}` needs a power of two"));
+        return Err(match number(rest) {
+            Ok(("", n)) if n.is_power_of_two() => fault.help(format!("write `{word} 2^{}`", n.ilog2())),
+            _ => fault.help(form),
+        });
     };
     u8::try_from(exponent).ok().and_then(Log2::new).map(mode).ok_or_else(|| {
         Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)

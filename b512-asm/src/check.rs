@@ -157,7 +157,8 @@ impl Checker<'_> {
         for (i, symbol) in self.program.symbols.iter().enumerate() {
             if seen.insert(symbol.name.as_str(), i).is_some() {
                 let message = format!("symbol `{}` is declared twice", symbol.name);
-                self.report(Code::Duplicate, Place::Symbol(i), message, None);
+                let help = "a name stands for one range of words".to_owned();
+                self.report(Code::Duplicate, Place::Symbol(i), message, help);
             }
             let limit = symbol.space.max_words();
             if symbol.words == 0 {
@@ -215,12 +216,15 @@ impl Checker<'_> {
         }
     }
 
-    fn modulus(&mut self, place: Place, modulus: u128) {
-        if modulus < 3 || modulus.is_multiple_of(2) {
+    /// Whether `modulus` can be one.
+    fn modulus(&mut self, place: Place, modulus: u128) -> bool {
+        let good = modulus >= 3 && !modulus.is_multiple_of(2);
+        if !good {
             let what = if modulus < 3 { "too small" } else { "even" };
             let help = "a modulus is odd and at least 3".to_owned();
             self.report(Code::Modulus, place, format!("the modulus {modulus:#x} is {what}"), help);
         }
+        good
     }
 
     fn equations(&mut self) {
@@ -236,7 +240,7 @@ impl Checker<'_> {
 
     fn equation(&mut self, place: Place, equation: &Equation) {
         let &Equation { function, n, modulus, root, .. } = equation;
-        self.modulus(place, modulus);
+        let good_modulus = self.modulus(place, modulus);
         let good_n = n >= 2 && n.is_power_of_two();
         if !good_n {
             let message = format!("n = {n} is not a power of two from 2 on");
@@ -252,7 +256,7 @@ impl Checker<'_> {
             self.operand(place, input, Role::Input, n);
         }
         if function.needs_root() {
-            if good_n && modulus % (2 * u128::from(n)) != 1 {
+            if good_n && good_modulus && modulus % (2 * u128::from(n)) != 1 {
                 let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * u64::from(n));
                 let help = format!("`{function}` needs a primitive 2n-th root of unity");
                 self.report(Code::Equation, place, message, help);
@@ -266,7 +270,7 @@ impl Checker<'_> {
             self.report(Code::Equation, place, message, "leave `root` out".to_owned());
         }
         let launch = &self.program.moduli;
-        let known = !launch.is_empty() && !self.program.loads_moduli();
+        let known = good_modulus && !launch.is_empty() && !self.program.loads_moduli();
         if known && launch.iter().all(|&(_, other)| other != modulus) {
             let message = format!("no modulus register holds the equation's modulus {modulus:#x}");
             let help = format!("`{}` holds {:#x}", launch[0].0, launch[0].1);

@@ -64,7 +64,10 @@ pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse
         let (line, next) = code_of_line(rest);
         let mut after = next;
         let is_directive = line.starts_with('.');
-        let result = if is_directive {
+        let result = if let Some(semicolon) = line.find(';') {
+            let fault = Fault::new(Code::Syntax, &line[semicolon..][..1], "`;` has no meaning here");
+            Err(fault.help("an instruction or directive ends with its line; comments begin with `//` or `#`"))
+        } else if is_directive {
             directive(line, rest, &mut after, source, diagnostics)
         } else {
             instruction(line)
@@ -305,18 +308,24 @@ impl<'a> Iterator for BlockTokens<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         loop {
-            self.rest = skip_space(self.rest);
-            match self.rest.strip_prefix(',') {
-                Some(rest) => self.rest = rest,
-                None => break,
+            // Nearly all separators are single blanks and newlines.
+            let blanks = self.rest.bytes().take_while(|b| matches!(b, b' ' | b',' | b'\n')).count();
+            self.rest = &self.rest[blanks..];
+            match self.rest.as_bytes().first() {
+                None | Some(b'}') => return None,
+                Some(b) if b.is_ascii_alphanumeric() => break,
+                Some(_) => {}
             }
-        }
-        if self.rest.starts_with('}') || self.rest.is_empty() {
-            return None;
+            let skipped = skip_space(self.rest);
+            if skipped.len() == self.rest.len() {
+                break;
+            }
+            self.rest = skipped;
         }
         let end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | '{' | '#' | '/');
         let first = self.rest.chars().next().map_or(0, char::len_utf8);
-        let length = self.rest.find(end).unwrap_or(self.rest.len()).max(first);
+        let tokens = self.rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let length = self.rest[tokens..].find(end).map_or(self.rest.len(), |i| tokens + i).max(first);
         let (item, rest) = self.rest.split_at(length);
         self.rest = rest;
         Some(item)

@@ -109,7 +109,7 @@ pub(crate) fn number(input: &str) -> Parsed<'_, u128> {
 /// The value of a whole token.
 pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
     let plain: String;
-    let digits = if token.contains('_') {
+    let digits = if token.as_bytes().contains(&b'_') {
         plain = token.replace('_', "");
         &plain
     } else {
@@ -149,11 +149,25 @@ fn hex_value(digits: &str) -> Option<u128> {
 }
 
 fn hex_half(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0, |value, &digit| {
-        let digit = (digit as char).to_digit(16)?;
-        Some(value << 4 | u64::from(digit))
-    })
+    // Errors are collected rather than branched on: a digit's value is below 16, no digit's is not.
+    let (value, invalid) = digits.iter().fold((0, 0), |(value, invalid), &digit| {
+        let digit = HEX[usize::from(digit)];
+        (value << 4 | u64::from(digit & 0xf), invalid | digit)
+    });
+    (invalid < 16).then_some(value)
 }
+
+/// The value of each hexadecimal digit, 0xff for other bytes.
+const HEX: [u8; 256] = {
+    let mut table = [0xff; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+};
 
 /// The token, or else the character, at the beginning of `input`, for error messages.
 pub(crate) fn first_token(input: &str) -> &str {

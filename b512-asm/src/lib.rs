@@ -9,6 +9,7 @@ pub mod diagnostic;
 mod grammar;
 pub mod isa;
 mod lex;
+pub mod object;
 mod print;
 pub mod program;
 pub mod reg;

@@ -16,7 +16,11 @@ use std::fmt::{self, Write};
 /// names the place.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_head(f)?;
+        let directives = self.directives();
+        f.write_str(&directives)?;
+        if !directives.is_empty() {
+            f.write_str("\n")?;
+        }
         let bases = Bases::of(self);
         for instr in &self.instructions {
             write_instr(f, self, &bases, instr)?;
@@ -31,8 +35,15 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// The directives: everything but the instructions and the memory images.
-    pub(crate) fn write_head(&self, f: &mut impl Write) -> fmt::Result {
+    /// The directives as text: everything but the instructions and the memory images.
+    pub(crate) fn directives(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_head(&mut text);
+        text
+    }
+
+    fn write_head(&self, f: &mut impl Write) -> fmt::Result {
         if !self.name.is_empty() {
             writeln!(f, ".kernel {}", self.name)?;
         }

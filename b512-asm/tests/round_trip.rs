@@ -1,9 +1,10 @@
 //! Every notation of a program gives the program back.
 
 use b512_asm::isa::slot;
-use b512_asm::{Instr, Op, OperandKind, assemble, strategy};
+use b512_asm::{Instr, Op, OperandKind, assemble, object, strategy};
+use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
 
@@ -62,9 +63,39 @@ proptest! {
     }
 
     #[test]
+    fn programs_survive_their_object_file(program in strategy::program()) {
+        let file = object::write(&program).unwrap();
+        let read = object::read(&file).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(&read, &program);
+        let again = assemble(&read.to_string()).unwrap();
+        prop_assert_eq!(object::write(&again).unwrap(), file);
+    }
+
+    /// Whatever is read from a damaged file is a program that can be written again.
+    #[test]
+    fn no_file_makes_the_object_reader_panic(
+        program in strategy::program(),
+        damage in vec((any::<Index>(), any::<u8>()), 1..8),
+        end in prop_oneof![4 => Just(None), 1 => any::<Index>().prop_map(Some)],
+    ) {
+        let mut file = object::write(&program).unwrap();
+        for (place, byte) in damage {
+            let length = file.len();
+            file[place.index(length)] = byte;
+        }
+        if let Some(end) = end {
+            file.truncate(end.index(file.len()));
+        }
+        match object::read(&file) {
+            Ok(program) => prop_assert!(object::write(&program).is_ok()),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
     fn no_text_makes_the_assembler_panic(
         program in strategy::program(),
-        cut in any::<prop::sample::Index>(),
+        cut in any::<Index>(),
         junk in "[ -~\n\u{e9}]{0,12}",
     ) {
         let mut text = program.to_string();
