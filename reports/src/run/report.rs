@@ -1,6 +1,6 @@
 //! The document that a run leaves behind.
 
-use b512_asm::{Equation, Pipe, Program};
+use b512_asm::{Equation, Pipe, Program, object};
 use serde::{Deserialize, Serialize};
 use sim::machine::VbarPaths;
 use sim::timing::{Cause, Timing};
@@ -137,10 +137,12 @@ pub struct Simulator {
     pub timing_wall_s: Option<f64>,
 }
 
-/// BLAKE3 of a program's assembly text, in hexadecimal: the same whether it came from text, from
-/// an object file or from the code generator.
+/// BLAKE3 of the program's object file, in hexadecimal: the same whether the program came from
+/// text, from an object or from the code generator. A program that no object can hold, as it is not
+/// well-formed, has the hash of its text.
 pub fn program_blake3(program: &Program) -> String {
-    blake3::hash(program.to_string().as_bytes()).to_hex().to_string()
+    let bytes = object::write(program).unwrap_or_else(|_| program.to_string().into_bytes());
+    blake3::hash(&bytes).to_hex().to_string()
 }
 
 impl RunReport {

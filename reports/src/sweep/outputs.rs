@@ -70,6 +70,39 @@ pub fn write(folder: &Path, results: &Results) -> Result<Vec<&'static str>, Outp
     Ok(contents.into_iter().map(|(name, _)| name).collect())
 }
 
+/// The front as a text for people, slowest design last.
+///
+/// # Errors
+/// Where a record is of another version.
+pub fn summary(results: &Results) -> Result<String, JournalError> {
+    let records = results.records()?;
+    let front = front(&records);
+    let mut rows: Vec<(&Record, &TimingReport, f64)> = records
+        .iter()
+        .filter(|record| front.contains(record.key.as_str()))
+        .filter_map(|record| costs(record).map(|(timing, area)| (record, timing, area)))
+        .collect();
+    rows.sort_by(|(_, a, _), (_, b, _)| a.time_us.total_cmp(&b.time_us));
+    let manifest = &results.manifest;
+    let names: Vec<&str> = manifest.varying.iter().map(|key| title(key)).collect();
+    let mut text = format!("{}\nPareto front, {} of {} points\n", manifest.title, rows.len(), records.len());
+    let mut row = |settings: &[String], rest: [&str; 3]| {
+        for (name, setting) in names.iter().zip(settings) {
+            text += &format!("  {setting:>width$}", width = name.chars().count().max(5));
+        }
+        let [latency, area, cycles] = rest;
+        text += &format!("  {latency:>12}  {area:>10}  {cycles:>10}\n");
+    };
+    let heading: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    row(&heading, ["latency (us)", "area (mm2)", "cycles"]);
+    for (record, timing, area) in rows {
+        let settings: Vec<String> = manifest.varying.iter().map(|key| plain(record.point.get(key))).collect();
+        let [latency, area] = [timing.time_us, area].map(|value| format!("{value:.2}"));
+        row(&settings, [&latency, &area, &timing.cycles.to_string()]);
+    }
+    Ok(text)
+}
+
 /// The cycles and the area of a record that has them.
 fn costs(record: &Record) -> Option<(&TimingReport, f64)> {
     let report = record.report.as_ref()?;

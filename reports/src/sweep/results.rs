@@ -40,7 +40,7 @@ pub struct Results {
     /// The sweep.
     pub manifest: Manifest,
     /// The line of each point, in the order of the sweep.
-    lines: Vec<Option<String>>,
+    lines: Vec<Option<(Status, String)>>,
 }
 
 impl Results {
@@ -75,14 +75,13 @@ impl Results {
             })?;
         }
         let manifest = manifest.ok_or(JournalError::NoFolder)?;
-        let lines =
-            manifest.points.iter().map(|point| best.remove(&point.key).map(|(_, line)| line)).collect();
+        let lines = manifest.points.iter().map(|point| best.remove(&point.key)).collect();
         Ok(Self { manifest, lines })
     }
 
     /// The line of each point that has one, in the order of the sweep, and its number there.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.lines.iter().enumerate().filter_map(|(i, line)| Some((i, line.as_deref()?)))
+        self.lines.iter().enumerate().filter_map(|(i, line)| Some((i, line.as_ref()?.1.as_str())))
     }
 
     /// The record of each point that has one, in the order of the sweep.
@@ -99,5 +98,10 @@ impl Results {
     /// The number of points without a record.
     pub fn missing(&self) -> usize {
         self.lines.iter().filter(|line| line.is_none()).count()
+    }
+
+    /// The number of points that failed.
+    pub fn failed(&self) -> usize {
+        self.lines.iter().flatten().filter(|(status, _)| *status == Status::Failed).count()
     }
 }
