@@ -1,7 +1,7 @@
-//! Speed of the assembler and the disassembler on a program as large as the 64K transform's:
+//! Speed of the assembler, the disassembler and the object files on a program as large as the 64K transform's:
 //! 6,000 instructions and 2^17 table words of 128 bits.
 
-use b512_asm::{Image, Instr, MReg, Program, Role, Segment, Space, Symbol, VReg, assemble};
+use b512_asm::{Image, Instr, MReg, Program, Role, Segment, Space, Symbol, VReg, assemble, object};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -40,5 +40,15 @@ fn text(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, text);
+fn objects(criterion: &mut Criterion) {
+    let program = large_program();
+    let file = object::write(&program).expect("the program is well-formed");
+    let mut group = criterion.benchmark_group("object");
+    group.throughput(Throughput::Bytes(file.len() as u64));
+    group.bench_function("write", |bencher| bencher.iter(|| object::write(black_box(&program))));
+    group.bench_function("read", |bencher| bencher.iter(|| object::read(black_box(&file))));
+    group.finish();
+}
+
+criterion_group!(benches, text, objects);
 criterion_main!(benches);

@@ -189,12 +189,16 @@ impl<'a> Assembler<'a> {
                 self.places.name = name;
             }
             Kind::Modulus { register, value } => {
-                let Operand::MReg(reg) = parse_register(OperandKind::MReg, register)? else { return Ok(()) };
+                let Operand::MReg(reg) = parse_register(OperandKind::MReg, "m", register)? else {
+                    return Ok(());
+                };
                 self.program.moduli.push((reg, *value));
                 self.places.moduli.push(statement.text);
             }
             Kind::Address { register, at } => {
-                let Operand::AReg(reg) = parse_register(OperandKind::AReg, register)? else { return Ok(()) };
+                let Operand::AReg(reg) = parse_register(OperandKind::AReg, "a", register)? else {
+                    return Ok(());
+                };
                 self.same_space(at, Space::Vdm, "an address register")?;
                 let address = self.value(at)?;
                 let address = u32::try_from(address).map_err(|_| {
@@ -276,12 +280,8 @@ impl<'a> Assembler<'a> {
         let specs = op.info().operands;
         let least = specs.iter().filter(|spec| spec.kind != OperandKind::Mode).count();
         if !(least..=specs.len()).contains(&operands.len()) {
-            let number = if least == specs.len() { "" } else { &format!("{least} or ") };
-            let message =
-                format!("`{mnemonic}` takes {number}{} operands, not {}", specs.len(), operands.len());
-            self.report(
-                Fault::new(Code::OperandCount, text, message).help(format!("write `{}`", syntax(op))),
-            );
+            let fault = operand_count(text, mnemonic, least, specs.len(), operands.len());
+            self.report(fault.help(format!("write `{}`", syntax(op))));
             return false;
         }
         let mut values = Vec::with_capacity(specs.len());
@@ -308,7 +308,7 @@ impl<'a> Assembler<'a> {
         match spec.kind {
             OperandKind::Offset => self.offset(op, text).map(Operand::Offset),
             OperandKind::Mode => parse_mode(text).map(Operand::Mode),
-            kind => parse_register(kind, text),
+            kind => parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text),
         }
     }
 
@@ -442,14 +442,25 @@ fn equation<'a>(
     })
 }
 
-/// What messages call a register file, and the letter of its registers.
-fn register_file(kind: OperandKind) -> Option<(&'static str, char)> {
+/// What messages call a register of that kind.
+fn register_file(kind: OperandKind) -> &'static str {
     match kind {
-        OperandKind::VReg => Some(("a vector register", VReg::PREFIX)),
-        OperandKind::SReg => Some(("a scalar register", SReg::PREFIX)),
-        OperandKind::AReg => Some(("an address register", AReg::PREFIX)),
-        OperandKind::MReg => Some(("a modulus register", MReg::PREFIX)),
-        OperandKind::Offset | OperandKind::Mode => None,
+        OperandKind::VReg => "a vector register",
+        OperandKind::SReg => "a scalar register",
+        OperandKind::AReg => "an address register",
+        OperandKind::MReg => "a modulus register",
+        OperandKind::Offset | OperandKind::Mode => "a register",
+    }
+}
+
+/// The letter in front of a register's number.
+fn prefix(kind: OperandKind) -> char {
+    match kind {
+        OperandKind::VReg => VReg::PREFIX,
+        OperandKind::SReg => SReg::PREFIX,
+        OperandKind::AReg => AReg::PREFIX,
+        OperandKind::MReg => MReg::PREFIX,
+        OperandKind::Offset | OperandKind::Mode => ' ',
     }
 }
 
@@ -469,21 +480,37 @@ fn quoted(text: &str) -> String {
     if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
 }
 
-fn parse_register(kind: OperandKind, text: &str) -> Result<Operand, Fault<'_>> {
-    let (name, prefix) = register_file(kind).unwrap_or(("a register", ' '));
+/// `name` at `text` has `found` operands instead of `least` to `most`.
+pub(crate) fn operand_count<'a>(
+    text: &'a str,
+    name: &str,
+    least: usize,
+    most: usize,
+    found: usize,
+) -> Fault<'a> {
+    let number = if least == most { "" } else { &format!("{least} or ") };
+    Fault::new(Code::OperandCount, text, format!("`{name}` takes {number}{most} operands, not {found}"))
+}
+
+/// A register of that kind, written as `prefix` and a number.
+pub(crate) fn parse_register<'a>(
+    kind: OperandKind,
+    prefix: &str,
+    text: &'a str,
+) -> Result<Operand, Fault<'a>> {
+    let name = register_file(kind);
     let last = REGISTERS - 1;
-    let range = format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
+    let range = || format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
     let digits = text.strip_prefix(prefix).filter(|digits| {
-        !digits.is_empty()
-            && digits.bytes().all(|b| b.is_ascii_digit())
-            && (digits.len() == 1 || !digits.starts_with('0'))
+        let canonical = digits.len() == 1 || !digits.starts_with('0');
+        !digits.is_empty() && canonical && digits.bytes().all(|b| b.is_ascii_digit())
     });
     let Some(digits) = digits else {
-        return Err(Fault::new(Code::OperandKind, text, format!("expected {name}, found {}", quoted(text)))
-            .help(range));
+        let message = format!("expected {name}, found {}", quoted(text));
+        return Err(Fault::new(Code::OperandKind, text, message).help(range()));
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
-        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range)
+        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range())
     })
 }
 
@@ -520,4 +547,34 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
     u8::try_from(exponent).ok().and_then(Log2::new).map(mode).ok_or_else(|| {
         Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_module_assembles() {
+        let documentation = include_str!("asm.rs").lines().map_while(|line| line.strip_prefix("//!"));
+        let example = documentation.skip_while(|line| !line.ends_with("```text")).skip(1);
+        let example: Vec<_> = example.take_while(|line| !line.ends_with("```")).collect();
+        let program = assemble(&example.join("\n")).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!((program.instructions.len(), program.symbols.len()), (5, 3));
+    }
+
+    #[test]
+    fn symbols_follow_the_end_of_those_before_in_their_memory() {
+        let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
+        let program = assemble(source).unwrap();
+        let starts: Vec<_> = program.symbols.iter().map(|symbol| symbol.start).collect();
+        assert_eq!(starts, [16, 0, 16, 24]);
+    }
+
+    #[test]
+    fn a_values_place_is_found_among_comments_and_commas() {
+        let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
+        let errors = assemble(source).unwrap_err();
+        let spans: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
+        assert_eq!(spans, ["9"]);
+    }
 }

@@ -14,7 +14,7 @@ use crate::diagnostic::{Code, Diagnostics, nearest};
 use crate::isa::{Instr, Op};
 use crate::program::{Equation, Program, Role, Space};
 use crate::reg::MAX_VDM_WORDS;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
 
 /// The part of a program that a [`Defect`] is in; numbers index the program's lists.
@@ -153,9 +153,9 @@ impl Checker<'_> {
     }
 
     fn symbols(&mut self) {
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for (i, symbol) in self.program.symbols.iter().enumerate() {
-            if seen.insert(symbol.name.as_str(), i).is_some() {
+            if !seen.insert(&symbol.name) {
                 let message = format!("symbol `{}` is declared twice", symbol.name);
                 let help = "a name stands for one range of words".to_owned();
                 self.report(Code::Duplicate, Place::Symbol(i), message, help);
@@ -196,9 +196,10 @@ impl Checker<'_> {
 
     fn launch_values(&mut self) {
         let program = self.program;
+        let mut seen = HashSet::new();
         for (i, &(reg, address)) in program.addresses.iter().enumerate() {
             let place = Place::Address(i);
-            if program.addresses[..i].iter().any(|&(other, _)| other == reg) {
+            if !seen.insert(reg) {
                 self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
             }
             if address >= MAX_VDM_WORDS {
@@ -207,9 +208,10 @@ impl Checker<'_> {
                 self.report(Code::Address, place, message, help);
             }
         }
+        let mut seen = HashSet::new();
         for (i, &(reg, modulus)) in program.moduli.iter().enumerate() {
             let place = Place::Modulus(i);
-            if program.moduli[..i].iter().any(|&(other, _)| other == reg) {
+            if !seen.insert(reg) {
                 self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
             }
             self.modulus(place, modulus);
@@ -229,8 +231,9 @@ impl Checker<'_> {
 
     fn equations(&mut self) {
         let program = self.program;
+        let mut seen = HashSet::new();
         for (i, equation) in program.equations.iter().enumerate() {
-            if program.equations[..i].iter().any(|other| other.output == equation.output) {
+            if !seen.insert(&equation.output) {
                 let message = format!("`{}` has two equations", equation.output);
                 self.report(Code::Duplicate, Place::Equation(i), message, None);
             }

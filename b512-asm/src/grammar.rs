@@ -6,7 +6,7 @@
 use crate::diagnostic::{Code, Diagnostics, nearest};
 use crate::isa::Op;
 use crate::lex::{
-    Fault, Parsed, expect, first_token, is_blank, is_token, name, number, number_value, token, ws,
+    Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
 };
 use crate::program::{Role, Space};
 use nom::Parser;
@@ -97,21 +97,13 @@ fn code_of_line(input: &str) -> (&str, &str) {
 }
 
 /// Skips blanks, empty lines and comments.
-fn skip_space(mut input: &str) -> &str {
+pub(crate) fn skip_space(mut input: &str) -> &str {
     loop {
         input = input.trim_start();
         if !(input.starts_with("//") || input.starts_with('#')) {
             return input;
         }
         input = &input[input.find('\n').unwrap_or(input.len())..];
-    }
-}
-
-/// The fault inside a nom error; the parsers here are complete, so there always is one.
-fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
-    match error {
-        nom::Err::Error(fault) | nom::Err::Failure(fault) => fault,
-        nom::Err::Incomplete(_) => Fault::new(Code::Syntax, "", "the text ends too early"),
     }
 }
 
@@ -322,10 +314,15 @@ impl<'a> Iterator for BlockTokens<'a> {
             }
             self.rest = skipped;
         }
+        // Every separator lies outside of this range of bytes; letters, digits and `_` lie inside.
+        let plain = self.rest.bytes().take_while(|b| (b'0'..=b'z').contains(b)).count();
         let end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | '{' | '#' | '/');
-        let first = self.rest.chars().next().map_or(0, char::len_utf8);
-        let tokens = self.rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let length = self.rest[tokens..].find(end).map_or(self.rest.len(), |i| tokens + i).max(first);
+        let length = match self.rest[plain..].find(end) {
+            // A character that can neither begin nor end a number is a token of its own.
+            Some(0) if plain == 0 => self.rest.chars().next().map_or(0, char::len_utf8),
+            Some(more) => plain + more,
+            None => self.rest.len(),
+        };
         let (item, rest) = self.rest.split_at(length);
         self.rest = rest;
         Some(item)

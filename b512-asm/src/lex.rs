@@ -49,14 +49,25 @@ impl<'a> Fault<'a> {
     }
 }
 
-/// What nom's own parsers report; [`expect`] replaces it with words.
+/// What nom's own parsers report wherever an alternative fails, and so without a text, which takes
+/// time to write; [`expect`] and [`fault`] give it one.
 impl<'a> ParseError<&'a str> for Fault<'a> {
     fn from_error_kind(input: &'a str, _: ErrorKind) -> Self {
-        Self::expected("something else", input)
+        Self::new(Code::Syntax, input, "")
     }
 
     fn append(_: &'a str, _: ErrorKind, other: Self) -> Self {
         other
+    }
+}
+
+/// The fault inside a nom error.
+pub(crate) fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
+    match error {
+        nom::Err::Error(fault) | nom::Err::Failure(fault) if !fault.message.is_empty() => fault,
+        nom::Err::Error(fault) | nom::Err::Failure(fault) => Fault::expected("something else", fault.at),
+        // The parsers here are complete ones, which never ask for more.
+        nom::Err::Incomplete(_) => Fault::new(Code::Syntax, "", "the text ends too early"),
     }
 }
 

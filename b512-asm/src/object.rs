@@ -103,6 +103,15 @@ pub enum ReadError {
         /// Bytes of an instruction or of a word.
         unit: usize,
     },
+    /// The sections of a memory's image hold more than the memory; they may lie on top of each
+    /// other in the file.
+    #[error("the sections `{name}` hold more than the {limit} words of the memory")]
+    TooLarge {
+        /// The sections' name.
+        name: &'static str,
+        /// Words of the memory.
+        limit: u32,
+    },
     /// A word of `.text` is no instruction.
     #[error("instruction {index}: {source}")]
     Instruction {
@@ -311,8 +320,8 @@ type Elf = elf::FileHeader64<LittleEndian>;
 /// The program of an object file.
 ///
 /// # Errors
-/// Where the file is not a well-formed B512 object of this version. No input makes it panic, and
-/// the memory it takes is in proportion to the file.
+/// Where the file is not a well-formed B512 object of this version. No input makes it panic or take
+/// memory beyond the file's size and the ISA's memories.
 pub fn read(file: &[u8]) -> Result<Program, ReadError> {
     let header = Elf::parse(file)?;
     let endian = header.endian()?;
@@ -395,7 +404,12 @@ impl<'a> Reader<'a> {
             }
             Ok(Segment { start, words: words.iter().map(|word| u128::from_le_bytes(*word)).collect() })
         };
-        let segments = self.named(name)?.into_iter().map(segment).collect::<Result<_, _>>()?;
+        let sections = self.named(name)?;
+        let limit = space.max_words();
+        if sections.iter().map(|(_, data)| data.len() / WORD_BYTES).sum::<usize>() > limit as usize {
+            return Err(ReadError::TooLarge { name, limit });
+        }
+        let segments = sections.into_iter().map(segment).collect::<Result<_, _>>()?;
         Ok(Image { segments })
     }
 

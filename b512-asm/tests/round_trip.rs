@@ -1,7 +1,7 @@
 //! Every notation of a program gives the program back.
 
 use b512_asm::isa::slot;
-use b512_asm::{Instr, Op, OperandKind, assemble, object, strategy};
+use b512_asm::{Instr, Op, OperandKind, Program, assemble, intrinsics, object, strategy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -89,6 +89,23 @@ proptest! {
         match object::read(&file) {
             Ok(program) => prop_assert!(object::write(&program).is_ok()),
             Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
+    fn no_text_makes_the_intrinsics_front_end_panic(
+        calls in vec("_v(load|stores|addmod|packlo)_512x128i\\((REG_[VAMS][0-9]{1,2}|[0-9]{1,9}|,| ){0,7}\\);?", 0..6),
+        junk in "[ -~\u{e9}]{0,8}",
+        end in "(leave\\(OP_DEFAULT\\);)? ?\\}?",
+    ) {
+        let source = format!("void k() {{ enter(OP_DEFAULT); {} {junk} {end}", calls.concat());
+        match intrinsics::parse(&source) {
+            Ok(kernel) => prop_assert_eq!(Program::from(kernel).check(), Ok(())),
+            Err(errors) => {
+                for error in &errors {
+                    prop_assert!(source.get(error.span.clone()).is_some(), "{error}: {:?}", error.span);
+                }
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
 //! [`timing`] says in which cycle each of them happens. The last two are independent: timing
-//! touches no data. The crate does no terminal input or output.
+//! touches no data. [`area`] and [`energy`] follow from the machine's [`tech`]nology. The crate does
+//! no terminal input or output.
 
 pub mod area;
 pub mod cpu;

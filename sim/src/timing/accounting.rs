@@ -1,7 +1,7 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
 use super::Cycle;
-use super::work::Work;
+use super::work::{SRAMS, Work};
 use crate::machine::Machine;
 use b512_asm::Pipe;
 use b512_asm::reg::REGISTERS;
@@ -113,7 +113,8 @@ impl Stalls {
 /// Cycles below which no order of the program's instructions can go on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bounds {
-    /// The busy cycles of the most loaded unit: a pipe, or the front end.
+    /// The busy cycles of the most loaded unit: a pipe, an SRAM of the register file, or the front
+    /// end.
     pub resource: Cycle,
     /// The longest chain of instructions in which each reads what the one before it wrote.
     pub dependence: Cycle,
@@ -123,13 +124,19 @@ impl Bounds {
     /// The bounds of a program.
     pub fn of(machine: &Machine, works: &[Work]) -> Self {
         let mut busy = [[0u64; 2]; 4];
+        let mut srams = [0u64; SRAMS];
         let mut written = [Cycle::ZERO; REGISTERS];
         let fetch = machine.frontend.fetch_to_dispatch_cycles;
         let mut dependence = Cycle::ZERO;
-        let mut scalar_hold = 0;
+        // Cycles that pass after a scalar load before the next instruction.
+        let hold = u64::from(machine.scalar.load_latency_cycles - 1);
+        let mut held = 0;
         for work in works {
             busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
-            scalar_hold += u64::from(work.scalar_load) * u64::from(machine.scalar.load_latency_cycles - 1);
+            held += u64::from(work.scalar_load) * hold;
+            for (sram, cycles) in work.sram_cycles() {
+                srams[sram] += u64::from(cycles);
+            }
             if work.pipe == Pipe::Scalar {
                 continue;
             }
@@ -143,8 +150,10 @@ impl Bounds {
             dependence = dependence.max(end);
         }
         let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
-        let dispatch = (works.len() as u64).div_ceil(width) + scalar_hold;
-        let resource = busy.as_flattened().iter().copied().max().unwrap_or(0).max(dispatch);
+        // One scalar load may come last and hold nothing up.
+        let dispatch = (works.len() as u64).div_ceil(width) + held.saturating_sub(hold);
+        let units = busy.as_flattened().iter().chain(&srams);
+        let resource = units.copied().max().unwrap_or(0).max(dispatch);
         Self { resource: Cycle(resource), dependence }
     }
 }

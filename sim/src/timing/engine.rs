@@ -4,8 +4,8 @@ use super::accounting::{Bounds, Cause, Stalls};
 use super::vrf::Reservations;
 use super::work::{SRAMS, Work};
 use super::{Cycle, Decoder};
-use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease};
-use b512_asm::reg::REGISTERS;
+use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease, VbarPaths};
+use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{Pipe, Program, VReg};
 use std::collections::VecDeque;
 
@@ -33,10 +33,54 @@ pub struct Timing {
     pub busy: [u64; 4],
     /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
     pub sram_busy: [u64; SRAMS],
+    /// Cycles for which the head of each queue was held back only by SRAMs of the register file
+    /// that other instructions used, by [`Pipe::index`].
+    pub port_wait: [u64; 3],
+    /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
+    pub bank_conflicts: u64,
     /// Cycles below which no order of the instructions can go.
     pub bounds: Bounds,
     /// The cycles of each instruction.
     pub schedule: Vec<Schedule>,
+}
+
+/// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Utilisation {
+    /// Of each pipe, by [`Pipe::index`]. With a split VBAR the mean of its two paths.
+    pub pipes: [f64; 3],
+    /// Of each SRAM of the register file; zeros where ports are ideal.
+    pub srams: [f64; SRAMS],
+}
+
+impl Timing {
+    /// How well the pipes and the register file were used by a run on `machine`.
+    pub fn utilisation(&self, machine: &Machine) -> Utilisation {
+        let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
+        let paths = if machine.vbar.paths == VbarPaths::Split { 2 } else { 1 };
+        let [load_store, compute, shuffle, _] = self.busy;
+        Utilisation {
+            pipes: [share(load_store, paths), share(compute, 1), share(shuffle, 1)],
+            srams: self.sram_busy.map(|busy| share(busy, 1)),
+        }
+    }
+
+    /// How well each bank of the VDM was used by a run of `program` on `machine`, from 0 to 1.
+    ///
+    /// Counted afresh with each call. `None` with `ideal.bank_conflicts`, where banks have no limit.
+    pub fn bank_utilisation(&self, machine: &Machine, program: &Program) -> Option<Vec<f64>> {
+        if machine.ideal.bank_conflicts {
+            return None;
+        }
+        let mut accesses = vec![0; machine.vdm.banks as usize];
+        let mut decoder = Decoder::at_start_of(machine, program);
+        for instr in &program.instructions {
+            decoder.add_bank_accesses(instr, &mut accesses);
+            decoder.follow(instr, program);
+        }
+        let most = (self.cycles.0 * u64::from(machine.vdm.ports)).max(1) as f64;
+        Some(accesses.into_iter().map(|accesses| accesses as f64 / most).collect())
+    }
 }
 
 /// Runs a program through the cycle model.
@@ -80,8 +124,8 @@ pub struct Engine {
     queues: [VecDeque<Waiting>; 3],
     /// When each path of each pipe is free.
     free_at: [[Cycle; 2]; 3],
-    /// When the head of each queue can issue, where that is known.
-    head_issue: [Option<Cycle>; 3],
+    /// What is known of when the head of each queue issues; nothing of an empty queue's.
+    heads: [Head; 3],
     reservations: Reservations,
     end: Cycle,
     timing: Timing,
@@ -126,6 +170,17 @@ impl Users {
     }
 }
 
+/// When the head of a queue issues.
+#[derive(Clone, Copy, Default)]
+struct Head {
+    /// The first cycle in which it has arrived and its pipe is free.
+    ready: Cycle,
+    /// Not before this cycle.
+    at: Cycle,
+    /// In that very cycle, unless another instruction issues first and takes one of its SRAMs.
+    exact: bool,
+}
+
 #[derive(Clone)]
 struct Waiting {
     index: usize,
@@ -156,7 +211,7 @@ impl Engine {
             registers: [Register::default(); REGISTERS],
             queues: Default::default(),
             free_at: Default::default(),
-            head_issue: [None; 3],
+            heads: Default::default(),
             reservations: Reservations::new(horizon(machine)),
             end: Cycle::ZERO,
             timing: Timing::default(),
@@ -280,6 +335,9 @@ impl Engine {
             self.registers[reg.index()].writers.waiting[pipe] += 1;
         }
         self.queues[pipe].push_back(Waiting { index, dispatch: self.now, work: *work });
+        if self.queues[pipe].len() == 1 {
+            self.look_at_head(pipe);
+        }
         self.now
     }
 
@@ -313,13 +371,14 @@ impl Engine {
     fn next_issue(&mut self) -> Option<(Pipe, Cycle)> {
         let mut best: Option<(Pipe, Cycle, usize)> = None;
         for pipe in Pipe::VECTOR {
-            let Some(head) = self.queues[pipe.index()].front() else { continue };
-            let at = *self.head_issue[pipe.index()].get_or_insert_with(|| {
-                let ready = head.dispatch + self.params.dispatch_to_issue;
-                let free = self.free_at[pipe.index()][usize::from(head.work.path)];
-                self.reservations.first_free(&head.work, ready.max(free))
-            });
-            let rank = if self.params.oldest_first { head.index } else { pipe.index() };
+            let Some(waiting) = self.queues[pipe.index()].front() else { continue };
+            let head = &mut self.heads[pipe.index()];
+            if !head.exact {
+                head.at = self.reservations.first_free(&waiting.work, head.at);
+                head.exact = true;
+            }
+            let at = head.at;
+            let rank = if self.params.oldest_first { waiting.index } else { pipe.index() };
             if best.is_none_or(|(_, cycle, other)| (at, rank) < (cycle, other)) {
                 best = Some((pipe, at, rank));
             }
@@ -330,11 +389,17 @@ impl Engine {
     fn issue(&mut self, pipe: Pipe, at: Cycle) {
         let p = pipe.index();
         let Waiting { index, work, .. } = self.queues[p].pop_front().expect("the head issues");
-        self.reservations.forget_before(at);
         self.reservations.reserve(&work, at);
-        // The heads of the other queues may have lost their cycle.
-        self.head_issue = [None; 3];
+        self.timing.port_wait[p] += at - self.heads[p].ready;
+        self.timing.bank_conflicts += u64::from(work.bank_conflicts);
+        // A queue issues one instruction a cycle, even where the other path is free.
+        self.free_at[p] = self.free_at[p].map(|free| free.max(at + 1));
         self.free_at[p][usize::from(work.path)] = at + work.occupancy;
+        self.look_at_head(p);
+        for (queue, head) in self.queues.iter().zip(&mut self.heads) {
+            // The heads of the other queues may have lost their cycle.
+            head.exact &= queue.front().is_some_and(|waiting| waiting.work.srams() & work.srams() == 0);
+        }
         let complete = at + work.total_cycles();
         let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
         for reg in work.reads.iter() {
@@ -355,6 +420,16 @@ impl Engine {
         let schedule = &mut self.timing.schedule[index];
         schedule.issue = at;
         schedule.complete = complete;
+    }
+
+    /// Takes note of a new head of a queue.
+    fn look_at_head(&mut self, pipe: usize) {
+        if let Some(Waiting { dispatch, work, .. }) = self.queues[pipe].front() {
+            let ready = *dispatch + self.params.dispatch_to_issue;
+            let free = self.free_at[pipe][usize::from(work.path)];
+            let ready = ready.max(free);
+            self.heads[pipe] = Head { ready, at: ready, exact: false };
+        }
     }
 
     /// Charges the cycles up to the dispatch of `work` in the current one.
@@ -396,15 +471,15 @@ fn operands(work: &Work) -> impl Iterator<Item = (VReg, bool)> + '_ {
     work.reads.iter().map(|&reg| (reg, false)).chain(work.writes.iter().map(|&reg| (reg, true)))
 }
 
-/// How far ahead of an issue its reservations can reach.
+/// Cycles from an issue within which every access to the register file is made.
 fn horizon(machine: &Machine) -> u32 {
-    let beats = 512 / machine.hple.count;
-    let vbar = 512 * machine.vbar.initiation_interval;
-    let interval = 8 + machine.hple.initiation_interval.max(machine.sbar.initiation_interval);
+    let length = VECTOR_LENGTH as u32;
+    // Three reads and two writes of one SRAM in each beat.
+    let interval = machine.hple.initiation_interval.max(machine.sbar.initiation_interval).max(5);
+    let lanes = length / machine.hple.count * interval;
+    let vbar = length * machine.vbar.initiation_interval;
     let latency = (machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles)
         .max(machine.sbar.latency_cycles)
         .max(machine.vbar.latency_cycles);
-    let occupancy = (beats * interval).max(vbar);
-    // A head waits for the occupancy of the instruction before it, then for its own.
-    2 * occupancy + latency + interval
+    latency + interval + lanes.max(vbar)
 }

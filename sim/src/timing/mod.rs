@@ -18,12 +18,13 @@
 //! 1. the front end is not held by an earlier scalar load: one that dispatches in cycle t lets
 //!    the next instruction dispatch from t + `scalar.load_latency_cycles` on;
 //! 2. none of its vector registers is busy;
-//! 3. its queue held fewer than `frontend.queue_depth` instructions when the previous cycle ended
-//!    (not asked for with `ideal.queues`).
+//! 3. its queue holds fewer than `frontend.queue_depth` instructions: those that waited when the
+//!    previous cycle ended, and those that have dispatched in this one (not asked for with
+//!    `ideal.queues`).
 //!
-//! Scalar instructions (`sload`, `aload`, `mload`, `halt`) execute in the front end and complete
-//! as they dispatch; only the first rule applies to them. Scalar operands are read at dispatch
-//! and travel with the instruction, so that they need no hazard check.
+//! Scalar instructions (`sload`, `aload`, `mload`, `halt`) execute in the front end: they issue and
+//! complete as they dispatch, and only the first rule applies to them. Scalar operands are read at
+//! dispatch and travel with the instruction, so that they need no hazard check.
 //!
 //! **Busy registers.** With the strict busyboard a register is busy from the dispatch of an
 //! instruction that reads or writes it until that instruction releases it. With shared reads, a
@@ -31,7 +32,7 @@
 //! instruction completes; a source then too, or, with `frontend.source_release = "read"`, at
 //! issue + occupancy.
 //!
-//! **Issue.** In order within each queue. The head issues in the first cycle t in which
+//! **Issue.** In order within each queue, one a cycle. The head issues in the first cycle t in which
 //! t >= dispatch + `frontend.dispatch_to_issue_cycles`, its pipe is free, and every SRAM of the
 //! vector register file that it needs is free in every cycle in which it needs it. Where heads
 //! of several queues could issue in one cycle, `vrf.arbitration` says in which order they are
@@ -67,16 +68,17 @@
 //!   cycle of the occupancy computed above.
 //! * It reads that SRAM in the cycles issue + i * interval + 0 .. r, and writes it in the cycles
 //!   issue + latency + i * interval + 0 .. w, for every beat i.
-//! * Where its first write comes before its last beat has been read, and it reads and writes one
-//!   SRAM, the two must interleave: over such SRAMs the interval is at least the largest `r` plus
-//!   the largest `w`, and the latency is rounded up until latency mod interval lies between that
-//!   `r` and interval - `w`, both included.
+//! * Where some SRAM is both read and written, and the latency is below beats * interval, so that
+//!   writing starts before reading has ended, the two must interleave: over such SRAMs the interval
+//!   is at least the largest `r` plus the largest `w`, and the latency is rounded up until latency
+//!   mod interval lies between that `r` and interval - `w`, both included.
 //!
 //! The occupancy is beats * interval.
 //!
 //! # Where the cycles go
 //!
-//! A cycle in which the front end dispatches is charged to `issue`. Every other cycle up to the
+//! A run takes the cycles from 0 up to the last completion, or up to and including the last
+//! dispatch, whichever is later. A cycle in which the front end dispatches is charged to `issue`. Every other cycle up to the
 //! last dispatch is charged to what holds the next instruction back: the first of the rules of
 //! dispatch, in the order above, that fails. For a busy register it is the pipe of the
 //! instruction that makes it busy: of the first busy register in operand order (sources, then
@@ -85,11 +87,12 @@
 
 mod accounting;
 mod engine;
+pub mod stepped;
 mod vrf;
 mod work;
 
 pub use accounting::{Bounds, Cause, Stalls};
-pub use engine::{Engine, Schedule, Stall, Timing, simulate};
+pub use engine::{Engine, Schedule, Stall, Timing, Utilisation, simulate};
 pub use work::{Decoder, SRAMS, Work};
 
 use serde::{Deserialize, Serialize};

@@ -1,72 +1,67 @@
-//! Reservations of the VRF's SRAMs: one bit per SRAM and cycle, in a ring.
+//! Reservations of the VRF's SRAMs: for each cycle of the near future, which of them are taken.
 
 use super::Cycle;
-use super::work::{SRAMS, SramUse, Work};
+use super::work::{SRAMS, Work};
 
-/// Which cycles of the near future are taken, for each SRAM.
+/// A set of SRAMs, one bit each.
+pub(super) type SramSet = u16;
+
+const _: () = assert!(SramSet::BITS as usize == SRAMS);
+
+/// Which SRAMs are taken in each cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// `SRAMS` rings of `words` words each. Bit `c % 64` of word `c / 64 % words` is cycle `c`.
-    bits: Vec<u64>,
-    words: usize,
-    /// Everything before this cycle has been forgotten; a multiple of 64.
-    base: u64,
+    /// A ring: cycle `c` is at `c % len`, and the length is a power of two.
+    taken: Vec<SramSet>,
+    /// Everything before this cycle has been forgotten.
+    start: u64,
+    /// Nothing is taken from this cycle on. At most the ring's length after `start`.
+    end: u64,
 }
 
 impl Reservations {
-    /// A table that holds reservations up to `horizon` cycles ahead.
+    /// A table for instructions that make their last access less than `horizon` cycles after
+    /// they issue.
     pub(super) fn new(horizon: u32) -> Self {
-        let words = (horizon as usize / 64 + 2).next_power_of_two();
-        Self { bits: vec![0; words * SRAMS], words, base: 0 }
-    }
-
-    /// Forgets what lies before `now`, which makes room for as many cycles at the far end.
-    pub(super) fn forget_before(&mut self, now: Cycle) {
-        let target = now.0 & !63;
-        let stale = ((target.saturating_sub(self.base)) / 64).min(self.words as u64);
-        for word in 0..stale {
-            let at = (self.base / 64 + word) as usize & (self.words - 1);
-            for sram in 0..SRAMS {
-                self.bits[sram * self.words + at] = 0;
-            }
-        }
-        self.base = self.base.max(target);
+        Self { taken: vec![0; (horizon as usize).next_power_of_two()], start: 0, end: 0 }
     }
 
     /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
+    /// What has been forgotten is past.
     pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
-        let mut at = from;
-        'search: loop {
-            for sram in work.srams.iter() {
-                if let Some(clash) = self.clash(work, sram, at) {
-                    at += clash;
-                    continue 'search;
-                }
-            }
-            return at;
+        let mut at = from.max(Cycle(self.start));
+        while let Some(clash) = self.clash(work, at) {
+            at += clash;
         }
+        at
     }
 
-    /// Whether none of the `count` cycles from `from` on is taken.
+    /// Whether `sram` is not taken in any of the `count` cycles from `from` on.
     pub(super) fn free(&self, sram: u8, from: Cycle, count: u32) -> bool {
-        !self.any_taken(sram, from.0, count)
+        let upto = (from + count).0.min(self.end);
+        (from.0.max(self.start)..upto).all(|cycle| self.taken[self.index(cycle)] >> sram & 1 == 0)
     }
 
-    /// Cycles by which an issue at `at` has to be put off at least, where `sram` is taken.
-    fn clash(&self, work: &Work, sram: &SramUse, at: Cycle) -> Option<u32> {
-        for (start, count) in [(at.0, sram.reads), (at.0 + u64::from(work.latency), sram.writes)] {
-            let count = u32::from(count);
-            if count == 0 {
-                continue;
-            }
-            if count == work.interval {
-                // The whole window is needed: nothing before its last taken cycle will do.
-                if let Some(last) = self.last_taken(sram.sram, start, work.occupancy) {
-                    return Some((last - start) as u32 + 1);
-                }
-            } else {
-                let mut beats = (0..work.occupancy).step_by(work.interval as usize);
-                if beats.any(|beat| self.any_taken(sram.sram, start + u64::from(beat), count)) {
+    /// Cycles by which an issue of `work` at `at` has to be put off at least; none where it meets
+    /// no reservation.
+    fn clash(&self, work: &Work, at: Cycle) -> Option<u32> {
+        let read = self.clash_of(&work.beat_reads, work, at.0);
+        read.or_else(|| self.clash_of(&work.beat_writes, work, at.0 + u64::from(work.latency)))
+    }
+
+    fn clash_of(&self, beat: &[SramSet], work: &Work, at: u64) -> Option<u32> {
+        if beat[0] == 0 || at >= self.end {
+            return None;
+        }
+        if work.interval == 1 {
+            // Every cycle takes the same SRAMs, so nothing up to the last clash will do.
+            let upto = (at + u64::from(work.occupancy)).min(self.end);
+            let last = (at..upto).rev().find(|&cycle| self.taken[self.index(cycle)] & beat[0] != 0)?;
+            return Some((last - at) as u32 + 1);
+        }
+        for start in (at..(at + u64::from(work.occupancy)).min(self.end)).step_by(work.interval as usize) {
+            for (cycle, &srams) in (start..self.end).zip(beat) {
+                if self.taken[self.index(cycle)] & srams != 0 {
                     return Some(1);
                 }
             }
@@ -74,62 +69,34 @@ impl Reservations {
         None
     }
 
-    /// Takes the SRAM cycles of `work`, issued at `at`.
+    /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
     pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
-        for sram in work.srams.iter() {
-            for (start, count) in [(at.0, sram.reads), (at.0 + u64::from(work.latency), sram.writes)] {
-                let count = u32::from(count);
-                if count == work.interval {
-                    self.take(sram.sram, start, work.occupancy);
-                } else if count > 0 {
-                    for beat in (0..work.occupancy).step_by(work.interval as usize) {
-                        self.take(sram.sram, start + u64::from(beat), count);
-                    }
-                }
+        for cycle in self.start..at.0.min(self.end) {
+            let index = self.index(cycle);
+            self.taken[index] = 0;
+        }
+        self.start = at.0;
+        self.end = self.end.max(at.0);
+        self.take(&work.beat_reads, work, at.0);
+        self.take(&work.beat_writes, work, at.0 + u64::from(work.latency));
+    }
+
+    fn take(&mut self, beat: &[SramSet], work: &Work, at: u64) {
+        if beat[0] == 0 {
+            return;
+        }
+        self.end = self.end.max(at + u64::from(work.occupancy));
+        debug_assert!(self.end - self.start <= self.taken.len() as u64, "the ring is too short");
+        for start in (at..at + u64::from(work.occupancy)).step_by(work.interval as usize) {
+            for (cycle, &srams) in (start..).zip(beat) {
+                let index = self.index(cycle);
+                debug_assert_eq!(self.taken[index] & srams, 0, "an SRAM is taken twice");
+                self.taken[index] |= srams;
             }
         }
     }
 
-    fn any_taken(&self, sram: u8, start: u64, count: u32) -> bool {
-        self.last_taken(sram, start, count).is_some()
-    }
-
-    /// The last taken cycle among the `count` from `start` on.
-    fn last_taken(&self, sram: u8, start: u64, count: u32) -> Option<u64> {
-        let mut last = None;
-        for_each_word(start, count, |word, mask| {
-            let taken = self.bits[self.index(sram, word)] & mask;
-            if taken != 0 {
-                last = Some(word * 64 + 63 - u64::from(taken.leading_zeros()));
-            }
-        });
-        last
-    }
-
-    fn take(&mut self, sram: u8, start: u64, count: u32) {
-        debug_assert!(start >= self.base && start + u64::from(count) <= self.base + 64 * self.words as u64);
-        for_each_word(start, count, |word, mask| {
-            let at = self.index(sram, word);
-            debug_assert_eq!(self.bits[at] & mask, 0, "an SRAM is reserved twice");
-            self.bits[at] |= mask;
-        });
-    }
-
-    fn index(&self, sram: u8, word: u64) -> usize {
-        usize::from(sram) * self.words + (word as usize & (self.words - 1))
-    }
-}
-
-/// Calls `visit` with each word that the cycles `start .. start + count` touch, and their mask.
-#[inline]
-fn for_each_word(start: u64, count: u32, mut visit: impl FnMut(u64, u64)) {
-    let end = start + u64::from(count);
-    let mut at = start;
-    while at < end {
-        let word = at / 64;
-        let upto = end.min(word * 64 + 64);
-        let len = upto - at;
-        visit(word, (u64::MAX >> (64 - len)) << (at % 64));
-        at = upto;
+    fn index(&self, cycle: u64) -> usize {
+        cycle as usize & (self.taken.len() - 1)
     }
 }

@@ -1,5 +1,6 @@
 //! What an instruction asks of the machine: pipe, registers, occupancy, latency, SRAM accesses.
 
+use super::vrf::SramSet;
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
 use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
@@ -26,44 +27,15 @@ pub struct Work {
     pub occupancy: u32,
     /// Cycles from issue to its first write.
     pub latency: u32,
+    /// Cycles of the occupancy that are there because banks of the VDM conflict.
+    pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
-    /// The SRAMs that it accesses; empty where ports are ideal.
-    pub(super) srams: SramUses,
-}
-
-/// The accesses of an instruction to one SRAM, in each beat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct SramUse {
-    pub(super) sram: u8,
-    pub(super) reads: u8,
-    pub(super) writes: u8,
-}
-
-/// Up to five SRAMs: a butterfly has five registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct SramUses {
-    uses: [SramUse; 5],
-    len: u8,
-}
-
-impl SramUses {
-    fn entry(&mut self, sram: u8) -> &mut SramUse {
-        let len = usize::from(self.len);
-        let at = self.uses[..len].iter().position(|u| u.sram == sram).unwrap_or_else(|| {
-            self.uses[len] = SramUse { sram, ..SramUse::default() };
-            self.len += 1;
-            len
-        });
-        &mut self.uses[at]
-    }
-}
-
-impl std::ops::Deref for SramUses {
-    type Target = [SramUse];
-    fn deref(&self) -> &[SramUse] {
-        &self.uses[..usize::from(self.len)]
-    }
+    /// The SRAMs that it reads in the first, second and third cycle of each beat; none where
+    /// ports are ideal.
+    pub(super) beat_reads: [SramSet; 3],
+    /// The same for writes.
+    pub(super) beat_writes: [SramSet; 2],
 }
 
 impl Work {
@@ -79,15 +51,28 @@ impl Work {
 
     /// The same without its writes to SRAMs.
     pub fn without_writes(mut self) -> Self {
-        self.srams.uses.iter_mut().for_each(|u| u.writes = 0);
+        self.beat_writes = [0; 2];
         self
     }
 
     /// For each SRAM that it accesses: its number, and the cycles for which it needs it.
     pub fn sram_cycles(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let beats = self.occupancy / self.interval;
-        self.srams.iter().map(move |u| (usize::from(u.sram), beats * u32::from(u.reads + u.writes)))
+        (0..SRAMS).filter(|sram| self.srams() >> sram & 1 == 1).map(move |sram| {
+            let per_beat = count(&self.beat_reads, sram) + count(&self.beat_writes, sram);
+            (sram, beats * per_beat)
+        })
     }
+
+    /// The SRAMs that it accesses.
+    pub(super) fn srams(&self) -> SramSet {
+        self.beat_reads[0] | self.beat_writes[0]
+    }
+}
+
+/// How many accesses a beat makes to an SRAM.
+fn count(beat: &[SramSet], sram: usize) -> u32 {
+    beat.iter().map(|set| u32::from(set >> sram & 1)).sum()
 }
 
 /// Turns instructions into [`Work`] for one machine, in program order.
@@ -106,21 +91,32 @@ impl<'m> Decoder<'m> {
         Self { machine, addresses: [0; REGISTERS], vbar_cycles: HashMap::new() }
     }
 
-    /// Decodes a whole program.
-    pub fn program(machine: &'m Machine, program: &Program) -> Vec<Work> {
+    /// A decoder with the address registers that the controlling core sets for a program.
+    pub fn at_start_of(machine: &'m Machine, program: &Program) -> Self {
         let mut decoder = Self::new(machine);
         for &(reg, address) in &program.addresses {
             decoder.set_address(reg, address);
         }
+        decoder
+    }
+
+    /// Decodes a whole program.
+    pub fn program(machine: &'m Machine, program: &Program) -> Vec<Work> {
+        let mut decoder = Self::at_start_of(machine, program);
         let mut works = Vec::with_capacity(program.instructions.len());
         for instr in &program.instructions {
             works.push(decoder.decode(instr));
-            if let Instr::Aload { rt, offset } = *instr {
-                let word = program.sdm.word(offset.words());
-                decoder.set_address(rt, u32::try_from(word).unwrap_or(u32::MAX));
-            }
+            decoder.follow(instr, program);
         }
         works
+    }
+
+    /// Executes an address load; other instructions do not change the address registers.
+    pub fn follow(&mut self, instr: &Instr, program: &Program) {
+        if let Instr::Aload { rt, offset } = *instr {
+            let word = program.sdm.word(offset.words());
+            self.set_address(rt, u32::try_from(word).unwrap_or(u32::MAX));
+        }
     }
 
     /// Sets an address register.
@@ -159,72 +155,75 @@ impl<'m> Decoder<'m> {
             writes: RegList::default(),
             occupancy: 0,
             latency: 0,
+            bank_conflicts: 0,
             interval: 1,
-            srams: SramUses::default(),
+            beat_reads: [0; 3],
+            beat_writes: [0; 2],
         }
     }
 
     fn lanes(&self, instr: &Instr, initiation_interval: u32, latency: u32) -> Work {
         let beats = VECTOR_LENGTH as u32 / self.machine.hple.count;
-        self.on_registers(instr, 0, beats, initiation_interval, latency)
+        self.on_registers(instr, beats, initiation_interval, latency)
     }
 
     fn vbar(&mut self, instr: &Instr, base: AReg, offset: u32, mode: AddressMode, store: bool) -> Work {
-        let address = self.addresses[base.index()].saturating_add(offset);
+        let address = self.address(base, offset);
         let cycles = self.vbar_cycles(mode, address, store);
-        let path = u8::from(store && self.machine.vbar.paths == VbarPaths::Split);
-        self.on_registers(instr, path, cycles, 1, self.machine.vbar.latency_cycles)
+        let without_conflicts = vbar_beats(self.machine) * self.machine.vbar.initiation_interval;
+        let work = self.on_registers(instr, cycles, 1, self.machine.vbar.latency_cycles);
+        Work {
+            path: u8::from(store && self.machine.vbar.paths == VbarPaths::Split),
+            bank_conflicts: cycles - without_conflicts,
+            ..work
+        }
     }
 
-    fn on_registers(
-        &self,
-        instr: &Instr,
-        path: u8,
-        beats: u32,
-        initiation_interval: u32,
-        latency: u32,
-    ) -> Work {
+    fn on_registers(&self, instr: &Instr, beats: u32, initiation_interval: u32, latency: u32) -> Work {
         let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
-        let srams = self.sram_uses(&reads, &writes);
-        let (interval, latency) = interleave(&srams, beats, initiation_interval, latency);
+        let beat_reads = self.beat_accesses(&reads);
+        let beat_writes = self.beat_accesses(&writes);
+        let (interval, latency) = interleave(&beat_reads, &beat_writes, beats, initiation_interval, latency);
         Work {
             pipe: instr.pipe(),
-            path,
+            path: 0,
             scalar_load: false,
             reads,
             writes,
             occupancy: beats * interval,
             latency,
+            bank_conflicts: 0,
             interval,
-            srams,
+            beat_reads,
+            beat_writes,
         }
     }
 
-    fn sram_uses(&self, reads: &[VReg], writes: &[VReg]) -> SramUses {
-        let mut uses = SramUses::default();
+    /// The SRAMs that the cycles of a beat access, to reach each of `regs` once.
+    fn beat_accesses<const CYCLES: usize>(&self, regs: &[VReg]) -> [SramSet; CYCLES] {
+        let mut beat = [0; CYCLES];
         if self.machine.vrf.ports == VrfPorts::Ideal || self.machine.ideal.vrf_ports {
-            return uses;
+            return beat;
         }
-        let placement = self.machine.vrf.placement;
-        for (i, reg) in reads.iter().enumerate().filter(|&(i, reg)| !reads[..i].contains(reg)) {
-            debug_assert!(i < 3);
-            uses.entry(placement.sram(*reg)).reads += 1;
+        for (i, &reg) in regs.iter().enumerate() {
+            if regs[..i].contains(&reg) {
+                continue;
+            }
+            let sram: SramSet = 1 << self.machine.vrf.placement.sram(reg);
+            if let Some(cycle) = beat.iter_mut().find(|set| **set & sram == 0) {
+                *cycle |= sram;
+            }
         }
-        for (_, reg) in writes.iter().enumerate().filter(|&(i, reg)| !writes[..i].contains(reg)) {
-            uses.entry(placement.sram(*reg)).writes += 1;
-        }
-        uses
+        beat
     }
 
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
     pub fn vbar_cycles(&mut self, mode: AddressMode, address: u32, store: bool) -> u32 {
         let m = self.machine;
-        let lanes = m.hple.count.min(m.vdm.banks);
-        let beats = VECTOR_LENGTH as u32 / lanes;
         // Consecutive words fall on consecutive banks.
         let consecutive = mode == AddressMode::Linear && m.vdm.mapping == BankMapping::Interleaved;
         if m.ideal.bank_conflicts || consecutive {
-            return beats * m.vbar.initiation_interval;
+            return vbar_beats(m) * m.vbar.initiation_interval;
         }
         // Interleaved banks see the address modulo their number only.
         let relevant = match m.vdm.mapping {
@@ -233,43 +232,84 @@ impl<'m> Decoder<'m> {
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
             let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
-            let rounds: u32 = (0..beats)
-                .map(|beat| {
-                    let words = (beat * lanes..(beat + 1) * lanes)
-                        .map(|lane| relevant.wrapping_add(mode.element(lane)));
-                    most_loaded_bank(m, words, store).div_ceil(ports)
-                })
-                .sum();
+            let mut accesses = vec![0; m.vdm.banks as usize];
+            let mut rounds = 0;
+            for beat in 0..vbar_beats(m) {
+                accesses.fill(0);
+                count_accesses(m, mode, relevant, store, beat, &mut accesses);
+                rounds += accesses.iter().copied().max().unwrap_or(0).div_ceil(u64::from(ports)) as u32;
+            }
             rounds * m.vbar.initiation_interval
         })
     }
+
+    /// Adds the accesses of an instruction to each bank of the VDM to `accesses`, which has as many
+    /// entries as there are banks. Address registers are those before the instruction.
+    pub fn add_bank_accesses(&self, instr: &Instr, accesses: &mut [u64]) {
+        let (base, offset, mode, store) = match *instr {
+            Instr::Vload { base, offset, mode, .. } => (base, offset, mode, false),
+            Instr::Vstore { base, offset, mode, .. } => (base, offset, mode, true),
+            _ => return,
+        };
+        let address = self.address(base, offset.words());
+        for beat in 0..vbar_beats(self.machine) {
+            count_accesses(self.machine, mode, address, store, beat, accesses);
+        }
+    }
+
+    fn address(&self, base: AReg, offset: u32) -> u32 {
+        self.addresses[base.index()].saturating_add(offset)
+    }
 }
 
-/// The accesses of the bank that has the most, for the words of one beat.
-fn most_loaded_bank(m: &Machine, words: impl Iterator<Item = u32>, store: bool) -> u32 {
-    let mut words: Vec<u32> = words.collect();
+/// Elements that a beat moves between VDM and VRF.
+fn vbar_lanes(m: &Machine) -> u32 {
+    m.hple.count.min(m.vdm.banks)
+}
+
+/// Beats of a load or store.
+fn vbar_beats(m: &Machine) -> u32 {
+    VECTOR_LENGTH as u32 / vbar_lanes(m)
+}
+
+/// Adds the accesses that one beat of a load or store makes to each bank.
+fn count_accesses(
+    m: &Machine,
+    mode: AddressMode,
+    address: u32,
+    store: bool,
+    beat: u32,
+    accesses: &mut [u64],
+) {
+    let lanes = vbar_lanes(m);
+    let mut words: Vec<u32> =
+        (beat * lanes..(beat + 1) * lanes).map(|lane| address.wrapping_add(mode.element(lane))).collect();
     if !store {
         words.sort_unstable();
         words.dedup();
     }
-    let mut accesses = vec![0; m.vdm.banks as usize];
     for word in words {
         accesses[m.vdm.mapping.bank(word, m.vdm.banks)] += 1;
     }
-    accesses.into_iter().max().unwrap_or(0)
 }
 
 /// The interval between beats and the latency, such that the instruction does not collide with
 /// itself. See "Ports of the vector register file" in the module's header.
-fn interleave(srams: &SramUses, beats: u32, initiation_interval: u32, latency: u32) -> (u32, u32) {
-    let most = |of: fn(&SramUse) -> u8| u32::from(srams.iter().map(of).max().unwrap_or(0));
-    let interval = initiation_interval.max(most(|u| u.reads)).max(most(|u| u.writes));
-    let both = |u: &&SramUse| u.reads > 0 && u.writes > 0;
-    if latency >= beats * interval || !srams.iter().any(|u| both(&u)) {
+fn interleave(
+    reads: &[SramSet; 3],
+    writes: &[SramSet; 2],
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+) -> (u32, u32) {
+    // The largest number of accesses to one SRAM among those of a set.
+    let most = |beat: &[SramSet], of: SramSet| beat.iter().filter(|&set| set & of != 0).count() as u32;
+    let interval = initiation_interval.max(most(reads, SramSet::MAX)).max(most(writes, SramSet::MAX));
+    let both = reads[0] & writes[0];
+    if both == 0 || latency >= beats * interval {
         return (interval, latency);
     }
-    let reads = u32::from(srams.iter().filter(both).map(|u| u.reads).max().unwrap_or(0));
-    let writes = u32::from(srams.iter().filter(both).map(|u| u.writes).max().unwrap_or(0));
+    let (reads, writes) = (most(reads, both), most(writes, both));
     let interval = interval.max(reads + writes);
     let latency = (latency..).find(|l| (reads..=interval - writes).contains(&(l % interval)));
     (interval, latency.expect("one residue in every interval fits"))
