@@ -76,7 +76,10 @@ fn transforms_undo_each_other_and_products_follow() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for kernel in ["ntt", "intt"] {
-        succeed(folder, &["gen", kernel, "--n", "1024", "--modulus-bits", "128", "-o", &format!("{kernel}.o")]);
+        succeed(
+            folder,
+            &["gen", kernel, "--n", "1024", "--modulus-bits", "128", "-o", &format!("{kernel}.o")],
+        );
     }
     let x: Vec<u8> = (0..1024u128).flat_map(|i| (i * i * i << 64 | i).to_le_bytes()).collect();
     fs::write(folder.join("x.bin"), &x).unwrap();
@@ -99,7 +102,8 @@ fn hand_written_kernels_run_and_agree_with_the_golden_model() {
 fn a_wrong_result_is_a_failure_of_the_work() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(repository("kernels-b512/vadd.b512")).unwrap();
-    fs::write(folder.path().join("wrong.b512"), text.replace("vadd   v2, v0, v1", "vadd   v2, v0, v0")).unwrap();
+    fs::write(folder.path().join("wrong.b512"), text.replace("vadd   v2, v0, v1", "vadd   v2, v0, v0"))
+        .unwrap();
     let output = rpu(folder.path(), &["run", "wrong.b512", "--check", "--output", "c=c.bin"]);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -123,7 +127,9 @@ fn timing_alone_needs_no_data_and_execution_alone_no_machine() {
 #[test]
 fn the_table_shows_where_the_cycles_go() {
     let table = succeed(Path::new("."), &["run", &repository("kernels-b512/ntt1024.b512"), "--check"]);
-    for text in ["cycles", "resource bound", "Where the cycles go", "How busy the pipes are", "golden model", "█"] {
+    for text in
+        ["cycles", "resource bound", "Where the cycles go", "How busy the pipes are", "golden model", "█"]
+    {
         assert!(table.contains(text), "{text} is missing in\n{table}");
     }
 }

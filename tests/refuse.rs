@@ -101,11 +101,7 @@ const CASES: &[Case] = &[
     Case { name: "input_bytes", files: &[ADD], args: &["run", "add.b512", "--input", "a=bytes.bin"] },
     Case { name: "unknown_input", files: &[ADD], args: &["run", "add.b512", "--input", "b=short.bin"] },
     Case { name: "unknown_output", files: &[ADD], args: &["run", "add.b512", "--output", "d=d.bin"] },
-    Case {
-        name: "nothing_to_check",
-        files: &[("a.b512", "halt\n")],
-        args: &["run", "a.b512", "--check"],
-    },
+    Case { name: "nothing_to_check", files: &[("a.b512", "halt\n")], args: &["run", "a.b512", "--check"] },
     Case {
         name: "sweep_unknown_key",
         files: &[("s.toml", "name = \"s\"\n[grid]\nhple.count = [4, 8]\nhple.cuont = [4]\n")],
@@ -139,11 +135,18 @@ fn bad_input_is_refused() {
         let mut words = [[0; 16]; 512];
         words[300][0] = 97;
         put("large.bin", words.as_flattened());
-        fs::copy(repository("kernels-b512/ntt1024.b512"), folder.path().join("ntt1024.b512")).expect("a copy");
+        fs::copy(repository("kernels-b512/ntt1024.b512"), folder.path().join("ntt1024.b512"))
+            .expect("a copy");
         let before = names(folder.path());
 
         let output = rpu(folder.path(), case.args);
-        assert_eq!(output.status.code(), Some(2), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{}: {}",
+            case.name,
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(output.stdout.is_empty(), "{} printed something", case.name);
         assert_eq!(names(folder.path()), before, "{} wrote a file", case.name);
         let golden = Path::new(&repository("tests/refuse")).join(case.name).with_extension("err");

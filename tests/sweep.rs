@@ -45,7 +45,8 @@ fn a_sweep_leaves_its_files_and_they_parse() {
     }
 
     let lines = fs::read_to_string(out.join("results.jsonl")).unwrap();
-    let records: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.len(), 4);
     for record in &records {
         assert_eq!(record["status"], "ok");
@@ -81,7 +82,10 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
 
     for shard in ["2/3", "3/3", "1/3"] {
         succeed(folder, &["sweep", "small.toml", "--out", "together", "--shard", shard]);
-        succeed(folder, &["sweep", "small.toml", "--out", &format!("alone-{}", &shard[..1]), "--shard", shard]);
+        succeed(
+            folder,
+            &["sweep", "small.toml", "--out", &format!("alone-{}", &shard[..1]), "--shard", shard],
+        );
     }
     succeed(folder, &["sweep", "merge", "together"]);
     assert_eq!(results(&folder.join("together")), whole);
@@ -120,7 +124,8 @@ fn failed_points_are_records_and_the_status_says_so() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("1 of 2 points failed; the first: "), "{errors}");
     let lines = fs::read_to_string(folder.join("out/results.jsonl")).unwrap();
-    let records: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records[1]["status"], "failed");
     assert!(records[1]["error"].as_str().is_some_and(|error| error.contains("1048576")));
 
@@ -138,7 +143,10 @@ fn a_task_of_a_job_array_takes_its_part() {
     let folder = folder();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpu"));
     command.current_dir(folder.path()).args(["sweep", "small.toml"]);
-    command.env("SLURM_ARRAY_TASK_ID", "2").env("SLURM_ARRAY_TASK_COUNT", "4").env("SLURM_ARRAY_TASK_MIN", "1");
+    command
+        .env("SLURM_ARRAY_TASK_ID", "2")
+        .env("SLURM_ARRAY_TASK_COUNT", "4")
+        .env("SLURM_ARRAY_TASK_MIN", "1");
     assert!(command.status().unwrap().success());
     assert_eq!(names(&folder.path().join("out")), ["journal-2-of-4.jsonl", "sweep.json"]);
 }

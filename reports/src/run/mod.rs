@@ -7,7 +7,7 @@ mod table;
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use report::{
     Bounds, Claim, Instructions, MODEL_BLAKE3, RunReport, SCHEMA, Simulator, TimingReport, Utilisation,
-    program_blake3,
+    Waits, program_blake3,
 };
 pub use table::table;
 

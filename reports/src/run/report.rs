@@ -2,7 +2,6 @@
 
 use b512_asm::{Equation, Pipe, Program, object};
 use serde::{Deserialize, Serialize};
-use sim::machine::VbarPaths;
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
@@ -82,6 +81,8 @@ pub struct TimingReport {
     pub stalls: BTreeMap<String, u64>,
     /// The share of the cycles for which each pipe was occupied.
     pub utilisation: Utilisation,
+    /// What instructions waited for after their dispatch.
+    pub waits: Waits,
 }
 
 /// Instructions by pipe.
@@ -117,6 +118,20 @@ pub struct Utilisation {
     pub compute: f64,
     /// The shuffle pipe.
     pub shuffle: f64,
+}
+
+/// Cycles that instructions waited or took longer, after their dispatch. They overlap: what becomes
+/// of them in the end is among the stalls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Waits {
+    /// Loads and stores that were next to issue waited for ports of the register file.
+    pub vrf_ports_load_store_cycles: u64,
+    /// The same of arithmetic.
+    pub vrf_ports_compute_cycles: u64,
+    /// The same of shuffles.
+    pub vrf_ports_shuffle_cycles: u64,
+    /// Loads and stores took longer because of bank conflicts.
+    pub bank_conflict_cycles: u64,
 }
 
 /// The simulator that made a report. Its speed differs from run to run, so that the points of a
@@ -194,13 +209,8 @@ impl TimingReport {
         let cycles = timing.cycles.0;
         let frequency_ghz = machine.frequency_ghz();
         let of = |pipe: Pipe| timing.instructions[pipe.index()];
-        // A pipe whose two paths are busy at once counts once: the share is of the pipe's capacity.
-        let split = machine.vbar.paths == VbarPaths::Split;
-        let paths = |pipe: Pipe| if pipe == Pipe::LoadStore && split { 2 } else { 1 };
-        let share = |pipe: Pipe| {
-            let capacity = cycles * paths(pipe);
-            if capacity == 0 { 0.0 } else { timing.busy[pipe.index()] as f64 / capacity as f64 }
-        };
+        let share = timing.utilisation(machine).pipes;
+        let waits = |pipe: Pipe| timing.port_wait[pipe.index()];
         let mut stalls: BTreeMap<String, u64> =
             Cause::ALL.iter().map(|&cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
@@ -221,9 +231,15 @@ impl TimingReport {
             },
             stalls,
             utilisation: Utilisation {
-                load_store: share(Pipe::LoadStore),
-                compute: share(Pipe::Compute),
-                shuffle: share(Pipe::Shuffle),
+                load_store: share[Pipe::LoadStore.index()],
+                compute: share[Pipe::Compute.index()],
+                shuffle: share[Pipe::Shuffle.index()],
+            },
+            waits: Waits {
+                vrf_ports_load_store_cycles: waits(Pipe::LoadStore),
+                vrf_ports_compute_cycles: waits(Pipe::Compute),
+                vrf_ports_shuffle_cycles: waits(Pipe::Shuffle),
+                bank_conflict_cycles: timing.bank_conflicts,
             },
         }
     }

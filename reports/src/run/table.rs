@@ -39,26 +39,23 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     if let Some(timing) = &report.timing {
         write_timing(f, timing)?;
     }
-    line(f, "area", format_args!("{:.2} mm2", report.area_mm2))?;
-    line(f, "energy", format_args!("{:.2} uJ", report.energy_uj))?;
+    for (name, value, unit) in [("area", report.area_mm2, "mm2"), ("energy", report.energy_uj, "uJ")] {
+        writeln!(f, "  {name:<18}{value:>9.2} {unit}")?;
+    }
     if let Some(timing) = &report.timing {
         write_cycles(f, timing)?;
     }
     Ok(())
 }
 
-fn line(f: &mut String, name: &str, value: fmt::Arguments<'_>) -> fmt::Result {
-    writeln!(f, "  {name:<12}{value}")
-}
-
 fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
-    line(f, "time", format_args!("{:.3} us, {} cycles", timing.time_us, grouped(timing.cycles)))?;
+    writeln!(f, "  {:<18}{:>9} cycles, {:.3} us", "time", grouped(timing.cycles), timing.time_us)?;
     for (name, bound) in
         [("resource", timing.bounds.resource_cycles), ("dependence", timing.bounds.dependence_cycles)]
     {
         let distance = timing.cycles as f64 / bound.max(1) as f64;
         let name = format!("{name} bound");
-        writeln!(f, "  {name:<18}{} cycles; the run takes {distance:.2} times that", grouped(bound))?;
+        writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
     }
     Ok(())
 }
@@ -79,6 +76,14 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
         ("shuffle", share.shuffle, count.shuffle),
     ] {
         row(f, pipe, share, count, "instructions")?;
+    }
+    let waits = &timing.waits;
+    let ports =
+        waits.vrf_ports_load_store_cycles + waits.vrf_ports_compute_cycles + waits.vrf_ports_shuffle_cycles;
+    if ports + waits.bank_conflict_cycles > 0 {
+        writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
+        writeln!(f, "  {:<18}{:>9}", "VRF ports", grouped(ports))?;
+        writeln!(f, "  {:<18}{:>9}", "VDM bank conflicts", grouped(waits.bank_conflict_cycles))?;
     }
     Ok(())
 }
