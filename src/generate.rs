@@ -33,9 +33,6 @@ pub(crate) struct Args {
     /// How to compute it: best, kl, pease, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "best")]
     plan: String,
-    /// Say how the kernel is computed, on standard error
-    #[arg(long)]
-    explain: bool,
     /// File to write: an object if it ends in .o, else text
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,

@@ -75,7 +75,7 @@ impl Axis {
     }
 
     /// The values of the labelled ticks.
-    fn ticks(&self) -> Vec<f64> {
+    pub(super) fn ticks(&self) -> Vec<f64> {
         match self.scale {
             Scale::Linear => self.multiples(self.step()),
             Scale::Logarithmic if self.high - self.low < 3.0 => self.decades(&[1.0, 2.0, 5.0]),

@@ -6,6 +6,7 @@ use super::{Chart, MAX_SERIES, PlotError, Point};
 use crate::pareto::{self, Costs};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
@@ -84,15 +85,24 @@ fn round((x, y): Pixel) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }
 
-/// The page with its scale: all sizes are in points of `scale` pixels.
+/// What differs between the media.
+#[derive(Clone, Copy)]
+pub(super) struct Medium {
+    /// Pixels of a point of type or line.
+    pub(super) scale: u32,
+    /// How far text is moved down, as a share of its size.
+    pub(super) sink: f64,
+}
+
+/// The page: all sizes are in points.
 struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
-    scale: u32,
+    medium: Medium,
 }
 
 impl<DB: DrawingBackend> Canvas<'_, DB> {
     fn pixels(&self, points: f64) -> f64 {
-        points * f64::from(self.scale)
+        points * f64::from(self.medium.scale)
     }
 
     fn stroke(&self, points: f64) -> u32 {
@@ -113,8 +123,17 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         self.area.draw(&PathElement::new(points, style)).map_err(backend)
     }
 
-    fn text(&self, text: &str, at: Pixel, font: FontDesc<'static>, color: RGBColor) -> Result<(), PlotError> {
-        let style = font.color(&color).pos(Pos::new(HPos::Left, VPos::Center));
+    /// Draws a text with its middle at the height of `at`, which is its left or right end.
+    fn text(
+        &self,
+        text: &str,
+        at: Pixel,
+        end: HPos,
+        font: FontDesc<'static>,
+        color: RGBColor,
+    ) -> Result<(), PlotError> {
+        let at = (at.0, at.1 + self.medium.sink * font.get_size());
+        let style = font.color(&color).pos(Pos::new(end, VPos::Center));
         self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
     }
 
@@ -159,14 +178,14 @@ struct Design<'a> {
     pixel: Pixel,
 }
 
-/// Draws `chart` on `area`; one point of type or line is `scale` pixels.
+/// Draws `chart` on `area`.
 pub(super) fn chart<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
     chart: &Chart,
-    scale: u32,
+    medium: Medium,
 ) -> Result<(), PlotError> {
     use_embedded_font();
-    let canvas = Canvas { area, scale };
+    let canvas = Canvas { area, medium };
     let finite = |x: f64, y: f64| x.is_finite() && y.is_finite();
     let points = || {
         let all = chart.series.iter().enumerate().flat_map(|(i, s)| s.points.iter().map(move |p| (i, p)));
@@ -191,7 +210,7 @@ pub(super) fn chart<DB: DrawingBackend>(
         .margin(px(12.0))
         .x_label_area_size(px(48.0))
         .y_label_area_size(px(58.0))
-        .build_cartesian_2d(x_axis, y_axis)
+        .build_cartesian_2d(x_axis, y_axis.clone())
         .map_err(backend)?;
     plot.configure_mesh()
         .x_desc(&chart.x_label)
@@ -201,12 +220,22 @@ pub(super) fn chart<DB: DrawingBackend>(
         .axis_style(INK.stroke_width(canvas.stroke(1.0)))
         .bold_line_style(GRID.stroke_width(canvas.stroke(1.0)))
         .light_line_style(FINE_GRID.stroke_width(canvas.stroke(1.0)))
+        .set_all_tick_mark_size(px(4.0))
+        .y_label_formatter(&|_| String::new())
         .draw()
         .map_err(backend)?;
     let pixel = |x: f64, y: f64| {
         let (x, y) = plot.backend_coord(&(x, y));
         (f64::from(x), f64::from(y))
     };
+
+    // The mesh would not put these at the height of their ticks.
+    let (x_pixels, y_pixels) = plot.plotting_area().get_pixel_range();
+    for tick in y_axis.ticks() {
+        let (_, y) = plot.backend_coord(&(0.0, tick));
+        let at = (f64::from(x_pixels.start) - canvas.pixels(8.0), f64::from(y));
+        canvas.text(&y_axis.format_ext(&tick), at, HPos::Right, canvas.font(12.5), INK)?;
+    }
 
     let one_series = chart.series.len() > MAX_SERIES;
     let designs: Vec<Design<'_>> = points()
@@ -244,7 +273,6 @@ pub(super) fn chart<DB: DrawingBackend>(
     }
 
     // Names keep off everything drawn so far.
-    let (x_pixels, y_pixels) = plot.plotting_area().get_pixel_range();
     let mut page = Page::new(Rect {
         x: x_pixels.start.into(),
         y: y_pixels.start.into(),
@@ -265,7 +293,7 @@ pub(super) fn chart<DB: DrawingBackend>(
         let font = name_font.resize(canvas.pixels(size));
         let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap));
         if let Some(place) = place {
-            canvas.text(text, (place.x, place.y + place.height / 2.0), font, color)?;
+            canvas.text(text, (place.x, place.y + place.height / 2.0), HPos::Left, font, color)?;
         }
         Ok(place.is_some())
     };
@@ -296,28 +324,33 @@ fn legend<DB: DrawingBackend>(
     let (symbol, text) = (x + canvas.pixels(26.0), x + canvas.pixels(44.0));
     let mut y = y + canvas.pixels(10.0);
     let step = canvas.pixels(20.0);
-    let font = || canvas.font(12.5);
+    let entry = |text: &str, x: f64, y: f64, font, color| canvas.text(text, (x, y), HPos::Left, font, color);
+    let plain = || canvas.font(12.5);
     if !chart.series_label.is_empty() && !one_series {
-        canvas.text(&chart.series_label, (symbol - canvas.pixels(6.0), y), canvas.bold(12.5), INK)?;
+        entry(&chart.series_label, symbol - canvas.pixels(6.0), y, canvas.bold(12.5), INK)?;
         y += step;
         for (series, (color, shape)) in chart.series.iter().zip(MARKERS) {
             canvas.marker(shape, (symbol, y), 4.6, color.to_rgba(), INK.to_rgba())?;
-            canvas.text(&series.label, (text, y), font(), INK)?;
+            entry(&series.label, text, y, plain(), INK)?;
             y += step;
         }
         y += step / 2.0;
     }
     let half = canvas.pixels(10.0);
     canvas.line(&[(symbol - half, y), (symbol + half, y)], FRONT.to_rgba(), 2.4)?;
-    canvas.text("Pareto front", (text, y), font(), INK)?;
+    entry("Pareto front", text, y, plain(), INK)?;
     y += step;
     if !chart.name_label.is_empty() {
-        canvas.text(&chart.name_label, (text, y), font(), MUTED)?;
+        entry(&chart.name_label, text, y, plain(), INK)?;
+        y += step;
+    }
+    if !chart.short_name_label.is_empty() {
+        entry(&format!("others: {}", chart.short_name_label), text, y, canvas.font(10.0), MUTED)?;
         y += step;
     }
     if !chart.references.is_empty() {
         canvas.marker(Shape::Star, (symbol, y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
-        canvas.text("the paper's figure", (text, y), font(), INK)?;
+        entry("reference", text, y, plain(), INK)?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod axis;
 mod draw;
 mod labels;
 
+use draw::Medium;
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use thiserror::Error;
 
@@ -23,6 +24,8 @@ pub struct Chart {
     pub series_label: String,
     /// How the front's points are named: shown in the legend, e.g. `(HPLEs, banks)`.
     pub name_label: String,
+    /// How the other points are named, e.g. `HPLEs`.
+    pub short_name_label: String,
     /// The designs, by series. More than [`MAX_SERIES`] are drawn as one.
     pub series: Vec<Series>,
     /// Points from elsewhere to compare with; they take no part in the front.
@@ -83,13 +86,21 @@ const PIXELS: u32 = 2;
 /// A PNG is drawn this many times larger in each direction and averaged, for smooth edges.
 const OVERSAMPLING: u32 = 2;
 
+/// How far below its nominal place a bitmap has to draw text so that its digits are centred there,
+/// as a share of the font's size: the bitmap backend takes a text for higher than it is.
+const BITMAP_SINK: f64 = 0.2;
+
 /// Draws the chart as an SVG document.
 ///
 /// # Errors
 /// Where there is no point.
 pub fn svg(chart: &Chart) -> Result<String, PlotError> {
     let mut text = String::new();
-    draw::chart(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), chart, 1)?;
+    draw::chart(
+        &SVGBackend::with_string(&mut text, SIZE).into_drawing_area(),
+        chart,
+        Medium { scale: 1, sink: 0.0 },
+    )?;
     Ok(text)
 }
 
@@ -102,7 +113,7 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     let large = (width * OVERSAMPLING, height * OVERSAMPLING);
     let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
     let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-    draw::chart(&area, chart, PIXELS * OVERSAMPLING)?;
+    draw::chart(&area, chart, Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK })?;
     drop(area);
 
     let mut file = Vec::new();

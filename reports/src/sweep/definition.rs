@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! name = "latency"                   # for the results
-//! title = "Multiplier latency"       # for the chart; the name, if left out
+//! title = "Multiplier latency"       # for the chart; made of kernel, n and modulus, if left out
 //! machine = "rpu-128x128"            # a built-in machine, or a file's path relative to this one
 //! schedule_for = "machine"           # or "base", see `ScheduleFor`
 //! seed = 0                           # of the data with which programs are checked
@@ -56,7 +56,7 @@ pub struct Definition {
     text: String,
     /// Its name in the results.
     pub name: String,
-    /// The title of its chart.
+    /// The title of its chart; where it is empty, the plan makes one of kernel, degree and modulus.
     pub title: String,
     /// The base machine: the name of a built-in one, or a path with `.toml`.
     pub machine: String,
@@ -103,7 +103,7 @@ pub struct Reference {
 pub(super) struct Setting {
     pub(super) key: String,
     pub(super) value: toml::Value,
-    /// Bytes of the definition; empty for a value from the command line.
+    /// Bytes of the definition; `0..0` for a value from the command line.
     pub(super) span: Range<usize>,
 }
 
@@ -190,13 +190,12 @@ impl Definition {
         }
         definition.axes.extend([zip, list].into_iter().filter(|axis| !axis.is_empty()));
         definition.check_axes()?;
-        if definition.title.is_empty() {
-            definition.title = definition.name.clone();
-        }
         Ok(definition)
     }
 
     /// Sets a key for all points, as `-p key=value` does.
+    ///
+    /// Another kernel, degree or modulus leaves the title and the references behind.
     ///
     /// # Errors
     /// Where the sweep varies that key.
@@ -207,6 +206,11 @@ impl Definition {
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
         }
         if KERNEL_KEYS.contains(&key) {
+            if key != "plan" {
+                // They are about the kernel that the file names.
+                self.title.clear();
+                self.references.clear();
+            }
             let bare = || toml::Value::String(change.value().into());
             let value = change.value().parse().unwrap_or_else(|_| bare());
             self.kernel.push(Setting { key: key.into(), value, span: 0..0 });
@@ -262,7 +266,7 @@ impl Definition {
         Ok(chosen.into_iter().map(point).collect())
     }
 
-    /// An error at a place of the definition.
+    /// An error at a place of the definition, or with `0..0` of the whole.
     pub(super) fn error(
         &self,
         span: Range<usize>,
@@ -272,7 +276,7 @@ impl Definition {
         ConfigError {
             file: self.file.clone(),
             text: self.text.clone(),
-            span: (!span.is_empty()).then_some(span),
+            span: (span != (0..0)).then_some(span),
             message: message.into(),
             help: Some(help.into()),
         }

@@ -185,6 +185,10 @@ fn chart(manifest: &Manifest, records: &[Record]) -> Chart {
                 format!("({})", names.collect::<Vec<_>>().join(", "))
             }
         },
+        short_name_label: {
+            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(title);
+            names.collect::<Vec<_>>().join(", ")
+        },
         series: series_values
             .iter()
             .map(|of| Series {
@@ -268,6 +272,17 @@ footer { margin: 1.5rem 0; color: var(--muted); font-size: .85rem; }
 fn page(manifest: &Manifest, records: &[Record], front: &HashSet<&str>, missing: usize, svg: &str) -> Markup {
     let failed = records.iter().filter(|record| record.status == Status::Failed).count();
     let simulator = records.iter().find_map(|record| Some(&record.report.as_ref()?.simulator));
+    let (columns, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
+        let mut values = records.iter().map(|record| record.point.get(*column));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    });
+    let common: Vec<String> = common
+        .into_iter()
+        .map(|column| {
+            format!("{column} {}", plain(records.first().and_then(|record| record.point.get(column))))
+        })
+        .collect();
     // The share of cycles in which each pipe is busy; where the rest goes is in results.csv.
     let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
     html! {
@@ -282,7 +297,7 @@ fn page(manifest: &Manifest, records: &[Record], front: &HashSet<&str>, missing:
             body {
                 h1 { (manifest.title) }
                 p {
-                    (records.len()) " points"
+                    (common.join(", ")) ". " (records.len()) " points"
                     @if failed > 0 { ", " (failed) " of them failed" }
                     @if missing > 0 { "; " (missing) " more have not run yet" }
                     ". Rows on the Pareto front are marked. Every program was executed and compared with "
@@ -293,7 +308,7 @@ fn page(manifest: &Manifest, records: &[Record], front: &HashSet<&str>, missing:
                     table {
                         thead {
                             tr {
-                                @for column in &manifest.columns { th { (title(column)) } }
+                                @for column in &columns { th { (title(column)) } }
                                 th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" } th { "area" br; "(mm²)" }
                                 th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
                                 th { "load/store" br; "busy" } th { "compute" br; "busy" } th { "shuffle" br; "busy" }
@@ -302,7 +317,7 @@ fn page(manifest: &Manifest, records: &[Record], front: &HashSet<&str>, missing:
                         tbody {
                             @for record in records {
                                 tr.front[front.contains(record.key.as_str())] {
-                                    @for column in &manifest.columns { td { (plain(record.point.get(column))) } }
+                                    @for column in &columns { td { (plain(record.point.get(*column))) } }
                                     @if let (Some((timing, area)), Some(report)) = (costs(record), &record.report) {
                                         td { (timing.cycles) }
                                         td { (timing.frequency_ghz) }

@@ -91,13 +91,38 @@ impl Plan {
         let manifest = Manifest {
             schema: SCHEMA,
             name: definition.name.clone(),
-            title: definition.title.clone(),
+            title: if definition.title.is_empty() {
+                title(definition, &points)
+            } else {
+                definition.title.clone()
+            },
             columns: kernel_columns.chain(machine_columns).collect(),
             varying: varying.clone(),
             references: definition.references.clone(),
             points: manifest_points,
         };
         Ok(Self { points, manifest, seed: definition.seed })
+    }
+}
+
+/// What all points have in common, or the sweep's name.
+fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
+    let same = |other: &PlannedPoint| {
+        let (a, b) = (&points[0].kernel, &other.kernel);
+        (a.function, a.n, a.modulus) == (b.function, b.n, b.modulus)
+    };
+    match points.first() {
+        Some(PlannedPoint { kernel: KernelSpec { function, n, modulus, .. }, .. })
+            if points.iter().all(same) =>
+        {
+            let n = if n % 1024 == 0 { format!("{}K", n / 1024) } else { n.to_string() };
+            let modulus = match modulus {
+                ModulusSpec::Bits(bits) => format!("{bits}-bit modulus"),
+                ModulusSpec::Value(modulus) => format!("modulus {modulus:#x}"),
+            };
+            format!("{n}-point {}, {modulus}: area against latency", function.name().to_uppercase())
+        }
+        _ => definition.name.clone(),
     }
 }
 

@@ -1,8 +1,6 @@
 //! Programs through the command line: generate, assemble, disassemble, run, check.
 
-mod common;
-
-use common::{names, repository, rpu, succeed};
+use crate::common::{names, repository, rpu, succeed};
 use std::fs;
 use std::path::Path;
 

@@ -1,10 +1,8 @@
 //! Bad input: one clear error with its place and what would be right, status 2, and no file
-//! written. The messages are golden files in `tests/refuse`; `SNAPSHOTS=overwrite cargo test --test
-//! refuse` writes them anew.
+//! written. The messages are golden files in `tests/cli/refuse`;
+//! `SNAPSHOTS=overwrite cargo test --test cli refuse` writes them anew.
 
-mod common;
-
-use common::{names, repository, rpu};
+use crate::common::{names, repository, rpu};
 use snapbox::{Data, assert_data_eq};
 use std::fs;
 use std::path::Path;
@@ -149,7 +147,7 @@ fn bad_input_is_refused() {
         );
         assert!(output.stdout.is_empty(), "{} printed something", case.name);
         assert_eq!(names(folder.path()), before, "{} wrote a file", case.name);
-        let golden = Path::new(&repository("tests/refuse")).join(case.name).with_extension("err");
+        let golden = Path::new(&repository("tests/cli/refuse")).join(case.name).with_extension("err");
         let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
         assert_data_eq!(errors, Data::read_from(&golden, None).raw());
     }
@@ -158,7 +156,7 @@ fn bad_input_is_refused() {
 /// The sources that the assembler's own tests refuse, and whose messages they hold.
 #[test]
 fn no_object_comes_from_a_wrong_source() {
-    let sources = repository("b512-asm/tests/refuse");
+    let sources = repository("b512-asm/tests/cli/refuse");
     let mut tried = 0;
     for name in names(Path::new(&sources)).iter().filter(|name| name.ends_with(".b512")) {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,8 +1,6 @@
 //! Sweeps through the command line.
 
-mod common;
-
-use common::{names, rpu, succeed};
+use crate::common::{names, rpu, succeed};
 use std::fs;
 use std::path::Path;
 
