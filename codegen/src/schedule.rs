@@ -49,7 +49,7 @@ pub struct Tuning {
     pub margin: Margin,
 }
 
-/// Cycles added to latencies.
+/// Cycles added to latencies and intervals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Margin {
@@ -59,6 +59,8 @@ pub struct Margin {
     pub shuffle: u32,
     /// To multiplications and butterflies.
     pub compute: u32,
+    /// To the initiation interval of the multipliers.
+    pub initiation_interval: u32,
 }
 
 /// How the choice of registers looks at the SRAMs that hold them.
@@ -74,10 +76,19 @@ pub enum SramCare {
 }
 
 impl Tuning {
-    /// The paper's scheduler: it reorders greedily, and places the operands of an instruction
-    /// so that they can be accessed together.
+    /// The paper's scheduler, as far as its numbers tell: it reorders greedily, places the
+    /// operands of an instruction so that they can be accessed together, feeds the queues well
+    /// ahead, and leaves room for longer latencies and a slower multiplier, to which the paper
+    /// finds its program insensitive.
     pub fn spiral() -> Self {
-        Self { srams: SramCare::Operands, patience: 3, early: 4, copies: 2, ..Self::default() }
+        Self {
+            srams: SramCare::Operands,
+            patience: 3,
+            early: 6,
+            copies: 1,
+            margin: Margin { load_store: 6, shuffle: 3, compute: 0, initiation_interval: 1 },
+            ..Self::default()
+        }
     }
 
     /// No scheduler: textbook order, registers in rotation.
@@ -170,6 +181,7 @@ pub fn schedule(
     machine.vbar.latency_cycles += tuning.margin.load_store;
     machine.sbar.latency_cycles += tuning.margin.shuffle;
     machine.hple.multiplier_latency_cycles += tuning.margin.compute;
+    machine.hple.initiation_interval += tuning.margin.initiation_interval;
     let mut scheduler = Scheduler::new(code, addresses, &machine, tuning);
     for &(reg, address) in launch {
         scheduler.decoder.set_address(reg, address);

@@ -204,6 +204,7 @@ fn random_tuning(random: &mut Random) -> Tuning {
             load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
             shuffle: random.pick(&[0, 0, 0, 1, 2]),
             compute: random.pick(&[0, 0, 0, 1, 2]),
+            initiation_interval: 0,
         },
         ..Tuning::default()
     }
