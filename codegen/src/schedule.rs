@@ -352,7 +352,7 @@ impl<'a> Scheduler<'a> {
             } else if self.engine.idle() && !self.relieve()? {
                 return Err(ScheduleError::Stuck { left });
             } else {
-                self.engine.advance();
+                self.pass_time();
             }
             if self.left < left {
                 last_progress = self.engine.now();
@@ -361,6 +361,17 @@ impl<'a> Scheduler<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Lets the cycles pass until a pipe wants an instruction; where one does, one beat of a
+    /// quarter of a vector.
+    fn pass_time(&mut self) {
+        let now = self.engine.now();
+        let due = Pipe::VECTOR
+            .map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(self.tuning.early.into()));
+        let due = due.into_iter().min().unwrap_or(now.0);
+        let step = (128 / self.machine.hple.count).max(1);
+        self.engine.advance_to(Cycle(due).max(now + step));
     }
 
     /// The instruction to dispatch in this cycle.
