@@ -133,8 +133,7 @@ fn bad_input_is_refused() {
         let mut words = [[0; 16]; 512];
         words[300][0] = 97;
         put("large.bin", words.as_flattened());
-        fs::copy(repository("kernels-b512/ntt1024.b512"), folder.path().join("ntt1024.b512"))
-            .expect("a copy");
+        put("long.b512", ["vadd v1, v0, v0, m1\n".repeat(200).as_bytes(), b"halt\n"].concat().as_slice());
         let before = names(folder.path());
 
         let output = rpu(folder.path(), case.args);
