@@ -91,7 +91,7 @@ fn list() -> Result<(), Failure> {
     files::print(text.as_bytes())
 }
 
-/// What a kernel reads, writes and computes over Z_q[x]/(x^n + 1).
+/// What a kernel reads, writes and computes over Z_q\[x\]/(x^n + 1).
 const fn description(function: Function) -> &'static str {
     match function {
         Function::Ntt => "y = forward transform of x: natural order in, bit-reversed out, no scaling",

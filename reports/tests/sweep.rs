@@ -49,9 +49,14 @@ fn a_journal_cut_at_any_byte_of_its_last_lines_leads_to_the_same_results() {
     for cut in (ends[1]..ends[2]).step_by(50).chain(ends[2]..=journal.len()) {
         fs::write(&path, &journal[..cut]).unwrap();
         let missing = 4 - ends.iter().filter(|&&end| end < cut).count();
-        assert_eq!(Results::merge(&[folder]).unwrap().missing(), missing, "cut at {cut}");
-        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), missing, "cut at {cut}");
-        assert_eq!(lines(folder), whole, "cut at {cut}");
+        let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).unwrap();
+        assert_eq!(pending(&plan, Shard::WHOLE, &journal, false).len(), missing, "cut at {cut}");
+        drop(journal);
+        // Opening cut off what was torn; what is left and what runs again make the whole.
+        if cut % 16 == 0 {
+            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), missing, "cut at {cut}");
+            assert_eq!(lines(folder), whole, "cut at {cut}");
+        }
     }
 }
 
