@@ -39,7 +39,7 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-fn function(text: &str) -> Result<Function, String> {
+pub(crate) fn function(text: &str) -> Result<Function, String> {
     let names = Function::ALL.map(|function| function.name()).join(", ");
     text.parse().map_err(|()| format!("the kernels are {names}"))
 }

@@ -17,6 +17,7 @@ mod machine;
 mod plot;
 mod run;
 mod sweep;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -42,6 +43,8 @@ enum Command {
     Run(run::Args),
     /// Run a kernel on many machines and draw area against latency
     Sweep(sweep::Args),
+    /// Search for the fastest plan of a kernel on a machine
+    Tune(tune::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
     /// Explain an error code such as B001
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Gen(args) => generate::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Sweep(args) => sweep::main(&args),
+        Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),

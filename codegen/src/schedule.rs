@@ -583,6 +583,7 @@ impl<'a> Scheduler<'a> {
         let work = self.decoder.decode(&self.instr(inst, sources, &trial)?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
+        let overlap = work.latency < work.occupancy;
         let on_time = self.tuning.srams == SramCare::Schedule;
         let mut chosen: Vec<VReg> = Vec::with_capacity(count);
         for value in inst.results.iter() {
@@ -593,7 +594,9 @@ impl<'a> Scheduler<'a> {
                 .filter(|reg| !chosen.contains(reg))
                 .min_by_key(|&reg| {
                     let sram = self.sram(reg);
-                    let twice = chosen.iter().any(|&other| self.sram(other) == sram);
+                    // Where reads and writes overlap in time, a source's SRAM is no better.
+                    let mut rivals = chosen.iter().chain(if overlap { sources } else { &[] });
+                    let twice = rivals.any(|&other| self.sram(other) == sram);
                     let taken = on_time && !self.engine.sram_free(sram, write, work.occupancy);
                     let meets_partner = partners.iter().any(|&other| self.sram(other) == sram);
                     (twice, taken, meets_partner)
