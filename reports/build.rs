@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The packages whose code determines what is simulated, beside this one.
-const SOURCES: [&str; 4] = ["../b512-asm/src", "../codegen/src", "../sim/src", "src/run"];
+/// The folders whose files determine what is simulated.
+const SOURCES: [&str; 5] = ["../b512-asm/src", "../codegen/plans", "../codegen/src", "../sim/src", "src/run"];
 
 fn main() -> io::Result<()> {
     let mut hasher = blake3::Hasher::new();

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
+use codegen::number::NumberError;
 use reports::kernel::{self, KernelSpec, ModulusSpec};
 use reports::sweep::parse_u128;
 use std::path::{Path, PathBuf};
@@ -58,9 +59,24 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         root: args.root,
         plan: kernel::plan(&args.plan, Path::new(&args.plan))?,
     };
-    let request = spec.request().map_err(|error| Failure::wrong(error, None))?;
-    let kernel = codegen::generate(&request, &machine).map_err(|error| Failure::wrong(error, None))?;
+    let request = spec.request().map_err(number_failure)?;
+    let kernel = codegen::generate(&request, &machine).map_err(|error| match error {
+        codegen::Error::Number(error) => number_failure(error),
+        error => Failure::wrong(error, None),
+    })?;
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
+}
+
+fn number_failure(error: NumberError) -> Failure {
+    let help = match error {
+        NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
+        NumberError::NotPrime(_) | NumberError::NoRoots { .. } => {
+            "leave --modulus out, or give --modulus-bits: the largest prime that fits is found"
+        }
+        NumberError::NotARoot { .. } => "leave --root out: the smallest root is found",
+        NumberError::NoPrime { .. } => "give --modulus-bits up to 128",
+    };
+    Failure::wrong(error, help)
 }
 
 fn list() -> Result<(), Failure> {
@@ -75,7 +91,7 @@ fn list() -> Result<(), Failure> {
     files::print(text.as_bytes())
 }
 
-/// What a kernel reads, writes and computes over Z_q[x]/(x^n + 1).
+/// What a kernel reads, writes and computes over Z_q\[x\]/(x^n + 1).
 const fn description(function: Function) -> &'static str {
     match function {
         Function::Ntt => "y = forward transform of x: natural order in, bit-reversed out, no scaling",

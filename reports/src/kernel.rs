@@ -90,7 +90,8 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|cause| {
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
-        error("", None, format!("there is no plan `{name}`, and no such file: {cause}"), Some(help))
+        let message = format!("neither the name of a plan nor a file that can be read: {cause}");
+        error("", None, message, Some(help))
     })?;
     let recipe: Recipe = toml::from_str(&text)
         .map_err(|cause| error(&text, cause.span(), format!("this is no plan: {}", cause.message()), None))?;
@@ -124,7 +125,10 @@ mod tests {
             assert!(plan(name, Path::new("absent.toml")).is_ok());
         }
         let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
-        assert!(error.to_string().starts_with("absent.toml: there is no plan `fastest`"), "{error}");
+        assert!(
+            error.to_string().starts_with("absent.toml: neither the name of a plan nor a file"),
+            "{error}"
+        );
         assert!(error.help.unwrap().contains("`kl`"));
     }
 }

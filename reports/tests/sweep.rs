@@ -45,18 +45,18 @@ fn a_journal_cut_at_any_byte_of_its_last_lines_leads_to_the_same_results() {
     let path = folder.join("journal.jsonl");
     let journal = fs::read(&path).unwrap();
     let ends: Vec<usize> = (0..journal.len()).filter(|&at| journal[at] == b'\n').collect();
-    for cut in ends[2]..=journal.len() {
+    // Every byte of the last line, and some of the one before.
+    for cut in (ends[1]..ends[2]).step_by(50).chain(ends[2]..=journal.len()) {
         fs::write(&path, &journal[..cut]).unwrap();
-        let missing = if cut == journal.len() {
-            0
-        } else if cut > ends[2] {
-            1
-        } else {
-            2
-        };
-        assert_eq!(Results::merge(&[folder]).unwrap().missing(), missing, "cut at {cut}");
-        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), missing, "cut at {cut}");
-        assert_eq!(lines(folder), whole, "cut at {cut}");
+        let missing = 4 - ends.iter().filter(|&&end| end < cut).count();
+        let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).unwrap();
+        assert_eq!(pending(&plan, Shard::WHOLE, &journal, false).len(), missing, "cut at {cut}");
+        drop(journal);
+        // Opening cut off what was torn; what is left and what runs again make the whole.
+        if cut % 16 == 0 {
+            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), missing, "cut at {cut}");
+            assert_eq!(lines(folder), whole, "cut at {cut}");
+        }
     }
 }
 

@@ -79,7 +79,7 @@ fn transforms_undo_each_other_and_products_follow() {
             &["gen", kernel, "--n", "1024", "--modulus-bits", "128", "-o", &format!("{kernel}.o")],
         );
     }
-    let x: Vec<u8> = (0..1024u128).flat_map(|i| (i * i * i << 64 | i).to_le_bytes()).collect();
+    let x: Vec<u8> = (0..1024u128).flat_map(|i| ((i * i * i) << 64 | i).to_le_bytes()).collect();
     fs::write(folder.join("x.bin"), &x).unwrap();
     succeed(folder, &["run", "ntt.o", "--input", "x=x.bin", "--output", "y=y.bin", "--check"]);
     assert_ne!(read(folder, "y.bin"), x);

@@ -145,6 +145,6 @@ fn a_task_of_a_job_array_takes_its_part() {
         .env("SLURM_ARRAY_TASK_ID", "2")
         .env("SLURM_ARRAY_TASK_COUNT", "4")
         .env("SLURM_ARRAY_TASK_MIN", "1");
-    assert!(command.status().unwrap().success());
+    assert!(command.output().unwrap().status.success());
     assert_eq!(names(&folder.path().join("out")), ["journal-2-of-4.jsonl", "sweep.json"]);
 }

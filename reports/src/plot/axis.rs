@@ -78,6 +78,9 @@ impl Axis {
     pub(super) fn ticks(&self) -> Vec<f64> {
         match self.scale {
             Scale::Linear => self.multiples(self.step()),
+            Scale::Logarithmic if self.high - self.low < 1.3 => {
+                self.decades(&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0])
+            }
             Scale::Logarithmic if self.high - self.low < 3.0 => self.decades(&[1.0, 2.0, 5.0]),
             Scale::Logarithmic => self.decades(&[1.0]),
         }
@@ -116,13 +119,23 @@ impl Ranged for Axis {
 impl ValueFormatter<f64> for Axis {
     /// The label of a tick.
     fn format_ext(&self, value: &f64) -> String {
-        // Enough digits for steps of 1, 2 and 5 in any decade.
-        let step = match self.scale {
-            Scale::Linear => self.step(),
-            Scale::Logarithmic => *value,
-        };
-        let decimals = (-(step * 1.0001).log10().floor()).max(0.0) as usize;
-        format!("{value:.decimals$}")
+        // All ticks of a linear axis have the digits of its step, those of a logarithmic one no more
+        // than they need.
+        match self.scale {
+            Scale::Linear => {
+                let decimals = (-(self.step() * 1.0001).log10().floor()).max(0.0) as usize;
+                format!("{value:.decimals$}")
+            }
+            Scale::Logarithmic => {
+                let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
+                let text = format!("{value:.decimals$}");
+                if text.contains('.') {
+                    text.trim_end_matches('0').trim_end_matches('.').into()
+                } else {
+                    text
+                }
+            }
+        }
     }
 }
 
@@ -144,7 +157,7 @@ mod tests {
     #[test]
     fn wide_ranges_are_logarithmic() {
         assert_eq!(labels(&[3.0, 180.0]), ["5", "10", "20", "50", "100", "200"]);
-        assert_eq!(labels(&[0.3, 2.0]), ["0.5", "1", "2"]);
+        assert_eq!(labels(&[0.3, 2.0]), ["0.3", "0.4", "0.5", "0.7", "1", "1.5", "2"]);
     }
 
     #[test]

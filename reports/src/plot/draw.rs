@@ -301,11 +301,11 @@ pub(super) fn chart<DB: DrawingBackend>(
         name(&designs[i].point.name, designs[i].pixel, 12.5, 8.0, INK)?;
     }
     for reference in references() {
-        name(&reference.label, pixel(reference.x, reference.y), 12.5, 11.0, FRONT)?;
+        name(&reference.label, pixel(reference.x, reference.y), 12.5, 13.0, FRONT)?;
     }
     if designs.len() <= NAMED_POINTS {
         for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
-            name(&design.point.short_name, design.pixel, 10.0, 6.0, MUTED)?;
+            name(&design.point.short_name, design.pixel, 10.0, 7.5, MUTED)?;
         }
     }
     drop(legend_area);

@@ -1,6 +1,6 @@
 //! Charts of two costs with their Pareto front, as SVG and PNG.
 //!
-//! [`Chart`] is the content; [`svg`] and [`png`] draw it. Both go through one drawing routine, so
+//! [`Chart`] is the content; [`svg`] and [`png()`] draw it. Both go through one drawing routine, so
 //! that they differ in their medium only.
 
 mod axis;

@@ -127,13 +127,16 @@ impl<K: Eq + Hash, V: Clone> Once<K, V> {
     }
 }
 
+/// What the golden model is asked: function, degree, modulus, root, hash of the operands.
+type Question = (Function, u32, u128, u128, blake3::Hash);
+
 /// Compares programs with the golden model, each program and each claim once.
 struct Checker {
     options: Options,
     /// By the program's hash.
     programs: Once<String, Result<(), String>>,
-    /// What the golden model says, by claim and hash of the operands.
-    expected: Once<(Function, u32, u128, u128, blake3::Hash), Arc<Result<Vec<u128>, String>>>,
+    /// What the golden model says.
+    expected: Once<Question, Arc<Result<Vec<u128>, String>>>,
 }
 
 impl Checker {

@@ -120,7 +120,10 @@ impl Journal {
         let json = serde_json::to_vec(manifest)
             .map_err(|error| JournalError::Record { reason: error.to_string() })?;
         let manifest_path = folder.join(MANIFEST);
-        files::write(&manifest_path, &json).map_err(io_error(&manifest_path))?;
+        // The shards of one sweep all write the same one.
+        if !fs::read(&manifest_path).is_ok_and(|present| present == json) {
+            files::write(&manifest_path, &json).map_err(io_error(&manifest_path))?;
+        }
 
         let mut known = HashMap::new();
         for_each_record(folder, |key, status, _| {

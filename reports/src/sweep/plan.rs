@@ -404,7 +404,8 @@ mod tests {
         );
         assert!(error("kernel = 'fft'").contains("the kernels are `ntt`, `intt`"));
         assert!(
-            error("[grid]\nplan = ['best', 'worst']").starts_with("test.toml:2:17: there is no plan `worst`")
+            error("[grid]\nplan = ['best', 'worst']")
+                .starts_with("test.toml:2:17: neither the name of a plan nor a file")
         );
     }
 
