@@ -123,8 +123,8 @@ pub fn evaluate(
         Function::Ntt => forward(&big(inputs[0]), &Root::new(root, n, modulus)?),
         Function::Intt => inverse(&big(inputs[0]), &Root::new(root, n, modulus)?)?,
         Function::Polymul => polymul(inputs[0], inputs[1], &q),
-        Function::Add => coefficientwise(inputs, |a, b| (a + b) % &q),
-        Function::Sub => coefficientwise(inputs, |a, b| (a + &q - b) % &q),
+        Function::Add => coefficientwise(inputs, |a, b| add(&a, &b, &q)),
+        Function::Sub => coefficientwise(inputs, |a, b| sub(&a, &b, &q)),
         Function::Mul => coefficientwise(inputs, |a, b| a * b % &q),
     };
     Ok(result.into_iter().map(|value| u128::try_from(value).expect("a residue below the modulus")).collect())
@@ -218,23 +218,33 @@ fn bit_reversed(values: Vec<BigUint>) -> Vec<BigUint> {
     (0..values.len()).map(|i| values[bit_reverse(i, bits)].clone()).collect()
 }
 
-/// `y[k] = sum_j x[stride j] w^(jk)` with `w = psi^(2 stride)`, over the n elements of `x` at
-/// multiples of `stride`, for the powers of psi: the sums over even and over odd `j` are two such
+/// `y[k] = sum_j x[stride j] w^(jk)` with `w = psi^(2 stride)`, over the elements of `x` at
+/// multiples of `stride`, from the powers of psi: the sums over even and over odd `j` are two such
 /// transforms of half the length.
 fn cyclic(x: &[BigUint], stride: usize, powers: &[BigUint], q: &BigUint) -> Vec<BigUint> {
     if x.len() <= stride {
         return vec![x[0].clone()];
     }
-    let even = cyclic(x, 2 * stride, powers, q);
-    let odd = cyclic(&x[stride..], 2 * stride, powers, q);
-    let (mut low, mut high) = (Vec::with_capacity(2 * even.len()), Vec::with_capacity(even.len()));
-    for (k, (even, odd)) in even.into_iter().zip(odd).enumerate() {
-        let odd = odd * &powers[2 * stride * k] % q;
-        high.push((&even + q - &odd) % q);
-        low.push((even + odd) % q);
+    let mut low = cyclic(x, 2 * stride, powers, q);
+    let mut high = cyclic(&x[stride..], 2 * stride, powers, q);
+    for (k, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
+        let odd = &*high * &powers[2 * stride * k] % q;
+        *high = sub(low, &odd, q);
+        *low = add(low, &odd, q);
     }
     low.append(&mut high);
     low
+}
+
+/// `a + b mod q`, for residues.
+fn add(a: &BigUint, b: &BigUint, q: &BigUint) -> BigUint {
+    let rest = q - b;
+    if *a >= rest { a - rest } else { a + b }
+}
+
+/// `a - b mod q`, for residues.
+fn sub(a: &BigUint, b: &BigUint, q: &BigUint) -> BigUint {
+    if a >= b { a - b } else { a + (q - b) }
 }
 
 /// The product modulo x^n + 1: the integers a(2^w) and b(2^w) are multiplied, with w so large that
@@ -256,7 +266,7 @@ fn polymul(a: &[u128], b: &[u128], q: &BigUint) -> Vec<BigUint> {
     let coefficient = |bytes: &[u8]| BigUint::from_bytes_le(bytes) % q;
     // x^n = -1.
     let places = low.chunks_exact(bytes).zip(high.chunks_exact(bytes));
-    places.map(|(low, high)| (coefficient(low) + q - coefficient(high)) % q).collect()
+    places.map(|(low, high)| sub(&coefficient(low), &coefficient(high), q)).collect()
 }
 
 #[cfg(test)]

@@ -467,6 +467,89 @@ impl Plan {
         }
         Self { name: "kl".to_owned(), algorithm: Algorithm::Forward, log_n, passes }
     }
+
+    /// One or two passes over contiguous vectors. The first one does the `first` topmost stages
+    /// (none: there is one pass) and makes lanes of the bits in `early`; the second one does the
+    /// rest and makes lanes of each bit from 8 down as soon as it has been dealt with, so that
+    /// the result is stored contiguously. `held` bits that the first pass has dealt with number
+    /// registers of the second one as well.
+    ///
+    /// With `strided`, bits 9 to 1 become lanes instead of 8 to 0, and the last movement is left
+    /// to strided stores.
+    pub fn windowed(log_n: u32, first: u32, early: &[Bit], held: u32, strided: bool) -> Self {
+        let stages = Algorithm::Forward.stages(log_n);
+        let (top, rest) = stages.split_at(first as usize);
+        let linear: Vec<u8> = (0..LANES as u8).collect();
+        let natural = natural_layout(log_n);
+        let (lowest, highest) = if strided { (1, LANES as u8) } else { (0, LANES as u8 - 1) };
+        let mut passes = Vec::new();
+        let mut placement = Placement { lanes: natural[..LANES].to_vec(), registers: top.to_vec() };
+        let steps = |stages: &[Bit], late: bool| {
+            let becomes_lane = |bit: &Bit| early.contains(bit) || late && (lowest..=highest).contains(&bit.0);
+            let steps = stages.iter().flat_map(|&bit| {
+                std::iter::once(Step::Stage(bit)).chain(becomes_lane(&bit).then_some(Step::Unpack(bit)))
+            });
+            Steps(steps.collect())
+        };
+        if !top.is_empty() {
+            let steps = steps(top, false);
+            steps.0.iter().for_each(|&step| placement.apply(step));
+            let others = natural.iter().filter(|bit| !placement.lanes.contains(bit));
+            let store = placement.lanes.iter().chain(others).copied().collect();
+            passes.push(Pass { load: linear.clone(), registers: top.to_vec(), steps, store });
+        }
+        let outside = |bit: &&Bit| !placement.lanes.contains(bit);
+        let held = top.iter().filter(outside).take(held as usize);
+        let registers = rest.iter().filter(outside).chain(held).copied().collect();
+        passes.push(Pass { load: linear, registers, steps: steps(rest, true), store: natural });
+        let name = format!("windowed-{first}-{}", early.len());
+        Self { name, algorithm: Algorithm::Forward, log_n, passes }
+    }
+
+    /// Three passes with (almost) no shuffles: strided loads and stores transpose the data
+    /// between them. For memories in which no power-of-two stride meets bank conflicts. There is
+    /// one for rings of 2^14 to 2^16 elements.
+    pub fn transposing(log_n: u32) -> Option<Self> {
+        let bits = |bits: &[u8]| bits.iter().copied().map(Bit).collect::<Vec<_>>();
+        let span = |from: u32, to: u32| (from as u8..to as u8).map(Bit).collect::<Vec<_>>();
+        let steps = |stages: &[Bit]| Steps(stages.iter().map(|&bit| Step::Stage(bit)).collect());
+        let window = |from: u32| (from as u8..from as u8 + LANES as u8).collect::<Vec<u8>>();
+        let down = |from: u32, to: u32| span(to, from).into_iter().rev().collect::<Vec<_>>();
+        let passes = match log_n {
+            14 | 15 => {
+                // Passes of five, five and the rest; every layout is a rotation of the bits.
+                let low = log_n - 10;
+                let rotated = |by: u32| [span(by, log_n), span(0, by)].concat();
+                let pass = |load: Vec<u8>, registers: Vec<Bit>, store: Layout| Pass {
+                    load,
+                    steps: steps(&registers),
+                    registers,
+                    store,
+                };
+                vec![
+                    pass(window(0), down(log_n, low + 5), rotated(LANE_BITS)),
+                    pass(window(low + 5 - LANE_BITS), down(low + 5, low), rotated(low)),
+                    pass(window(0), down(low, 0), natural_layout(log_n)),
+                ]
+            }
+            16 => {
+                // The sixth stage of the first pass takes one unpack; the layouts are such that
+                // the lanes of each pass are consecutive before and after it.
+                let before = bits(&[10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4, 5, 6, 7, 8, 9]);
+                let after = bits(&[5, 6, 7, 8, 9, 10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4]);
+                let mut first = steps(&down(16, 10));
+                first.0.insert(1, Step::Unpack(Bit(15)));
+                let pass = |load, registers, steps, store| Pass { load, registers, steps, store };
+                vec![
+                    pass(window(2), down(16, 11), first, before),
+                    pass(window(2), down(10, 5), steps(&down(10, 5)), after),
+                    pass(window(0), down(5, 0), steps(&down(5, 0)), natural_layout(16)),
+                ]
+            }
+            _ => return None,
+        };
+        Some(Self { name: "transposing".to_owned(), algorithm: Algorithm::Forward, log_n, passes })
+    }
 }
 
 #[cfg(test)]
@@ -488,6 +571,37 @@ mod tests {
                 assert_eq!(back.passes[0].load, (1..10).collect::<Vec<u8>>());
             }
         }
+    }
+
+    #[test]
+    fn windowed_and_transposing_plans_trace() {
+        for log_n in 10..=17 {
+            for first in 0..=5 {
+                let top = Algorithm::Forward.stages(log_n);
+                for early in 1..=2usize.min(first as usize) {
+                    for strided in [false, true] {
+                        let plan = Plan::windowed(log_n, first, &top[..early], 0, strided);
+                        if plan.passes.iter().all(|pass| pass.registers.len() <= 6) && !strided {
+                            let traced = plan.trace();
+                            assert!(
+                                traced.is_ok() || log_n - first < 9,
+                                "{log_n} {first} {early}: {traced:?}"
+                            );
+                        }
+                    }
+                }
+            }
+            if let Some(plan) = Plan::transposing(log_n) {
+                plan.trace().unwrap();
+                plan.reversed("back", Algorithm::InverseTwisted).unwrap().trace().unwrap();
+            }
+        }
+        let plan = Plan::windowed(16, 4, &[Bit(13), Bit(12)], 0, false);
+        assert_eq!(plan.passes[0].steps.to_string(), "S15 S14 S13 U13 S12 U12");
+        assert_eq!(
+            plan.passes[1].steps.to_string(),
+            "S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0"
+        );
     }
 
     #[test]

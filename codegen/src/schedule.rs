@@ -29,8 +29,8 @@ use thiserror::Error;
 pub struct Tuning {
     /// Whether instructions may leave the textbook order.
     pub reorder: bool,
-    /// Whether the choice of registers looks at the SRAMs that hold them.
-    pub avoid_sram_conflicts: bool,
+    /// How the choice of registers looks at the SRAMs that hold them.
+    pub srams: SramCare,
     /// The number of instructions whose constants are loaded ahead of them.
     pub constants_ahead: u32,
     /// The number of candidates that are compared for a pipe.
@@ -43,17 +43,46 @@ pub struct Tuning {
     pub reserve: u32,
     /// Registers that hold one constant, at most.
     pub copies: u32,
+    /// Cycles that are added to the machine's latencies while scheduling, so that the program
+    /// also runs well on a slower one.
+    #[serde(default)]
+    pub margin: Margin,
+}
+
+/// Cycles added to latencies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Margin {
+    /// To loads and stores.
+    pub load_store: u32,
+    /// To shuffles.
+    pub shuffle: u32,
+    /// To multiplications and butterflies.
+    pub compute: u32,
+}
+
+/// How the choice of registers looks at the SRAMs that hold them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SramCare {
+    /// Not at all.
+    None,
+    /// The operands of one instruction are put into different SRAMs.
+    Operands,
+    /// That, and results go to SRAMs that are free when they are written.
+    Schedule,
 }
 
 impl Tuning {
-    /// The paper's scheduler: it reorders greedily and takes no notice of the SRAMs.
+    /// The paper's scheduler: it reorders greedily, and places the operands of an instruction
+    /// so that they can be accessed together.
     pub fn spiral() -> Self {
-        Self { avoid_sram_conflicts: false, ..Self::default() }
+        Self { srams: SramCare::Operands, patience: 3, early: 4, copies: 2, ..Self::default() }
     }
 
-    /// No scheduler: textbook order, the first free register.
+    /// No scheduler: textbook order, registers in rotation.
     pub fn textbook() -> Self {
-        Self { reorder: false, avoid_sram_conflicts: false, ..Self::default() }
+        Self { reorder: false, srams: SramCare::None, ..Self::default() }
     }
 }
 
@@ -61,16 +90,21 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             reorder: true,
-            avoid_sram_conflicts: true,
+            srams: SramCare::Schedule,
             constants_ahead: 16,
             candidates: 48,
-            patience: 3,
-            early: 4,
+            patience: 0,
+            early: 0,
             reserve: 10,
             copies: 4,
+            margin: Margin::default(),
         }
     }
 }
+
+/// Cycles without an instruction of the code after which the scheduler gives up. The slowest
+/// instruction of the slowest machine takes a few thousand.
+const STUCK_AFTER: u64 = 100_000;
 
 /// Where the parts of memory have been put.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,6 +141,15 @@ pub enum ScheduleError {
     /// A word offset that the instruction word cannot hold.
     #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
     Offset(u32),
+    /// Settings that leave too few registers.
+    #[error(
+        "the scheduler is stuck with {left} instructions left: its settings leave too few registers to the data; \
+         lower `reserve`, `constants_ahead` or `copies`, or work on smaller blocks"
+    )]
+    Stuck {
+        /// Instructions that have not been scheduled.
+        left: usize,
+    },
 }
 
 /// Orders the instructions of `code` and gives them registers.
@@ -123,7 +166,11 @@ pub fn schedule(
     machine: &Machine,
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
-    let mut scheduler = Scheduler::new(code, addresses, machine, tuning);
+    let mut machine = machine.clone();
+    machine.vbar.latency_cycles += tuning.margin.load_store;
+    machine.sbar.latency_cycles += tuning.margin.shuffle;
+    machine.hple.multiplier_latency_cycles += tuning.margin.compute;
+    let mut scheduler = Scheduler::new(code, addresses, &machine, tuning);
     for &(reg, address) in launch {
         scheduler.decoder.set_address(reg, address);
     }
@@ -212,6 +259,8 @@ struct Scheduler<'a> {
     contents: [Content; REGISTERS],
     /// Whether the instruction has been dispatched.
     done: Vec<bool>,
+    /// The number of instructions that have not been.
+    left: usize,
     /// The instructions that use each constant, in textbook order.
     users: Vec<Vec<InstId>>,
     /// How many of `users` have been dispatched at the front of the list.
@@ -276,6 +325,7 @@ impl<'a> Scheduler<'a> {
             place: vec![Place::Nowhere; code.values as usize],
             contents: [Content::Free; REGISTERS],
             done: vec![false; count],
+            left: count,
             used: vec![0; users.len()],
             users,
             wants_constant,
@@ -293,18 +343,35 @@ impl<'a> Scheduler<'a> {
     // Greedy scheduling.
 
     fn greedy(&mut self) -> Result<(), ScheduleError> {
-        let mut left = self.code.insts.len();
-        while left > 0 {
+        // Spills and reloads alone are no progress.
+        let mut last_progress = self.engine.now();
+        while self.left > 0 {
+            let left = self.left;
             if let Some(candidate) = self.choose()? {
-                left -= usize::from(matches!(candidate.action, Action::Inst(..)));
                 self.commit(candidate);
             } else if self.engine.idle() && !self.relieve()? {
-                unreachable!("an idle machine with free registers can always go on");
+                return Err(ScheduleError::Stuck { left });
             } else {
-                self.engine.advance();
+                self.pass_time();
+            }
+            if self.left < left {
+                last_progress = self.engine.now();
+            } else if self.engine.now() - last_progress > STUCK_AFTER {
+                return Err(ScheduleError::Stuck { left });
             }
         }
         Ok(())
+    }
+
+    /// Lets the cycles pass until a pipe wants an instruction; where one does, one beat of a
+    /// quarter of a vector.
+    fn pass_time(&mut self) {
+        let now = self.engine.now();
+        let due = Pipe::VECTOR
+            .map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(self.tuning.early.into()));
+        let due = due.into_iter().min().unwrap_or(now.0);
+        let step = (128 / self.machine.hple.count).max(1);
+        self.engine.advance_to(Cycle(due).max(now + step));
     }
 
     /// The instruction to dispatch in this cycle.
@@ -357,18 +424,37 @@ impl<'a> Scheduler<'a> {
                 return self.reload(value, reg).map(Some);
             }
         }
-        if let Some(candidate) = self.constant_load(false)? {
-            return Ok(Some(candidate));
-        }
-        if let Some(candidate) = self.best(free, Set::Stores)? {
-            return Ok(Some(candidate));
-        }
-        if self.registers_without_data() > self.tuning.reserve as usize
-            && let Some(candidate) = self.best(free, Set::Loads)?
-        {
-            return Ok(Some(candidate));
+        // What the textbook needs first goes first.
+        let room = self.registers_without_data() > self.tuning.reserve as usize;
+        let due = |id: &InstId| {
+            let results = self.inst(*id).results.iter();
+            results.map(|value| self.readers[value.index()][0]).min().unwrap_or(*id)
+        };
+        let mut turns = [
+            (self.missing_constant().map(|(user, _)| user), Turn::Constant),
+            (self.ready.stores.first().copied(), Turn::Store),
+            (self.ready.loads.first().filter(|_| room).map(due), Turn::Load),
+        ];
+        turns.sort_unstable();
+        for (due, turn) in turns {
+            let candidate = match turn {
+                _ if due.is_none() => None,
+                Turn::Constant => self.constant_load(false)?,
+                Turn::Store => self.best(free, Set::Stores)?,
+                Turn::Load => self.best(free, Set::Loads)?,
+            };
+            if candidate.is_some() {
+                return Ok(candidate);
+            }
         }
         self.constant_load(true)
+    }
+
+    /// The first of the next instructions whose constant is in no register, and that constant.
+    fn missing_constant(&self) -> Option<(InstId, ConstantId)> {
+        let ahead = self.wants_constant.iter().take(self.tuning.constants_ahead as usize);
+        let mut wants = ahead.map(|&id| (id, self.inst(id).constant.expect("it wants one")));
+        wants.find(|&(_, constant)| self.copies(constant).next().is_none())
     }
 
     /// A load of a constant that one of the next instructions lacks; with `more`, another copy of
@@ -426,7 +512,8 @@ impl<'a> Scheduler<'a> {
         if let Some(constant) = inst.constant {
             let avoid = |reg: &VReg| sources.iter().any(|&s| self.sram(s) == self.sram(*reg));
             let copies = self.copies(constant).filter(|&reg| self.free_now(reg, false));
-            let Some(copy) = copies.min_by_key(|reg| (self.tuning.avoid_sram_conflicts && avoid(reg), *reg))
+            let Some(copy) =
+                copies.min_by_key(|reg| (self.tuning.srams > SramCare::None && avoid(reg), *reg))
             else {
                 return Ok(None);
             };
@@ -485,7 +572,7 @@ impl<'a> Scheduler<'a> {
             }
             options.push(reg);
         }
-        if !self.tuning.avoid_sram_conflicts || self.machine.vrf.ports == VrfPorts::Ideal {
+        if self.tuning.srams == SramCare::None || self.machine.vrf.ports == VrfPorts::Ideal {
             let start = self.next_register;
             options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
             options.truncate(count);
@@ -496,6 +583,7 @@ impl<'a> Scheduler<'a> {
         let work = self.decoder.decode(&self.instr(inst, sources, &trial)?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
+        let on_time = self.tuning.srams == SramCare::Schedule;
         let mut chosen: Vec<VReg> = Vec::with_capacity(count);
         for value in inst.results.iter() {
             let partners = self.partners(id, value);
@@ -506,7 +594,7 @@ impl<'a> Scheduler<'a> {
                 .min_by_key(|&reg| {
                     let sram = self.sram(reg);
                     let twice = chosen.iter().any(|&other| self.sram(other) == sram);
-                    let taken = !self.engine.sram_free(sram, write, work.occupancy);
+                    let taken = on_time && !self.engine.sram_free(sram, write, work.occupancy);
                     let meets_partner = partners.iter().any(|&other| self.sram(other) == sram);
                     (twice, taken, meets_partner)
                 })
@@ -551,11 +639,12 @@ impl<'a> Scheduler<'a> {
         if constant.is_some() && free.len() < 3 {
             return self.evict(keep, &[]);
         }
-        if !self.tuning.avoid_sram_conflicts {
+        if self.tuning.srams == SramCare::None {
             let start = self.next_register;
             return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
         }
         let write = self.engine.pipe_free(Pipe::LoadStore, 0) + self.machine.vbar.latency_cycles;
+        let on_time = self.tuning.srams == SramCare::Schedule;
         let crowd = |sram: u8| {
             let data = |reg: &VReg| {
                 matches!(self.contents[reg.index()], Content::Value(_)) && self.sram(*reg) == sram
@@ -564,17 +653,17 @@ impl<'a> Scheduler<'a> {
         };
         free.into_iter().min_by_key(|&reg| {
             let sram = self.sram(reg);
-            (!self.engine.sram_free(sram, write, 4), crowd(sram))
+            (on_time && !self.engine.sram_free(sram, write, 4), crowd(sram))
         })
     }
 
     /// Drops the constant whose next use is the furthest and returns its register. Those in
-    /// `keep` stay while they have one copy, and `used` registers stay.
+    /// `keep` and the registers `used` stay.
     fn evict(&mut self, keep: &[ConstantId], used: &[VReg]) -> Option<VReg> {
         let victims = VReg::all().filter(|&reg| self.free_now(reg, true) && !used.contains(&reg));
         victims
             .filter_map(|reg| match self.contents[reg.index()] {
-                Content::Constant(c) if !keep.contains(&c) || self.copies(c).count() > 1 => Some((reg, c)),
+                Content::Constant(c) if !keep.contains(&c) => Some((reg, c)),
                 _ => None,
             })
             .max_by_key(|&(_, c)| self.users[c.index()].get(self.used[c.index()]).map_or(u32::MAX, |id| id.0))
@@ -727,6 +816,7 @@ impl<'a> Scheduler<'a> {
     fn retire(&mut self, id: InstId, results: &[VReg]) {
         let inst = self.inst(id);
         self.done[id.index()] = true;
+        self.left -= 1;
         self.ready.set(inst).remove(&id);
         for value in inst.sources.iter() {
             let left = &mut self.reads_left[value.index()];
@@ -806,6 +896,14 @@ impl<'a> Scheduler<'a> {
         ];
         Ok(op.with_operands(&operands).expect("loads and stores have these operands"))
     }
+}
+
+/// What the load/store pipe could do next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Constant,
+    Store,
+    Load,
 }
 
 #[derive(Clone, Copy)]

@@ -15,8 +15,12 @@
 //! with a plain residue is one reduction and again a plain residue. A product of two plain
 //! residues takes two.
 //!
-//! Nothing here branches on data: comparisons of random residues are unpredictable, and a
-//! mispredicted jump costs more than a multiplication.
+//! No operation that stands in a loop over data branches on them: how two random residues compare
+//! is unpredictable, and a mispredicted jump costs more than a multiplication. The compiler makes
+//! jumps even of masks, unless told that the condition is unpredictable.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
 
 use thiserror::Error;
 
@@ -56,7 +60,7 @@ impl Modulus {
     ///
     /// # Errors
     /// Where `q` is even or below 3.
-    pub const fn new(q: u128) -> Result<Self, ModulusError> {
+    pub fn new(q: u128) -> Result<Self, ModulusError> {
         if q < 3 {
             return Err(ModulusError::TooSmall(q));
         }
@@ -67,10 +71,8 @@ impl Modulus {
         let mut modulus = Self { q, q_inverse: inverse_mod_2_128(q), one, r_squared: 0 };
         // Montgomery form of 2, then of 2^2, 2^4, .. 2^128: the last is 2^128 R mod q.
         let mut power = modulus.add(one, one);
-        let mut log2 = 0;
-        while log2 < 7 {
+        for _ in 0..7 {
             power = modulus.reduce_product(power, power);
-            log2 += 1;
         }
         modulus.r_squared = power;
         Ok(modulus)
@@ -88,7 +90,7 @@ impl Modulus {
 
     /// `a + b mod q`.
     #[inline(always)]
-    pub const fn add(&self, a: u128, b: u128) -> u128 {
+    pub fn add(&self, a: u128, b: u128) -> u128 {
         debug_assert!(a < self.q && b < self.q);
         // Not a + b - q: the sum may need 129 bits.
         self.sub_any(a, self.q - b)
@@ -96,40 +98,40 @@ impl Modulus {
 
     /// `a - b mod q`.
     #[inline(always)]
-    pub const fn sub(&self, a: u128, b: u128) -> u128 {
+    pub fn sub(&self, a: u128, b: u128) -> u128 {
         debug_assert!(a < self.q && b < self.q);
         self.sub_any(a, b)
     }
 
     /// `-a mod q`.
     #[inline(always)]
-    pub const fn neg(&self, a: u128) -> u128 {
+    pub fn neg(&self, a: u128) -> u128 {
         self.sub(0, a)
     }
 
     /// `a b mod q`.
     #[inline(always)]
-    pub const fn mul(&self, a: u128, b: u128) -> u128 {
+    pub fn mul(&self, a: u128, b: u128) -> u128 {
         debug_assert!(a < self.q && b < self.q);
         self.reduce_product(self.reduce_product(a, b), self.r_squared)
     }
 
     /// The Montgomery form of `b`.
     #[inline(always)]
-    pub const fn prepare(&self, b: u128) -> Prepared {
+    pub fn prepare(&self, b: u128) -> Prepared {
         debug_assert!(b < self.q);
         Prepared(self.reduce_product(b, self.r_squared))
     }
 
     /// `a b mod q`, for a `b` prepared with this same modulus.
     #[inline(always)]
-    pub const fn mul_prepared(&self, a: u128, b: Prepared) -> u128 {
+    pub fn mul_prepared(&self, a: u128, b: Prepared) -> u128 {
         debug_assert!(a < self.q && b.0 < self.q);
         self.reduce_product(a, b.0)
     }
 
     /// `base^exponent mod q`; `0^0` is 1.
-    pub const fn pow(&self, base: u128, mut exponent: u128) -> u128 {
+    pub fn pow(&self, base: u128, mut exponent: u128) -> u128 {
         let mut square = self.prepare(base).0;
         let mut power = 1;
         while exponent != 0 {
@@ -143,7 +145,7 @@ impl Modulus {
     }
 
     /// `a^-1 mod q`, or `None` where `a` and q have a common factor. q need not be prime.
-    pub const fn inverse(&self, a: u128) -> Option<u128> {
+    pub fn inverse(&self, a: u128) -> Option<u128> {
         // Euclid's algorithm on (q, a); s and t are the coefficients of a, modulo q.
         let (mut r, mut s) = (self.q, 0);
         let (mut u, mut t) = (self.residue(a), 1);
@@ -157,7 +159,7 @@ impl Modulus {
 
     /// `a b 2^-128 mod q`, for a product below 2^128 q.
     #[inline(always)]
-    const fn reduce_product(&self, a: u128, b: u128) -> u128 {
+    fn reduce_product(&self, a: u128, b: u128) -> u128 {
         let (high, low) = mul_wide(a, b);
         let m = low.wrapping_mul(self.q_inverse);
         // The low halves of a b and m q are equal, so their difference is that of the high ones.
@@ -167,14 +169,49 @@ impl Modulus {
     /// `a - b`, plus q where that is negative; for operands whose difference is at least -q and
     /// below q.
     #[inline(always)]
-    const fn sub_any(&self, a: u128, b: u128) -> u128 {
-        let (difference, borrow) = a.overflowing_sub(b);
-        difference.wrapping_add(self.q & (borrow as u128).wrapping_neg())
+    fn sub_any(&self, a: u128, b: u128) -> u128 {
+        let (difference, borrow) = sub_with_mask(a, b);
+        difference.wrapping_add(self.q & borrow)
     }
 }
 
+/// `a - b` modulo 2^128, and all ones where that borrowed, else zero.
+///
+/// Not `overflowing_sub`: whatever the flag then passes through, a mask or
+/// [`select_unpredictable`](std::hint::select_unpredictable), the compiler is free to test it with a jump, and
+/// does.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
+    let (mut low, mut high) = (a as u64, (a >> 64) as u64);
+    let mask: i64;
+    // SAFETY: the instructions change nothing but the operands and the flags.
+    unsafe {
+        std::arch::asm!(
+            "sub {low}, {b_low}",
+            "sbb {high}, {b_high}",
+            "sbb {mask}, {mask}",
+            low = inout(reg) low,
+            high = inout(reg) high,
+            mask = out(reg) mask,
+            b_low = in(reg) b as u64,
+            b_high = in(reg) (b >> 64) as u64,
+            options(pure, nomem, nostack),
+        );
+    }
+    (u128::from(high) << 64 | u128::from(low), i128::from(mask) as u128)
+}
+
+/// `a - b` modulo 2^128, and all ones where that borrowed, else zero.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
+    let (difference, borrow) = a.overflowing_sub(b);
+    (difference, u128::from(borrow).wrapping_neg())
+}
+
 /// The inverse of an odd `q` modulo 2^128, by Newton's iteration.
-const fn inverse_mod_2_128(q: u128) -> u128 {
+fn inverse_mod_2_128(q: u128) -> u128 {
     // q itself is right to three bits; each step doubles them.
     let mut inverse = q;
     let mut bits = 3;
@@ -187,7 +224,7 @@ const fn inverse_mod_2_128(q: u128) -> u128 {
 
 /// The 256-bit product of `a` and `b`, as its high and its low half.
 #[inline(always)]
-const fn mul_wide(a: u128, b: u128) -> (u128, u128) {
+fn mul_wide(a: u128, b: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (a1, a0) = (a >> 64, a & LOW);
     let (b1, b0) = (b >> 64, b & LOW);

@@ -2,7 +2,12 @@
 //!
 //! Sources and destinations never overlap: the executor writes a result to a spare register and
 //! exchanges it with the destination.
+//!
+//! Multiplications take the processor's AVX-512 IFMA instructions where it has them. The results
+//! are the same.
 
+#[cfg(target_arch = "x86_64")]
+use crate::modular::ifma;
 use crate::modular::{Modulus, Prepared};
 use b512_asm::reg::VECTOR_LENGTH;
 
@@ -27,14 +32,31 @@ where
 
 /// `out = f(a, b)`, lane by lane.
 #[inline(always)]
-pub(super) fn zip<T: Copy>(out: &mut Lanes, a: &Lanes, b: &[T; VECTOR_LENGTH], f: impl Fn(u128, T) -> u128) {
+pub(super) fn zip(out: &mut Lanes, a: &Lanes, b: &Lanes, f: impl Fn(u128, u128) -> u128) {
     for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
         *out = f(a, b);
     }
 }
 
+/// `out = a w`, lane by lane.
+pub(super) fn multiply(q: &Modulus, out: &mut Lanes, a: &Lanes, w: &PreparedLanes) {
+    #[cfg(target_arch = "x86_64")]
+    if ifma::available() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { ifma::kernels::mul(q, out, a, w) };
+    }
+    for i in 0..VECTOR_LENGTH {
+        out[i] = q.mul_prepared(a[i], w[i]);
+    }
+}
+
 /// `(out, out1) = (a + b w, a - b w)`, lane by lane.
 pub(super) fn butterfly(q: &Modulus, [out, out1]: [&mut Lanes; 2], a: &Lanes, b: &Lanes, w: &PreparedLanes) {
+    #[cfg(target_arch = "x86_64")]
+    if ifma::available() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { ifma::kernels::butterfly(q, [out, out1], a, b, w) };
+    }
     for i in 0..VECTOR_LENGTH {
         let t = q.mul_prepared(b[i], w[i]);
         (out[i], out1[i]) = (q.add(a[i], t), q.sub(a[i], t));
@@ -49,6 +71,11 @@ pub(super) fn inverse_butterfly(
     b: &Lanes,
     w: &PreparedLanes,
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if ifma::available() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { ifma::kernels::inverse_butterfly(q, [out, out1], a, b, w) };
+    }
     for i in 0..VECTOR_LENGTH {
         (out[i], out1[i]) = (q.add(a[i], b[i]), q.mul_prepared(q.sub(a[i], b[i]), w[i]));
     }

@@ -42,6 +42,8 @@
 
 mod error;
 mod lanes;
+#[cfg(test)]
+mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
@@ -57,6 +59,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Executor {
     vdm: Vec<u128>,
+    bounds: Bounds,
     sdm: Vec<u128>,
     registers: Registers,
     program: Loaded,
@@ -92,6 +95,38 @@ struct VectorRegister {
     at_most: u128,
     /// The constant words that the register was loaded from, where it was.
     source: Option<TableSlice>,
+}
+
+/// What is known of the sizes of the words in the VDM: a bound for each stretch of 512 words.
+///
+/// Results that a program stores and loads again need not be compared with the modulus again.
+#[derive(Debug)]
+struct Bounds(Vec<u128>);
+
+impl Bounds {
+    /// Of a memory full of zeros.
+    fn new(words: u32) -> Self {
+        Self(vec![0; (words as usize).div_ceil(VECTOR_LENGTH)])
+    }
+
+    fn stretches(words: &Range<u32>) -> Range<usize> {
+        words.start as usize / VECTOR_LENGTH..(words.end as usize).div_ceil(VECTOR_LENGTH)
+    }
+
+    /// A bound of `words`.
+    fn at_most(&self, words: &Range<u32>) -> u128 {
+        self.0[Self::stretches(words)].iter().copied().fold(0, u128::max)
+    }
+
+    /// Notes that some of `words` were overwritten with values up to `at_most`; `all` says that
+    /// every one was.
+    fn overwrite(&mut self, words: &Range<u32>, at_most: u128, all: bool) {
+        let aligned = (words.start as usize).is_multiple_of(VECTOR_LENGTH);
+        let whole = all && aligned && words.len() == VECTOR_LENGTH;
+        for bound in &mut self.0[Self::stretches(words)] {
+            *bound = if whole { at_most } else { at_most.max(*bound) };
+        }
+    }
 }
 
 /// Words of the VDM as a load selects them.
@@ -215,6 +250,7 @@ impl Constants {
             Some(slice) => match self.prepared.entry((slice, q.value())) {
                 Entry::Occupied(entry) => return Ok(entry.into_mut()),
                 Entry::Vacant(entry) => {
+                    // Nothing is kept of lanes that are too large.
                     register.require_below(vs, rm, q)?;
                     entry.insert(Box::new([Prepared::default(); VECTOR_LENGTH]))
                 }
@@ -242,6 +278,7 @@ impl Executor {
     pub fn new(vdm_words: u32, sdm_words: u32) -> Self {
         Self {
             vdm: vec![0; vdm_words as usize],
+            bounds: Bounds::new(vdm_words),
             sdm: vec![0; sdm_words as usize],
             registers: Registers::new(),
             program: Loaded::default(),
@@ -266,12 +303,10 @@ impl Executor {
         for (space, image, memory) in
             [(Space::Vdm, &program.vdm, &self.vdm), (Space::Sdm, &program.sdm, &self.sdm)]
         {
-            if image.end() as usize > memory.len() {
-                return Err(LoadError::ImageTooLarge {
-                    space,
-                    needed: u64::from(image.end()),
-                    available: memory.len() as u64,
-                });
+            let ends = image.segments.iter().map(|s| u64::from(s.start) + s.words.len() as u64);
+            let (needed, available) = (ends.max().unwrap_or(0), memory.len() as u64);
+            if needed > available {
+                return Err(LoadError::ImageTooLarge { space, needed, available });
             }
         }
         for symbol in &program.symbols {
@@ -298,6 +333,10 @@ impl Executor {
             symbols: program.symbols.clone(),
         };
         self.constants = Constants::of(program);
+        self.bounds.0.fill(0);
+        for segment in &program.vdm.segments {
+            self.bounds.overwrite(&(segment.start..segment.end()), u128::MAX, false);
+        }
         fill(&mut self.vdm, &program.vdm);
         fill(&mut self.sdm, &program.sdm);
         Ok(())
@@ -315,6 +354,7 @@ impl Executor {
         }
         if space == Space::Vdm {
             self.constants.overwrite(&range);
+            self.bounds.overwrite(&range, u128::MAX, false);
         }
         self.memory_mut(space)[range.start as usize..range.end as usize].copy_from_slice(words);
         Ok(())
@@ -434,7 +474,7 @@ impl Executor {
                 }
             }
         }
-        register.at_most = u128::MAX;
+        register.at_most = self.bounds.at_most(&range);
         register.source = self.constants.slice(&range, mode);
         Ok(())
     }
@@ -445,6 +485,7 @@ impl Executor {
             self.registers.vector.iter_mut().for_each(|register| register.source = None);
         }
         let register = &self.registers.vector[vs.index()];
+        self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
         let words = &mut self.vdm[range.start as usize..range.end as usize];
         match mode {
             AddressMode::Linear => words.copy_from_slice(&*register.lanes),
@@ -520,7 +561,7 @@ impl Executor {
         let (x, w) = if r.vector[vs.index()].source.is_some() { (vt, vs) } else { (vs, vt) };
         r.require_below(x, rm, &q)?;
         let w = self.constants.prepare(&mut r.vector[w.index()], w, rm, &q, &mut r.factor)?;
-        lanes::zip(&mut r.spare[0].lanes, &r.vector[x.index()].lanes, w, |a, b| q.mul_prepared(a, b));
+        lanes::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
