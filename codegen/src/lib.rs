@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod code;
+pub mod formula;
 pub mod golden;
 pub mod kernel;
 pub mod lower;
