@@ -5,7 +5,9 @@
 //! a machine and gives it registers; [`kernel`] does all of it and adds tables and symbols.
 //! [`golden`] says what the result must be. The crate does no terminal input or output.
 
+pub mod check;
 pub mod code;
+pub mod formula;
 pub mod golden;
 pub mod kernel;
 pub mod library;

@@ -1,0 +1,82 @@
+//! The checkers accept what the generator makes.
+
+use b512_asm::{Function, Program};
+use codegen::code::Code;
+use codegen::number::{largest_prime, smallest_root};
+use codegen::plan::{Algorithm, Bit, Plan};
+use codegen::schedule::Tuning;
+use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate};
+use sim::Machine;
+
+fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
+    let modulus = largest_prime(60, n.into()).unwrap();
+    let root = smallest_root(modulus, n.into()).unwrap();
+    Request { function, n, modulus, root, plan }
+}
+
+fn prove(code: &Code, program: &Program, case: &str) {
+    check::lowering(code).unwrap_or_else(|fault| panic!("{case}: {fault}"));
+    check::schedule(code, program).unwrap_or_else(|fault| panic!("{case}: {fault}"));
+}
+
+fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
+    let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
+    let recipe = Recipe { tuning, plans: vec![plan.clone()] };
+    let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
+    generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
+}
+
+fn large() -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 32;
+    machine.frontend.instruction_memory_kib = 4096;
+    machine
+}
+
+#[test]
+fn classical_kernels_of_every_size_are_proved() {
+    for gs_butterfly in [false, true] {
+        let mut machine = large();
+        machine.isa.gs_butterfly = gs_butterfly;
+        for n in (10..=16).map(|log_n| 1 << log_n) {
+            for function in [Function::Ntt, Function::Intt] {
+                for plan in [PlanChoice::Classical, PlanChoice::Unoptimised, PlanChoice::Best] {
+                    let case = format!("{function}{n} {plan:?}");
+                    let kernel = generate(&request(function, n, plan), &machine).unwrap();
+                    prove(&kernel.code, &kernel.program, &case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_function_is_proved() {
+    for function in Function::ALL {
+        let kernel = generate(&request(function, 2048, PlanChoice::Classical), &large()).unwrap();
+        prove(&kernel.code, &kernel.program, function.name());
+    }
+}
+
+#[test]
+fn other_plans_are_proved_both_ways() {
+    let mut plans = vec![
+        Plan::windowed(12, 2, &[Bit(11), Bit(10)], 0, false),
+        Plan::windowed(13, 3, &[Bit(12), Bit(11)], 1, true),
+        Plan::windowed(16, 4, &[Bit(13), Bit(12)], 0, false),
+        Plan::windowed(14, 0, &[], 0, true),
+    ];
+    plans.extend((14..=16).filter_map(Plan::transposing));
+    for plan in &plans {
+        if let Err(error) = plan.trace() {
+            panic!("{}: {error}", plan.name);
+        }
+        for algorithm in [Algorithm::Inverse, Algorithm::InverseTwisted] {
+            let back = plan.reversed("back", algorithm).unwrap();
+            let kernel = with_plan(&back, Tuning::default(), &large());
+            prove(&kernel.code, &kernel.program, &format!("{algorithm:?} {}", plan.name));
+        }
+        let kernel = with_plan(plan, Tuning::default(), &large());
+        prove(&kernel.code, &kernel.program, &plan.name);
+    }
+}

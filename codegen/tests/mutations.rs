@@ -1,0 +1,515 @@
+//! Broken code and broken programs are not proved.
+//!
+//! Random mutations are made; one that changes what is computed from random data must be refused.
+//! The checkers may refuse one that changes nothing.
+
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
+use codegen::code::{Code, Inst, MemRef};
+use codegen::number::{largest_prime, smallest_root};
+use codegen::plan::{Algorithm, Plan};
+use codegen::schedule::Tuning;
+use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate, golden};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use sim::Machine;
+use sim::functional::Executor;
+use sim::modular::Modulus;
+use std::sync::LazyLock;
+
+const N: u32 = 2048;
+
+/// A forward, a twisted and a Gentleman-Sande inverse transform, and a product.
+static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
+    let modulus = largest_prime(60, N.into()).unwrap();
+    let root = smallest_root(modulus, N.into()).unwrap();
+    let make = |function, plan, gs_butterfly| {
+        let mut machine = Machine::rpu_128x128();
+        machine.isa.gs_butterfly = gs_butterfly;
+        generate(&Request { function, n: N, modulus, root, plan }, &machine).unwrap()
+    };
+    let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
+    let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
+    let recipe = Recipe { tuning: Tuning::default(), plans: vec![twisted] };
+    vec![
+        make(Function::Ntt, PlanChoice::Classical, false),
+        make(Function::Intt, PlanChoice::Classical, true),
+        make(Function::Intt, PlanChoice::Classical, false),
+        make(Function::Intt, PlanChoice::Recipe(Box::new(recipe)), false),
+        make(Function::Polymul, PlanChoice::Best, false),
+    ]
+});
+
+/// A sequence without pattern modulo `q`.
+fn random(seed: u128, q: u128) -> Vec<u128> {
+    let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
+    let states = std::iter::successors(Some(2 * seed + 1), next).skip(8);
+    states.map(|state| state.rotate_right(64) % q).take(N as usize).collect()
+}
+
+fn inputs(code: &Code) -> Vec<Vec<u128>> {
+    (0..code.claims[0].inputs.len()).map(|i| random(i as u128, code.towers[0].modulus)).collect()
+}
+
+/// What the kernel's equation says.
+fn expected(code: &Code) -> Vec<u128> {
+    let (claim, tower, inputs) = (&code.claims[0], code.towers[0], inputs(code));
+    let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
+    golden::evaluate(claim.function, &inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
+}
+
+/// What the program computes; `None` where it fails.
+fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
+    let mut executor = Executor::new(1 << 16, 64).with_extensions();
+    executor.load(program).ok()?;
+    for (&input, words) in code.claims[0].inputs.iter().zip(inputs(code)) {
+        executor.write(&code.buffers[input.index()].name, &words).ok()?;
+    }
+    executor.run().ok()?;
+    executor.read(&code.buffers[code.claims[0].output.index()].name).ok().map(<[u128]>::to_vec)
+}
+
+/// What the vector code computes, from the definitions of its operations; `None` where an
+/// instruction reads what is not there.
+fn run_code(code: &Code) -> Option<Vec<u128>> {
+    let tower = code.towers[0];
+    let q = Modulus::new(tower.modulus).unwrap();
+    let over_n = q.inverse(tower.n.into()).unwrap();
+    let mut memory: Vec<Vec<Option<u128>>> =
+        code.buffers.iter().map(|buffer| vec![None; buffer.words as usize]).collect();
+    for (&input, words) in code.claims[0].inputs.iter().zip(inputs(code)) {
+        memory[input.index()] = words.into_iter().map(Some).collect();
+    }
+    let mut values: Vec<Option<Vec<u128>>> = vec![None; code.values as usize];
+    for inst in &code.insts {
+        let words = |memory: &MemRef| -> Vec<usize> {
+            (0..VECTOR_LENGTH as u32).map(|lane| (memory.word + memory.mode.element(lane)) as usize).collect()
+        };
+        let mut sources: Vec<Vec<u128>> =
+            inst.sources.iter().map(|value| values[value.index()].clone()).collect::<Option<_>>()?;
+        if let Some(constant) = inst.constant {
+            let factors = &code.constants[constant.index()].factors;
+            let value = |lane: usize| {
+                let factor = factors[lane % factors.len()];
+                let power = q.pow(tower.root, factor.exponent.into());
+                if factor.scaled { q.mul(power, over_n) } else { power }
+            };
+            sources.push((0..VECTOR_LENGTH).map(value).collect());
+        }
+        let lanes = |f: &dyn Fn(usize) -> u128| (0..VECTOR_LENGTH).map(f).collect::<Vec<u128>>();
+        let s = &sources;
+        let half = VECTOR_LENGTH / 2;
+        let results = match inst.op {
+            Op::Vload => {
+                let memory_ref = inst.memory?;
+                let buffer = &memory[memory_ref.buffer.index()];
+                let words = words(&memory_ref).into_iter();
+                vec![words.map(|word| buffer.get(word).copied().flatten()).collect::<Option<Vec<_>>>()?]
+            }
+            Op::Vstore => {
+                let memory_ref = inst.memory?;
+                for (word, &value) in words(&memory_ref).into_iter().zip(&s[0]) {
+                    *memory[memory_ref.buffer.index()].get_mut(word)? = Some(value);
+                }
+                Vec::new()
+            }
+            Op::Vadd => vec![lanes(&|i| q.add(s[0][i], s[1][i]))],
+            Op::Vsub => vec![lanes(&|i| q.sub(s[0][i], s[1][i]))],
+            Op::Vmul => vec![lanes(&|i| q.mul(s[0][i], s[1][i]))],
+            Op::Vmuls => vec![lanes(&|i| q.mul(s[0][i], over_n))],
+            Op::Bfly => vec![
+                lanes(&|i| q.add(s[0][i], q.mul(s[1][i], s[2][i]))),
+                lanes(&|i| q.sub(s[0][i], q.mul(s[1][i], s[2][i]))),
+            ],
+            Op::Gsbfly => {
+                vec![lanes(&|i| q.add(s[0][i], s[1][i])), lanes(&|i| q.mul(q.sub(s[0][i], s[1][i]), s[2][i]))]
+            }
+            Op::Unpklo => vec![lanes(&|i| s[i % 2][i / 2])],
+            Op::Unpkhi => vec![lanes(&|i| s[i % 2][half + i / 2])],
+            Op::Pklo => vec![lanes(&|i| s[i / half][2 * (i % half)])],
+            Op::Pkhi => vec![lanes(&|i| s[i / half][2 * (i % half) + 1])],
+            _ => return None,
+        };
+        for (value, result) in inst.results.iter().zip(results) {
+            values[value.index()] = Some(result);
+        }
+    }
+    memory[code.claims[0].output.index()].iter().copied().collect()
+}
+
+/// Another operation with the same operands.
+fn sibling(op: Op) -> Op {
+    match op {
+        Op::Vadd => Op::Vsub,
+        Op::Vsub => Op::Vadd,
+        Op::Bfly => Op::Gsbfly,
+        Op::Gsbfly => Op::Bfly,
+        Op::Unpklo => Op::Unpkhi,
+        Op::Unpkhi => Op::Pkhi,
+        Op::Pklo => Op::Unpklo,
+        Op::Pkhi => Op::Pklo,
+        op => op,
+    }
+}
+
+/// What is done to a program.
+#[derive(Clone, Debug)]
+enum Mutation {
+    /// One operand becomes another of its kind.
+    Operand { at: Index, operand: Index, to: u8 },
+    /// Two operands of a kind change places.
+    SwapOperands { at: Index },
+    /// An instruction vanishes.
+    Drop { at: Index },
+    /// An instruction moves down by some places.
+    Later { at: Index, by: usize },
+    /// An instruction is done again elsewhere.
+    Again { at: Index, to: Index },
+    /// Another operation with the same operands.
+    Operation { at: Index },
+    /// A word of the table becomes another one.
+    Table { word: Index, other: Index },
+    /// An address register starts elsewhere.
+    Base { register: Index, by: u32 },
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let at = any::<Index>;
+    prop_oneof![
+        4 => (at(), at(), any::<u8>()).prop_map(|(at, operand, to)| Mutation::Operand { at, operand, to }),
+        2 => at().prop_map(|at| Mutation::SwapOperands { at }),
+        2 => at().prop_map(|at| Mutation::Drop { at }),
+        4 => (at(), 1usize..60).prop_map(|(at, by)| Mutation::Later { at, by }),
+        2 => (at(), at()).prop_map(|(at, to)| Mutation::Again { at, to }),
+        2 => at().prop_map(|at| Mutation::Operation { at }),
+        1 => (at(), at()).prop_map(|(word, other)| Mutation::Table { word, other }),
+        1 => (at(), 1u32..2048).prop_map(|(register, by)| Mutation::Base { register, by }),
+    ]
+}
+
+fn operands(instr: &Instr) -> Vec<Operand> {
+    let mut operands = Vec::new();
+    instr.for_each_operand(|_, operand| operands.push(operand));
+    operands
+}
+
+fn mutate(program: &mut Program, mutation: &Mutation) {
+    let count = program.instructions.len();
+    let instructions = &mut program.instructions;
+    match *mutation {
+        Mutation::Operand { at, operand, to } => {
+            let instr = &mut instructions[at.index(count)];
+            let mut operands = operands(instr);
+            if operands.is_empty() {
+                return;
+            }
+            let operand = operand.index(operands.len());
+            operands[operand] = match operands[operand] {
+                Operand::VReg(_) => Operand::VReg(VReg::at(usize::from(to) % 64)),
+                Operand::Offset(offset) => {
+                    Operand::Offset(Offset::new(offset.words() ^ 1 << (to % 12)).unwrap())
+                }
+                Operand::Mode(_) => {
+                    let log2 = Log2::new(to / 4 % 10).unwrap();
+                    Operand::Mode(match to % 4 {
+                        0 => AddressMode::Linear,
+                        1 => AddressMode::Strided(log2),
+                        2 => AddressMode::StridedSkip(log2),
+                        _ => AddressMode::Repeated(log2),
+                    })
+                }
+                other => other,
+            };
+            *instr = instr.op().with_operands(&operands).unwrap();
+        }
+        Mutation::SwapOperands { at } => {
+            let instr = &mut instructions[at.index(count)];
+            let mut operands = operands(instr);
+            let registers: Vec<usize> =
+                (0..operands.len()).filter(|&i| matches!(operands[i], Operand::VReg(_))).collect();
+            if let [.., a, b] = registers[..] {
+                operands.swap(a, b);
+            }
+            *instr = instr.op().with_operands(&operands).unwrap();
+        }
+        Mutation::Drop { at } => drop(instructions.remove(at.index(count))),
+        Mutation::Later { at, by } => {
+            let at = at.index(count);
+            let instr = instructions.remove(at);
+            instructions.insert((at + by).min(count - 1), instr);
+        }
+        Mutation::Again { at, to } => {
+            let instr = instructions[at.index(count)];
+            instructions.insert(to.index(count), instr);
+        }
+        Mutation::Operation { at } => {
+            let instr = &mut instructions[at.index(count)];
+            *instr = sibling(instr.op()).with_operands(&operands(instr)).unwrap();
+        }
+        Mutation::Table { word, other } => {
+            let words = &mut program.vdm.segments[0].words;
+            let (word, other) = (word.index(words.len()), other.index(words.len()));
+            words[word] = words[other];
+        }
+        Mutation::Base { register, by } => {
+            let register = register.index(program.addresses.len());
+            program.addresses[register].1 += by;
+        }
+    }
+}
+
+/// What is done to vector code.
+#[derive(Clone, Debug)]
+enum CodeMutation {
+    SwapSources {
+        at: Index,
+    },
+    OtherSource {
+        at: Index,
+        from: Index,
+    },
+    Operation {
+        at: Index,
+    },
+    /// The exponent of one factor changes.
+    Factor {
+        constant: Index,
+        lane: Index,
+        by: u32,
+    },
+    /// A factor gains or loses its 1/n.
+    Scale {
+        constant: Index,
+        lane: Index,
+    },
+    OtherConstant {
+        at: Index,
+        constant: Index,
+    },
+    /// A load or store goes elsewhere.
+    Word {
+        at: Index,
+        bit: u32,
+    },
+    Mode {
+        at: Index,
+        log2: u8,
+    },
+    /// An instruction moves down by some places.
+    Later {
+        at: Index,
+        by: usize,
+    },
+    Drop {
+        at: Index,
+    },
+}
+
+fn code_mutation() -> impl Strategy<Value = CodeMutation> {
+    let at = any::<Index>;
+    prop_oneof![
+        at().prop_map(|at| CodeMutation::SwapSources { at }),
+        (at(), at()).prop_map(|(at, from)| CodeMutation::OtherSource { at, from }),
+        at().prop_map(|at| CodeMutation::Operation { at }),
+        (at(), at(), 1u32..2 * N).prop_map(|(constant, lane, by)| CodeMutation::Factor {
+            constant,
+            lane,
+            by
+        }),
+        (at(), at()).prop_map(|(constant, lane)| CodeMutation::Scale { constant, lane }),
+        (at(), at()).prop_map(|(at, constant)| CodeMutation::OtherConstant { at, constant }),
+        (at(), 0u32..11).prop_map(|(at, bit)| CodeMutation::Word { at, bit }),
+        (at(), 0u8..3).prop_map(|(at, log2)| CodeMutation::Mode { at, log2 }),
+        (at(), 1usize..200).prop_map(|(at, by)| CodeMutation::Later { at, by }),
+        at().prop_map(|at| CodeMutation::Drop { at }),
+    ]
+}
+
+/// One of the instructions that fit.
+fn find(code: &Code, at: Index, fits: impl Fn(&Inst) -> bool) -> usize {
+    let fitting: Vec<usize> = (0..code.insts.len()).filter(|&i| fits(&code.insts[i])).collect();
+    fitting[at.index(fitting.len())]
+}
+
+fn mutate_code(code: &mut Code, mutation: &CodeMutation) {
+    let count = code.insts.len();
+    match *mutation {
+        CodeMutation::SwapSources { at } => {
+            let at = find(code, at, |inst| inst.sources.len() == 2);
+            let inst = &mut code.insts[at];
+            let sources: Vec<_> = inst.sources.iter().collect();
+            inst.sources = [sources[1], sources[0]].into();
+        }
+        CodeMutation::OtherSource { at, from } => {
+            let other =
+                code.insts[find(code, from, |inst| !inst.results.is_empty())].results.iter().next().unwrap();
+            let at = find(code, at, |inst| inst.sources.len() == 2);
+            let inst = &mut code.insts[at];
+            let first = inst.sources.iter().next().unwrap();
+            inst.sources = [first, other].into();
+        }
+        CodeMutation::Operation { at } => {
+            let inst = &mut code.insts[at.index(count)];
+            inst.op = sibling(inst.op);
+        }
+        CodeMutation::Factor { constant, lane, by } => {
+            let constants = code.constants.len();
+            let factors = &mut code.constants[constant.index(constants)].factors;
+            let lane = lane.index(factors.len());
+            factors[lane].exponent = (factors[lane].exponent + by) % (2 * N);
+        }
+        CodeMutation::Scale { constant, lane } => {
+            let constants = code.constants.len();
+            let factors = &mut code.constants[constant.index(constants)].factors;
+            let lane = lane.index(factors.len());
+            factors[lane].scaled ^= true;
+        }
+        CodeMutation::OtherConstant { at, constant } => {
+            let inst = &code.insts[find(code, constant, |inst| inst.constant.is_some())];
+            let constant = inst.constant;
+            let at = find(code, at, |inst| inst.constant.is_some());
+            code.insts[at].constant = constant;
+        }
+        CodeMutation::Word { at, bit } => {
+            let at = find(code, at, |inst| inst.memory.is_some());
+            let inst = &mut code.insts[at];
+            inst.memory.as_mut().unwrap().word ^= 1 << bit;
+        }
+        CodeMutation::Mode { at, log2 } => {
+            let at = find(code, at, |inst| inst.memory.is_some());
+            let inst = &mut code.insts[at];
+            inst.memory.as_mut().unwrap().mode = AddressMode::Strided(Log2::new(log2).unwrap());
+        }
+        CodeMutation::Later { at, by } => {
+            let at = at.index(count);
+            let inst = code.insts.remove(at);
+            code.insts.insert((at + by).min(count - 1), inst);
+        }
+        CodeMutation::Drop { at } => drop(code.insts.remove(at.index(count))),
+    }
+}
+
+#[test]
+fn the_kernels_compute_what_they_claim() {
+    for Kernel { code, program, .. } in KERNELS.iter() {
+        assert_eq!(run_program(program, code), Some(expected(code)));
+        assert_eq!(run_code(code), Some(expected(code)));
+        assert_eq!(check::lowering(code), Ok(()));
+        assert_eq!(check::schedule(code, program), Ok(()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn a_program_that_is_wrong_is_refused(which in any::<Index>(), mutation in mutation()) {
+        let Kernel { code, program, .. } = which.get(&KERNELS);
+        let mut mutant = program.clone();
+        mutate(&mut mutant, &mutation);
+        if check::schedule(code, &mutant).is_ok() {
+            prop_assert_eq!(run_program(&mutant, code), Some(expected(code)));
+        }
+    }
+
+    #[test]
+    fn code_that_is_wrong_is_refused(which in any::<Index>(), mutation in code_mutation()) {
+        let mut code = which.get(&KERNELS).code.clone();
+        mutate_code(&mut code, &mutation);
+        if check::lowering(&code).is_ok() {
+            prop_assert!(run_code(&code) == Some(expected(&code)));
+        }
+    }
+}
+
+/// The refusal of a mutated forward kernel.
+fn refusal(mutate: impl FnOnce(&mut Program)) -> String {
+    let Kernel { code, program, .. } = &KERNELS[0];
+    let mut mutant = program.clone();
+    mutate(&mut mutant);
+    let fault = check::schedule(code, &mutant).expect_err("the program is wrong").to_string();
+    assert!(run_program(&mutant, code) != Some(expected(code)), "{fault}");
+    fault
+}
+
+fn position(program: &Program, op: Op, nth: usize) -> usize {
+    let places = (0..program.instructions.len()).filter(|&at| program.instructions[at].op() == op);
+    places.into_iter().nth(nth).unwrap()
+}
+
+#[test]
+fn refusals_say_what_is_wrong() {
+    let swapped = refusal(|program| {
+        let at = position(program, Op::Bfly, 5);
+        let Instr::Bfly { vs, vt, .. } = &mut program.instructions[at] else { unreachable!() };
+        std::mem::swap(vs, vt);
+    });
+    assert!(swapped.contains("computes nothing that the code does; its sources are"), "{swapped}");
+
+    let dropped = refusal(|program| {
+        let table = program.symbol("factors").unwrap().start;
+        let reads_table = |instr: &Instr| match *instr {
+            Instr::Vload { base, .. } => program.addresses.contains(&(base, table)),
+            _ => false,
+        };
+        let at = program.instructions.iter().position(reads_table).unwrap();
+        program.instructions.remove(at);
+    });
+    assert!(dropped.contains("holds nothing"), "{dropped}");
+
+    let unpacked = refusal(|program| {
+        let at = position(program, Op::Unpklo, 3);
+        let Instr::Unpklo { vd, vs, vt } = program.instructions[at] else { unreachable!() };
+        program.instructions[at] = Instr::Unpkhi { vd, vs, vt: if vs == vt { vd } else { vs } };
+    });
+    assert!(unpacked.contains("`unpkhi"), "{unpacked}");
+
+    let strided = refusal(|program| {
+        let count = program.instructions.iter().filter(|instr| instr.op() == Op::Vstore).count();
+        let at = position(program, Op::Vstore, count - 1);
+        let Instr::Vstore { mode, .. } = &mut program.instructions[at] else { unreachable!() };
+        *mode = AddressMode::Linear;
+    });
+    assert!(strided.contains("of `y`"), "{strided}");
+
+    let table = refusal(|program| program.vdm.segments[0].words[1] ^= 1);
+    assert!(table.contains("loads what no load of the code does"), "{table}");
+}
+
+/// The first run is right, as all factors have been read when the results come; the next is not.
+#[test]
+fn results_in_the_place_of_the_table_are_refused() {
+    let Kernel { code, program, .. } = &KERNELS[0];
+    let mut mutant = program.clone();
+    let start = mutant.symbol("factors").unwrap().start;
+    mutant.symbols.iter_mut().find(|symbol| symbol.name == "y").unwrap().start = start;
+    mutant.addresses[1].1 = start;
+    let fault = check::schedule(code, &mutant).unwrap_err().to_string();
+    assert!(fault.contains("which is no result or scratch"), "{fault}");
+}
+
+#[test]
+fn refusals_of_code_name_the_elements() {
+    let refusal = |mutate: &dyn Fn(&mut Code)| {
+        let mut code = KERNELS[0].code.clone();
+        mutate(&mut code);
+        check::lowering(&code).expect_err("the code is wrong").to_string()
+    };
+    let number = KERNELS[0].code.insts.iter().position(|inst| inst.op == Op::Bfly).unwrap();
+    assert_eq!(
+        refusal(&|code| code.constants[0].factors[0].exponent += 1),
+        format!(
+            "instruction {number}, lane 0: `bfly` cannot combine [X^0] (x mod X^2048 - psi^2048) \
+             with psi^1025 [X^1024] (x mod X^2048 - psi^2048)"
+        )
+    );
+    assert_eq!(
+        refusal(&|code| {
+            let last = code.insts.len() - 1;
+            let memory = code.insts[last].memory.as_mut().unwrap();
+            memory.word -= 1;
+        }),
+        "word 1024 of `y` is [X^0] (x mod X^1 - psi^2051); as a result of ntt it must be \
+         [X^0] (x mod X^1 - psi^3)"
+    );
+}
