@@ -61,65 +61,79 @@ struct Pass {
     INLINE static u32 padded(u32 slot) { return slot + (slot >> PAD_LOG); }
     INLINE static u32 slot(u32 i) { return padded(ROWS ? lane() << STAGES | i : i << LANES_LOG | lane()); }
 
-    INLINE static void exchange(Reg (&x)[POINTS], Reg* shared, int from, int to) {
+    template <int FROM, int TO>
+    INLINE static void exchange(Reg (&x)[POINTS], Reg* shared) {
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) shared[slot(element(from, r))] = x[r];
+        for (int r = 0; r < POINTS; ++r) shared[slot(element(FROM, r))] = x[r];
         __syncthreads();
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) x[r] = shared[slot(element(to, r))];
+        for (int r = 0; r < POINTS; ++r) x[r] = shared[slot(element(TO, r))];
     }
 
-    INLINE static Twiddle root(const Twiddle* table, u32 row, int round, int stage, u32 part) {
-        const int hidden = LOG_TEAM - window(round);  // bits of the group number that the thread's number holds
-        const u32 high = member() >> window(round);
-        return load_entry(table + ((1u << (FIRST + stage)) + (row << stage) + (part << hidden) + high));
+    template <int ROUND, int STAGE>
+    INLINE static Twiddle root(const Twiddle* table, u32 row, u32 part) {
+        constexpr int HIDDEN = LOG_TEAM - window(ROUND);  // bits of the group number that the thread's number holds
+        const u32 high = member() >> window(ROUND);
+        return load_entry(table + ((1u << (FIRST + STAGE)) + (row << STAGE) + (part << HIDDEN) + high));
     }
 
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1) after, inverse the other
-    // way round. Shared memory must be free on entry.
+    // way round. Shared memory must be free on entry. Recursion instead of loops over rounds and stages makes sure that
+    // every index into x is a constant, without which x would not live in registers.
+    template <int ROUND = 0>
     INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared) {
+        if constexpr (ROUND < ROUNDS) {
+            if constexpr (ROUND > 0) exchange<ROUND - 1, ROUND>(x, shared);
+            forward_stages<ROUND, first_stage(ROUND)>(field, x, table, row);
+            forward_rounds<ROUND + 1>(field, x, table, row, shared);
+        }
+    }
+    template <int ROUND, int STAGE>
+    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row) {
+        if constexpr (STAGE < end_stage(ROUND)) {
+            constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
 #pragma unroll
-        for (int round = 0; round < ROUNDS; ++round) {
-            if (round > 0) exchange(x, shared, round - 1, round);
+            for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
+                const Twiddle w = root<ROUND, STAGE>(table, row, part);
 #pragma unroll
-            for (int stage = first_stage(round); stage < end_stage(round); ++stage) {
-                const int distance = STAGES - 1 - stage - window(round);
-#pragma unroll
-                for (int part = 0; part < POINTS >> (distance + 1); ++part) {
-                    const Twiddle w = root(table, row, round, stage, part);
-#pragma unroll
-                    for (int j = 0; j < 1 << distance; ++j) {
-                        const int at = part << (distance + 1) | j;
-                        field.forward(x[at], x[at | 1 << distance], w);
-                    }
+                for (int j = 0; j < 1 << DISTANCE; ++j) {
+                    const int at = part << (DISTANCE + 1) | j;
+                    field.forward(x[at], x[at | 1 << DISTANCE], w);
                 }
             }
+            forward_stages<ROUND, STAGE + 1>(field, x, table, row);
         }
     }
 
+    template <int ROUND = ROUNDS - 1>
     INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared,
                                       const Twiddle& scale, const Twiddle& scale_root) {
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, table, row, scale, scale_root);
+        if constexpr (ROUND > 0) {
+            exchange<ROUND, ROUND - 1>(x, shared);
+            inverse_rounds<ROUND - 1>(field, x, table, row, shared, scale, scale_root);
+        }
+    }
+    template <int ROUND, int STAGE>
+    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row,
+                                      const Twiddle& scale, const Twiddle& scale_root) {
+        if constexpr (STAGE >= first_stage(ROUND)) {
+            constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
 #pragma unroll
-        for (int round = ROUNDS - 1; round >= 0; --round) {
+            for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
+                constexpr bool LAST = OPENS && STAGE == 0;
+                const Twiddle w = LAST ? scale_root : root<ROUND, STAGE>(table, row, part);
 #pragma unroll
-            for (int stage = end_stage(round) - 1; stage >= first_stage(round); --stage) {
-                const int distance = STAGES - 1 - stage - window(round);
-                const bool last = OPENS && stage == 0;
-#pragma unroll
-                for (int part = 0; part < POINTS >> (distance + 1); ++part) {
-                    const Twiddle w = last ? scale_root : root(table, row, round, stage, part);
-#pragma unroll
-                    for (int j = 0; j < 1 << distance; ++j) {
-                        const int at = part << (distance + 1) | j;
-                        if (last) {
-                            field.inverse_scaled(x[at], x[at | 1 << distance], scale, w);
-                        } else {
-                            field.inverse(x[at], x[at | 1 << distance], w);
-                        }
+                for (int j = 0; j < 1 << DISTANCE; ++j) {
+                    const int at = part << (DISTANCE + 1) | j;
+                    if constexpr (LAST) {
+                        field.inverse_scaled(x[at], x[at | 1 << DISTANCE], scale, w);
+                    } else {
+                        field.inverse(x[at], x[at | 1 << DISTANCE], w);
                     }
                 }
             }
-            if (round > 0) exchange(x, shared, round, round - 1);
+            inverse_stages<ROUND, STAGE - 1>(field, x, table, row, scale, scale_root);
         }
     }
 

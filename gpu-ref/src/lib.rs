@@ -33,11 +33,13 @@ pub mod number;
 mod plan;
 pub mod recipe;
 pub mod source;
+mod timing;
 mod word;
 
-pub use device::{Device, Graph};
+pub use device::Device;
 pub use error::Error;
 pub use number::Modulus;
 pub use plan::{Batch, Direction, Plan};
 pub use recipe::{Barrett, Recipe, Strategy};
+pub use timing::Work;
 pub use word::Word;

@@ -187,6 +187,9 @@ impl Recipe {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
         let mut next = 0;
         for pass in &self.passes {
+            if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_n) {
+                return fail(format!("{pass:?}"), "no parameter but `blocks` exceeds log_n");
+            }
             if pass.first != next || pass.stages == 0 || pass.first + pass.stages > self.log_n {
                 return fail(format!("{pass:?} after {next} of {} stages", self.log_n), "cover every stage once");
             }
@@ -263,6 +266,7 @@ mod tests {
         assert!(broken(|r| r.passes.truncate(1)));
         assert!(broken(|r| r.passes[0].points_log = 9));
         assert!(broken(|r| r.passes[1].lanes_log = 9));
+        assert!(broken(|r| r.passes[1].lanes_log = u32::MAX));
         assert!(broken(|r| r.each = 0));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdevice_attribute, CUfunction_attribute, CUstreamCaptureMode};
+use cudarc::driver::sys::{self, CUfunction_attribute, CUstreamCaptureMode};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
@@ -40,11 +40,6 @@ impl Cuda {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(driver("creating a stream"))?;
         Ok(Self { context, stream })
-    }
-
-    fn attribute(&self, attribute: CUdevice_attribute) -> Result<u32, Error> {
-        let value = self.context.attribute(attribute).map_err(driver("reading a device attribute"))?;
-        Ok(value.unsigned_abs())
     }
 
     pub(crate) fn name(&self) -> Result<String, Error> {
@@ -109,15 +104,6 @@ impl Cuda {
         .map_err(driver("launching a kernel"))
     }
 
-    pub(crate) fn resident_blocks(
-        &self, function: &CudaFunction, threads: u32, shared: u32,
-    ) -> Result<u32, Error> {
-        let each = function
-            .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
-            .map_err(driver("computing the occupancy"))?;
-        Ok(each * self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?)
-    }
-
     pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         self.stream
             .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
@@ -135,10 +121,7 @@ impl Cuda {
 }
 
 /// Launches recorded by [`super::Device::record`], which can be replayed at the cost of one launch.
-///
-/// Replaying reads and writes the batches and plans that the launches were recorded with, so these must outlive it: [`Graph`]
-/// is handed out together with them by [`crate::bench`].
-pub struct Graph {
+pub(crate) struct Graph {
     graph: CudaGraph,
     stream: Arc<CudaStream>,
 }

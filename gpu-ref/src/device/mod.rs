@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::Error;
 
-pub use cuda::Graph;
+use cuda::Graph;
 
 /// A place to run kernels. Cloning is cheap and gives the same device.
 #[derive(Clone)]
@@ -119,11 +119,11 @@ impl Device {
         }
     }
 
-    /// Records what `work` launches as a graph instead of running it.
+    /// Records what `work` launches as a graph instead of running it. The graph must not outlive what the launches use.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on an emulated device; any error of `work`.
-    pub fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+    pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.record(work),
             Backend::Emulated(_) => Err(Error::Unsupported {
@@ -141,15 +141,6 @@ impl Device {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.synchronize(),
             Backend::Emulated(_) => Ok(()),
-        }
-    }
-
-    /// How many blocks of this shape can be resident at once: the limit of a cooperative launch.
-    pub(crate) fn resident_blocks(&self, kernel: &Kernel, threads: u32, shared: u32) -> Result<u32, Error> {
-        match (&*self.backend, kernel) {
-            (Backend::Cuda(cuda), Kernel::Cuda(function)) => cuda.resident_blocks(function, threads, shared),
-            (Backend::Emulated(_), Kernel::Emulated(_)) => Ok(u32::MAX),
-            _ => Err(foreign_buffer()),
         }
     }
 }
