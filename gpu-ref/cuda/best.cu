@@ -7,10 +7,10 @@
 
 #if WORD_BITS == 32
 using Residue = u32;
-using Double = u64;
-#else
+#elif WORD_BITS == 64
 using Residue = u64;
-using Double = u128;
+#else
+using Residue = u128;
 #endif
 
 struct Field {
@@ -28,7 +28,9 @@ struct Field {
     INLINE Word leave(Reg x) const { return subtract_if_not_less(subtract_if_not_less(x, two_q), q); }
 
     // x w mod q, in [0, 2q).
-    INLINE Reg times(Reg x, const Twiddle& w) const { return x * w.root - multiply_high(x, w.quotient) * q; }
+    INLINE Reg times(Reg x, const Twiddle& w) const {
+        return multiply_low(x, w.root) - multiply_low(multiply_high(x, w.quotient), q);
+    }
 
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
         const Reg u = subtract_if_not_less(x, two_q), v = times(y, w);
@@ -47,10 +49,9 @@ struct Field {
     }
     // x y / 2^bits mod q, in [0, 2q), for x and y in [0, 4q): a Montgomery reduction, whose factor the scale takes back.
     INLINE Reg product(Reg x, Reg y) const {
-        const Double z = (Double)subtract_if_not_less(x, two_q) * subtract_if_not_less(y, two_q);
-        const Reg low = (Reg)z;
-        const Reg carry = low != 0;  // low + (low * negated_inverse * q mod 2^bits) is 0 or 2^bits
-        return (Reg)(z >> WORD_BITS) + multiply_high((Reg)(low * negated_inverse), q) + carry;
+        const FullProduct<Reg> z = multiply_full(subtract_if_not_less(x, two_q), subtract_if_not_less(y, two_q));
+        const Reg carry = z.low != 0;  // z.low + (z.low negated_inverse q mod 2^bits) is 0 or 2^bits
+        return z.high + multiply_high(multiply_low(z.low, negated_inverse), q) + carry;
     }
 };
 

@@ -55,6 +55,9 @@ INLINE u128 load_entry(const u128* at) {
     const ulonglong2 v = __ldg(reinterpret_cast<const ulonglong2*>(at));
     return (u128)v.y << 64 | v.x;
 }
+INLINE ShoupPair<u128> load_entry(const ShoupPair<u128>* at) {
+    return {load_entry(&at->root), load_entry(&at->quotient)};
+}
 
 INLINE u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
@@ -66,3 +69,5 @@ INLINE Word subtract_if_not_less(Word x, Word bound) {
     const Word reduced = x - bound;
     return reduced < x ? reduced : x;
 }
+
+#include "wide_integer.cuh"

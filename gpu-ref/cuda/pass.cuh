@@ -48,33 +48,47 @@ struct Pass {
     static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
     static constexpr INLINE int end_stage(int round) { return STAGES - window(round); }
 
-    // The element index i of register r.
-    INLINE static u32 element(int round, u32 r) {
+    // The element index i of register r is base(round) + (r << window(round)). All offsets below are sums of a base that
+    // depends on the thread and a constant that depends on r, so that r costs no instructions.
+    INLINE static u32 base(int round) {
         const int low = window(round);
         const u32 t = member();
-        return (t >> low) << (low + POINTS_LOG) | r << low | (t & ((1u << low) - 1));
+        return (t >> low) << (low + POINTS_LOG) | (t & ((1u << low) - 1));
     }
 
-    // Where element i of this thread's lane lies in shared memory. One word of padding for each 128 bytes keeps power-of-two
-    // strides off one bank.
+    // Where the elements of this thread's lane lie in shared memory: one word of padding for each 128 bytes keeps power-of-two
+    // strides off one bank. For numbers without a common bit, padded(a + b) = padded(a) + padded(b).
     static constexpr int PAD_LOG = sizeof(Reg) == 4 ? 5 : sizeof(Reg) == 8 ? 4 : 3;
-    INLINE static u32 padded(u32 slot) { return slot + (slot >> PAD_LOG); }
-    INLINE static u32 slot(u32 i) { return padded(ROWS ? lane() << STAGES | i : i << LANES_LOG | lane()); }
+    static constexpr INLINE u32 padded(u32 slot) { return slot + (slot >> PAD_LOG); }
+    INLINE static Reg* shared_base(Reg* shared, int round) {
+        return shared + padded(ROWS ? lane() << STAGES | base(round) : base(round) << LANES_LOG | lane());
+    }
+    static constexpr INLINE u32 shared_offset(int round, u32 r) {
+        return padded(r << (ROWS ? window(round) : window(round) + LANES_LOG));
+    }
+    INLINE static void put(const Reg (&x)[POINTS], Reg* shared, int round) {
+        Reg* to = shared_base(shared, round);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) to[shared_offset(round, r)] = x[r];
+    }
+    INLINE static void get(Reg (&x)[POINTS], const Reg* shared, int round) {
+        const Reg* from = shared_base(const_cast<Reg*>(shared), round);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) x[r] = from[shared_offset(round, r)];
+    }
 
     template <int FROM, int TO>
     INLINE static void exchange(Reg (&x)[POINTS], Reg* shared) {
-#pragma unroll
-        for (int r = 0; r < POINTS; ++r) shared[slot(element(FROM, r))] = x[r];
+        put(x, shared, FROM);
         __syncthreads();
-#pragma unroll
-        for (int r = 0; r < POINTS; ++r) x[r] = shared[slot(element(TO, r))];
+        get(x, shared, TO);
     }
 
+    // The roots of this thread for one stage: entry p << hidden(round) is for part p of its registers.
+    static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }  // group bits in the thread's number
     template <int ROUND, int STAGE>
-    INLINE static Twiddle root(const Twiddle* table, u32 row, u32 part) {
-        constexpr int HIDDEN = LOG_TEAM - window(ROUND);  // bits of the group number that the thread's number holds
-        const u32 high = member() >> window(ROUND);
-        return load_entry(table + ((1u << (FIRST + STAGE)) + (row << STAGE) + (part << HIDDEN) + high));
+    INLINE static const Twiddle* roots(const Twiddle* table, u32 row) {
+        return table + ((1u << (FIRST + STAGE)) + (row << STAGE) + (member() >> window(ROUND)));
     }
 
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1) after, inverse the other
@@ -92,9 +106,10 @@ struct Pass {
     INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row) {
         if constexpr (STAGE < end_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
+            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                const Twiddle w = root<ROUND, STAGE>(table, row, part);
+                const Twiddle w = load_entry(w_of + (part << hidden(ROUND)));
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
@@ -119,10 +134,11 @@ struct Pass {
                                       const Twiddle& scale, const Twiddle& scale_root) {
         if constexpr (STAGE >= first_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
+            constexpr bool LAST = OPENS && STAGE == 0;
+            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                constexpr bool LAST = OPENS && STAGE == 0;
-                const Twiddle w = LAST ? scale_root : root<ROUND, STAGE>(table, row, part);
+                const Twiddle w = LAST ? scale_root : load_entry(w_of + (part << hidden(ROUND)));
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
@@ -137,42 +153,40 @@ struct Pass {
         }
     }
 
-    // Between global memory and registers, directly: window(round) of this thread's sub-transform.
+    // Between global memory and registers, directly: window(round) of the sub-transform that starts at `from` or `to`.
     INLINE static void load(const Field& field, Reg (&x)[POINTS], const Word* from, int round, bool fresh) {
+        from += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            const Word word = from[element(round, r) << LOG_COLUMNS];
+            const Word word = from[(size_t)r << (window(round) + LOG_COLUMNS)];
             x[r] = fresh ? field.enter(word) : field.unpack(word);
         }
     }
     INLINE static void store(const Field& field, const Reg (&x)[POINTS], Word* to, int round, bool finished) {
+        to += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            to[element(round, r) << LOG_COLUMNS] = finished ? field.leave(x[r]) : field.pack(x[r]);
+            to[(size_t)r << (window(round) + LOG_COLUMNS)] = finished ? field.leave(x[r]) : field.pack(x[r]);
         }
     }
 
     // The same for a row pass at its last window, where a thread's elements are neighbours: through shared memory, so that a
     // warp's accesses are neighbours instead. `block` is the first word of this block's rows.
     INLINE static void load_staged(const Field& field, Reg (&x)[POINTS], const Word* block, Reg* shared) {
+        block += threadIdx.x;
+        Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) {
-            const u32 i = r * THREADS + threadIdx.x;
-            shared[padded(i)] = field.enter(block[i]);
-        }
+        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(block[r * THREADS]);
         __syncthreads();
-#pragma unroll
-        for (int r = 0; r < POINTS; ++r) x[r] = shared[slot(element(ROUNDS - 1, r))];
+        get(x, shared, ROUNDS - 1);
     }
     INLINE static void store_staged(const Field& field, const Reg (&x)[POINTS], Word* block, Reg* shared) {
-#pragma unroll
-        for (int r = 0; r < POINTS; ++r) shared[slot(element(ROUNDS - 1, r))] = x[r];
+        put(x, shared, ROUNDS - 1);
         __syncthreads();
+        block += threadIdx.x;
+        const Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) {
-            const u32 i = r * THREADS + threadIdx.x;
-            block[i] = field.leave(shared[padded(i)]);
-        }
+        for (int r = 0; r < POINTS; ++r) block[r * THREADS] = field.leave(at[padded(r * THREADS)]);
     }
 
     // This thread's place in the grid.

@@ -5,22 +5,6 @@
 
 #include "common.cuh"
 
-// High and low halves of a 256-bit product.
-struct Product256 {
-    u128 high, low;
-};
-
-INLINE u128 widening(u64 a, u64 b) { return (u128)a * b; }
-
-INLINE Product256 multiply_full(u128 a, u128 b) {
-    const u64 a0 = (u64)a, a1 = (u64)(a >> 64), b0 = (u64)b, b1 = (u64)(b >> 64);
-    const u128 p00 = widening(a0, b0), p01 = widening(a0, b1), p10 = widening(a1, b0), p11 = widening(a1, b1);
-    const u128 middle = (p00 >> 64) + (u64)p01 + (u64)p10;
-    return {p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64), middle << 64 | (u64)p00};
-}
-
-INLINE u128 multiply_high(u128 a, u128 b) { return multiply_full(a, b).high; }
-
 struct Field {
     using Word = u128;
     using Reg = u128;
@@ -36,15 +20,22 @@ struct Field {
     INLINE Word leave(Reg x) const { return x; }
 
     INLINE Reg add(Reg x, Reg y) const {
-        const Reg sum = x + y;
-        return sum < x || sum >= q ? sum - q : sum;
+        u32 carry, borrow;
+        const Reg sum = add_with_carry(x, y, carry);
+        const Reg reduced = subtract_with_borrow(sum, q, borrow);
+        return carry || !borrow ? reduced : sum;
     }
-    INLINE Reg subtract(Reg x, Reg y) const { return x < y ? x - y + q : x - y; }
+    INLINE Reg subtract(Reg x, Reg y) const {
+        u32 borrow;
+        const Reg difference = subtract_with_borrow(x, y, borrow);
+        const u64 mask = (u64)borrow << 32 | borrow;
+        return difference + (q & ((u128)mask << 64 | mask));
+    }
 
     // x y / 2^128 mod q.
     INLINE Reg product(Reg x, Reg y) const {
-        const Product256 t = multiply_full(x, y);
-        return subtract(t.high, multiply_high(t.low * inverse_of_q, q));
+        const FullProduct<u128> t = multiply_full(x, y);
+        return subtract(t.high, multiply_high(multiply_low(t.low, inverse_of_q), q));
     }
 
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {

@@ -1,6 +1,7 @@
 //! Plans: a recipe compiled for a device, with the tables of its moduli.
 
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 use crate::device::{Buffer, Device, Kernel, Shape};
 use crate::field::{Field, table_places};
@@ -36,12 +37,17 @@ pub struct Plan<W> {
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
-    product: Kernel,
-    /// The last inverse pass of a product, where that is not `product` itself.
-    inverse_product: Option<Kernel>,
+    /// Compiled when the first product is asked for: these kernels take the compilers longest.
+    product: OnceLock<ProductKernels>,
     forward_tables: Buffer,
     inverse_tables: Buffer,
     constants: Buffer,
+}
+
+pub(crate) struct ProductKernels {
+    heart: Kernel,
+    /// The last inverse pass, where that is another one.
+    inverse: Option<Kernel>,
 }
 
 /// Polynomials in a device's memory, laid out as [`Plan`] says.
@@ -95,15 +101,11 @@ impl<W: Word> Plan<W> {
             return Err(Error::Modulus { q: 0, reason: format!("give 1 to {GRID_LIMIT} moduli, not {}", moduli.len()) });
         }
 
-        let module = device.compile(field.source().0, &source::kernels(&recipe))?;
-        let word_bytes = W::BITS / 8;
-        let kernel = |name: &str, pass: &Pass| module.kernel(name, pass.shared_bytes(word_bytes));
+        let module = device.compile(field.source().0, &source::transforms(&recipe))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
-            recipe.passes.iter().enumerate().map(|(i, pass)| kernel(&format!("{name}_{i}"), pass)).collect()
+            let passes = recipe.passes.iter().enumerate();
+            passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), pass.shared_bytes(W::BITS / 8))).collect()
         };
-        let (first, last) = (&recipe.passes[0], &recipe.passes[recipe.passes.len() - 1]);
-        let inverse_product =
-            (recipe.passes.len() > 1).then(|| kernel("inverse_product_0", first)).transpose()?;
 
         let places = table_places(&recipe);
         let tables = |exponent: u128| {
@@ -118,8 +120,7 @@ impl<W: Word> Plan<W> {
         Ok(Self {
             forward: numbered("forward")?,
             inverse: numbered("inverse")?,
-            product: kernel("product", last)?,
-            inverse_product,
+            product: OnceLock::new(),
             forward_tables: tables(1)?,
             inverse_tables: tables(2 * n as u128 - 1)?,
             constants: store(device, &constants)?,
@@ -205,12 +206,14 @@ impl<W: Word> Plan<W> {
     /// products and the first inverse pass.
     ///
     /// # Errors
-    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Driver`].
+    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Compile`] at the
+    /// first product; [`Error::Driver`].
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
         if left.words != right.words {
             return Err(Error::Length { unit: left.words, got: right.words });
         }
         let last = self.recipe.passes.len() - 1;
+        let product = self.product_kernels()?;
         self.in_chunks(left.words, |start, count| {
             let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
             let (constants, each) = (self.constants.pointer(), self.recipe.each.into());
@@ -234,9 +237,9 @@ impl<W: Word> Plan<W> {
                 each,
             ];
             // SAFETY: the arguments are those of PRODUCT_KERNEL; both batches cover `count` polynomials from `start`.
-            unsafe { self.device.launch(&self.product, self.shape(&self.recipe.passes[last], count), &arguments) }?;
+            unsafe { self.device.launch(&product.heart, self.shape(&self.recipe.passes[last], count), &arguments) }?;
             for number in (0..last).rev() {
-                let kernel = match &self.inverse_product {
+                let kernel = match &product.inverse {
                     Some(kernel) if number == 0 => kernel,
                     _ => &self.inverse[number],
                 };
@@ -244,6 +247,21 @@ impl<W: Word> Plan<W> {
             }
             Ok(())
         })
+    }
+
+    pub(crate) fn product_kernels(&self) -> Result<&ProductKernels, Error> {
+        if let Some(kernels) = self.product.get() {
+            return Ok(kernels);
+        }
+        let name = Field::new(&self.recipe).source().0;
+        let module = self.device.compile(name, &source::product(&self.recipe))?;
+        let kernel = |name: &str, pass: &Pass| module.kernel(name, pass.shared_bytes(W::BITS / 8));
+        let passes = &self.recipe.passes;
+        let kernels = ProductKernels {
+            heart: kernel("product", &passes[passes.len() - 1])?,
+            inverse: (passes.len() > 1).then(|| kernel("inverse_product_0", &passes[0])).transpose()?,
+        };
+        Ok(self.product.get_or_init(|| kernels))
     }
 
     /// [`Self::upload`], [`Self::transform`], [`Self::download`].

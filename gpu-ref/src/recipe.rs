@@ -18,7 +18,7 @@ pub enum Strategy {
     Shivdikar(Barrett),
     /// Caramel: 64-bit words in memory, arithmetic in double precision, q < 2^50; ten stages, then six, eight points a thread.
     Caramel,
-    /// Whatever is fastest here: lazy Shoup multiplication in 32- or 64-bit words, q < 2^30 or 2^62.
+    /// Whatever is fastest here: lazy Shoup multiplication, q < 2^30, 2^62 or 2^126.
     Best,
 }
 
@@ -51,7 +51,8 @@ impl Strategy {
             Strategy::Wide => &[128],
             Strategy::Cheddar => &[32],
             Strategy::Caramel => &[64],
-            Strategy::Shivdikar(_) | Strategy::Best => &[32, 64],
+            Strategy::Shivdikar(_) => &[32, 64],
+            Strategy::Best => &[32, 64, 128],
         }
     }
 
@@ -160,23 +161,25 @@ impl Recipe {
                 max: 1 << LOG_N.end(),
             });
         }
-        // (stages of the first pass, points and lanes of the first, of the second); no first pass for the smaller sizes.
+        // Stages of the first pass, then (points_log, lanes_log, blocks) of both; one pass for the smaller sizes.
+        let half = log_n / 2;
         let passes = match (strategy, word_bits) {
             (Strategy::Wide, _) if log_n <= 12 => single(log_n, 3),
-            (Strategy::Wide, _) => pair(log_n, log_n / 2, (3, 3), (3, 1)),
+            (Strategy::Wide, _) => pair(log_n, half, (3, 3, 4), (3, 1, 4)),
             (Strategy::Cheddar, _) if log_n <= 12 => single(log_n, 3),
-            (Strategy::Cheddar, _) => pair(log_n, log_n - 9, (4, 4), (3, 1)),
+            (Strategy::Cheddar, _) => pair(log_n, log_n - 9, (4, 4, 4), (3, 1, 8)),
             (Strategy::Shivdikar(_), _) if log_n <= 11 => single(log_n, 3),
-            (Strategy::Shivdikar(_), _) => pair(log_n, log_n - 11, (3, 5), (3, 0)),
+            (Strategy::Shivdikar(_), _) => pair(log_n, log_n - 11, (3, 5, 1), (3, 0, 1)),
             (Strategy::Caramel, _) if log_n <= 12 => single(log_n, 3),
-            (Strategy::Caramel, _) => pair(log_n, log_n - 6, (3, 2), (3, 4)),
+            (Strategy::Caramel, _) => pair(log_n, log_n - 6, (3, 2, 1), (3, 4, 1)),
             (Strategy::Best, 32) if log_n <= 14 => single(log_n, 4),
-            (Strategy::Best, 32) => pair(log_n, log_n / 2, (4, 4), (4, 4)),
+            (Strategy::Best, 32) => pair(log_n, half, (4, 4, 3), (4, 4, 4)),
+            (Strategy::Best, 128) if log_n <= 12 => single(log_n, 3),
+            (Strategy::Best, 128) => pair(log_n, half, (3, 3, 4), (3, 1, 4)),
             (Strategy::Best, _) if log_n <= 13 => single(log_n, 3),
-            (Strategy::Best, _) => pair(log_n, log_n / 2, (3, 4), (3, 2)),
+            (Strategy::Best, _) => pair(log_n, half, (3, 4, 2), (3, 0, 1)),
         };
-        let chunk_bytes = (strategy == Strategy::Best && passes.len() > 1).then_some(24 << 20);
-        Ok(Self { strategy, word_bits, log_n, passes, each: 1, chunk_bytes })
+        Ok(Self { strategy, word_bits, log_n, passes, each: 1, chunk_bytes: None })
     }
 
     /// Whether the passes are in order, cover every stage and fit a block.
@@ -212,19 +215,19 @@ impl Recipe {
     }
 }
 
-/// One pass for everything; small transforms share a block so that it has 256 threads.
+/// One pass for everything.
 fn single(log_n: u32, points_log: u32) -> Vec<Pass> {
     vec![Pass { first: 0, stages: log_n, points_log, lanes_log: 0, blocks: 1 }]
 }
 
-/// A pass over columns, then one over rows, each with (points_log, lanes_log).
-fn pair(log_n: u32, columns: u32, first: (u32, u32), second: (u32, u32)) -> Vec<Pass> {
-    let pass = |first, stages: u32, (points_log, lanes_log): (u32, u32)| Pass {
+/// A pass over columns, then one over rows, each with (points_log, lanes_log, blocks).
+fn pair(log_n: u32, columns: u32, first: (u32, u32, u32), second: (u32, u32, u32)) -> Vec<Pass> {
+    let pass = |first, stages: u32, (points_log, lanes_log, blocks): (u32, u32, u32)| Pass {
         first,
         stages,
         points_log: points_log.min(stages),
         lanes_log,
-        blocks: 1,
+        blocks,
     };
     vec![pass(0, columns, first), pass(columns, log_n - columns, second)]
 }

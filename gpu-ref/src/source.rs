@@ -5,8 +5,9 @@ use std::fmt::Write;
 use crate::field::Field;
 use crate::recipe::Recipe;
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
+    ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
     ("cheddar.cu", include_str!("../cuda/cheddar.cu")),
@@ -33,26 +34,34 @@ fn expand(name: &str, out: &mut String) {
     }
 }
 
-/// The source of all kernels of a recipe, as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P, and
-/// `product`, which stands for the last forward pass, the products and the first inverse pass.
-pub fn kernels(recipe: &Recipe) -> String {
+/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file.
+fn with_kernels(recipe: &Recipe, kernels: impl IntoIterator<Item = (&'static str, String, usize)>) -> String {
     let (file, mut text) = Field::new(recipe).source();
     expand(file, &mut text);
-    for (number, pass) in recipe.passes.iter().enumerate() {
-        let shape = format!(
-            "{}, {}, {}, {}, {}",
-            recipe.log_n, pass.first, pass.stages, pass.points_log, pass.lanes_log
+    for (kind, name, number) in kernels {
+        let pass = &recipe.passes[number];
+        let _ = writeln!(
+            text,
+            "{kind}({name}, {}, {}, {}, {}, {}, {})",
+            pass.blocks, recipe.log_n, pass.first, pass.stages, pass.points_log, pass.lanes_log
         );
-        let mut kernel = |kind: &str, name: &str| {
-            let _ = writeln!(text, "{kind}({name}, {}, {shape})", pass.blocks);
-        };
-        kernel("FORWARD_KERNEL", &format!("forward_{number}"));
-        kernel("INVERSE_KERNEL", &format!("inverse_{number}"));
-        if number + 1 == recipe.passes.len() {
-            kernel("PRODUCT_KERNEL", "product");
-        } else if number == 0 {
-            kernel("INVERSE_PRODUCT_KERNEL", "inverse_product_0");
-        }
     }
     text
+}
+
+/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
+pub fn transforms(recipe: &Recipe) -> String {
+    let kernels = (0..recipe.passes.len()).flat_map(|number| {
+        [("FORWARD_KERNEL", format!("forward_{number}"), number), ("INVERSE_KERNEL", format!("inverse_{number}"), number)]
+    });
+    with_kernels(recipe, kernels)
+}
+
+/// The kernels that only a product needs: `product`, which stands for the last forward pass, the products and the first inverse
+/// pass, and `inverse_product_0`, the last inverse pass if that is another one.
+pub fn product(recipe: &Recipe) -> String {
+    let last = recipe.passes.len() - 1;
+    let product = ("PRODUCT_KERNEL", "product".to_owned(), last);
+    let inverse = (last > 0).then(|| ("INVERSE_PRODUCT_KERNEL", "inverse_product_0".to_owned(), 0));
+    with_kernels(recipe, std::iter::once(product).chain(inverse))
 }

@@ -44,6 +44,9 @@ impl<W: Word> Plan<W> {
                 instead: "a transform needs at least one batch, products an even number".into(),
             });
         }
+        if work == Work::Product {
+            self.product_kernels()?; // compiled before anything is recorded
+        }
         let graph = self.device().record(|| match work {
             Work::Transform(direction) => batches.iter_mut().try_for_each(|b| self.transform(direction, b)),
             Work::Product => batches.chunks_exact_mut(2).try_for_each(|pair| {

@@ -7,18 +7,14 @@
 //
 // What is not modelled: time, warps, and memory orders weaker than sequential consistency.
 
-#pragma once
+// Only C headers: the C++ ones take longer to compile than the kernels.
+
 #define EMULATED 1
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <tuple>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
-#include <utility>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -41,15 +37,35 @@ enum class State { Ready, AtBarrier, Done };
 
 struct Fiber {
     ucontext_t context;
-    std::unique_ptr<char[]> stack;
-    State state = State::Done;
+    State state;
     dim3 thread, block;
-    unsigned char* shared = nullptr;
+    unsigned char* shared;
+};
+
+// Memory that only grows, and is not cleared.
+template <class T>
+struct Pool {
+    T* items = nullptr;
+    size_t count = 0;
+    ~Pool() { free(items); }
+    T* at_least(size_t wanted) {
+        if (count < wanted) {
+            free(items);
+            items = static_cast<T*>(malloc(wanted * sizeof(T)));
+            count = wanted;
+        }
+        return items;
+    }
+};
+struct Stack {
+    char bytes[STACK_BYTES];
 };
 
 // One launch on this thread of the host.
 struct Launch {
-    std::vector<Fiber> fibers;
+    Pool<Fiber> fibers;
+    Pool<Stack> stacks;
+    Pool<ulonglong2> shared;
     ucontext_t scheduler;
     Fiber* running = nullptr;
     void (*body)(void*) = nullptr;
@@ -66,14 +82,13 @@ struct Launch {
         blockIdx = fiber.block;
         swapcontext(&scheduler, &fiber.context);
     }
-    void start(Fiber& fiber, dim3 block, unsigned thread, unsigned char* shared) {
-        if (!fiber.stack) fiber.stack.reset(new char[STACK_BYTES]);
+    void start(Fiber& fiber, Stack& stack, dim3 block, unsigned thread, void* shared) {
         fiber.block = block;
         fiber.thread = dim3{thread, 0, 0};
-        fiber.shared = shared;
+        fiber.shared = static_cast<unsigned char*>(shared);
         fiber.state = State::Ready;
         getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.get();
+        fiber.context.uc_stack.ss_sp = stack.bytes;
         fiber.context.uc_stack.ss_size = STACK_BYTES;
         fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, entry, 0);
@@ -91,20 +106,20 @@ inline void Launch::entry() {
 // Runs the blocks whose fibers are [0, blocks * threads) of `current` to their end. False if some threads of a block ended
 // while others waited at a barrier, or if a whole sweep over waiting threads moved nothing forward for very long.
 inline bool run(unsigned blocks, unsigned threads) {
-    std::vector<Fiber>& fibers = current.fibers;
     bool ascending = true;
     for (uint64_t sweep = 0; sweep < 100'000'000; ++sweep, ascending = !ascending) {
         bool all_done = true;
         for (unsigned b = 0; b < blocks; ++b) {
-            Fiber* block = &fibers[size_t(b) * threads];
+            Fiber* block = current.fibers.items + size_t(b) * threads;
             for (unsigned i = 0; i < threads; ++i) {
                 Fiber& fiber = block[ascending ? i : threads - 1 - i];
                 if (fiber.state == State::Ready) current.resume(fiber);
             }
-            const auto count = [&](State s) {
-                return std::count_if(block, block + threads, [s](const Fiber& f) { return f.state == s; });
-            };
-            const unsigned waiting = count(State::AtBarrier), done = count(State::Done);
+            unsigned waiting = 0, done = 0;
+            for (unsigned i = 0; i < threads; ++i) {
+                waiting += block[i].state == State::AtBarrier;
+                done += block[i].state == State::Done;
+            }
             if (waiting > 0 && done > 0) return false;
             if (waiting == threads) {
                 for (unsigned i = 0; i < threads; ++i) block[i].state = State::Ready;
@@ -116,14 +131,18 @@ inline bool run(unsigned blocks, unsigned threads) {
     return false;
 }
 
+template <size_t... I>
+struct Indices {};
+
 // Launches `kernel` with the arguments that `arguments` points to, one pointer an argument, as cuLaunchKernel takes them.
 template <class... A>
 int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigned shared_bytes, bool cooperative,
            void** arguments) {
-    std::tuple<A...> values = [&]<size_t... I>(std::index_sequence<I...>) {
-        return std::tuple<A...>{*static_cast<A*>(arguments[I])...};
-    }(std::index_sequence_for<A...>{});
-    auto call = [&] { std::apply(kernel, values); };
+    auto call = [&] {
+        [&]<size_t... I>(Indices<I...>) {
+            kernel(*static_cast<A*>(arguments[I])...);
+        }(Indices<__integer_pack(sizeof...(A))...>{});
+    };
     current.body = [](void* f) { (*static_cast<decltype(call)*>(f))(); };
     current.argument = &call;
     gridDim = dim3{grid[0], grid[1], grid[2]};
@@ -131,18 +150,19 @@ int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigne
 
     const unsigned total = grid[0] * grid[1] * grid[2];
     const unsigned together = cooperative ? total : 1;
-    const size_t stride = (shared_bytes + 15) / 16;
-    // Poisoned, because a GPU does not clear shared memory either.
-    std::vector<ulonglong2> shared(stride * together + 1);
-    if (current.fibers.size() < size_t(together) * threads) current.fibers = std::vector<Fiber>(size_t(together) * threads);
+    const size_t shared_items = (shared_bytes + sizeof(ulonglong2) - 1) / sizeof(ulonglong2);
+    Fiber* fibers = current.fibers.at_least(size_t(together) * threads);
+    Stack* stacks = current.stacks.at_least(size_t(together) * threads);
+    ulonglong2* shared = current.shared.at_least(shared_items * together);
     for (unsigned first = 0; first < total; first += together) {
-        std::memset(shared.data(), 0xA5, shared.size() * sizeof(ulonglong2));
+        // Poisoned, because a GPU does not clear shared memory either.
+        memset(shared, 0xA5, shared_items * together * sizeof(ulonglong2));
         for (unsigned b = 0; b < together; ++b) {
             const unsigned number = first + b;
             const dim3 block{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])};
             for (unsigned t = 0; t < threads; ++t) {
-                current.start(current.fibers[size_t(b) * threads + t], block, t,
-                              reinterpret_cast<unsigned char*>(shared.data() + b * stride));
+                const size_t at = size_t(b) * threads + t;
+                current.start(fibers[at], stacks[at], block, t, shared + b * shared_items);
             }
         }
         if (!run(together, threads)) return 1;
@@ -163,12 +183,12 @@ inline int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
-inline double __longlong_as_double(long long x) { double d; std::memcpy(&d, &x, 8); return d; }
-inline long long __double_as_longlong(double d) { long long x; std::memcpy(&x, &d, 8); return x; }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+inline long long __double_as_longlong(double d) { return __builtin_bit_cast(long long, d); }
+inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
-using std::copysign;
+inline double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
 
 #define SHARED_ARRAY(T, NAME) T* NAME = reinterpret_cast<T*>(emulation::current.running->shared)
 
