@@ -2,7 +2,7 @@
 
 use crate::host::powers;
 use crate::number::{bit_reverse, inverse_power_of_two, mul_mod, pow_mod, shift_mod, shifted_quotient};
-use crate::recipe::{Barrett, Recipe, Strategy};
+use crate::recipe::{Barrett, Recipe, Strategy, Sync};
 use crate::{Error, Modulus, Word};
 
 /// A strategy's number format for words `W`.
@@ -25,7 +25,8 @@ impl Field {
             Strategy::Cheddar => ("cheddar.cu", bits),
             Strategy::Shivdikar(variant) => ("shivdikar.cu", format!("{bits}#define BARRETT {}\n", variant as u32)),
             Strategy::Caramel => ("caramel.cu", bits),
-            Strategy::Best => ("best.cu", bits),
+            Strategy::HeBooster(Sync::Local | Sync::Barrier) => ("he_booster.cu", bits),
+            Strategy::HeBooster(Sync::Launches) | Strategy::Best => ("best.cu", bits),
         }
     }
 
@@ -38,15 +39,19 @@ impl Field {
         Ok(())
     }
 
+    fn is_shoup(self) -> bool {
+        matches!(self.strategy, Strategy::Best | Strategy::HeBooster(_))
+    }
+
     /// Words of one table entry.
     pub(crate) fn root_words(self) -> usize {
-        if self.strategy == Strategy::Best { 2 } else { 1 }
+        if self.is_shoup() { 2 } else { 1 }
     }
 
     /// Appends the table entry of `root`.
     fn push_root<W: Word>(self, root: u128, q: u128, to: &mut Vec<W>) {
         match self.strategy {
-            Strategy::Best => {
+            Strategy::Best | Strategy::HeBooster(_) => {
                 to.push(W::narrow(root));
                 to.push(W::narrow(shifted_quotient(root, self.bits, q)));
             }
@@ -61,7 +66,7 @@ impl Field {
     fn auxiliary(self, q: u128) -> [u128; 3] {
         let inverse = inverse_power_of_two(q);
         match self.strategy {
-            Strategy::Best => [inverse.wrapping_neg(), 0, 0],
+            Strategy::Best | Strategy::HeBooster(_) => [inverse.wrapping_neg(), 0, 0],
             Strategy::Wide | Strategy::Cheddar => [inverse, 0, 0],
             Strategy::Shivdikar(variant) => {
                 let length = 128 - q.leading_zeros();
@@ -79,7 +84,9 @@ impl Field {
     /// `x` times what a product in the transformed domain leaves out.
     fn with_product_factor(self, x: u128, q: u128) -> u128 {
         match self.strategy {
-            Strategy::Best | Strategy::Wide | Strategy::Cheddar => shift_mod(x, self.bits, q),
+            Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => {
+                shift_mod(x, self.bits, q)
+            }
             Strategy::Shivdikar(_) | Strategy::Caramel => x,
         }
     }
@@ -119,8 +126,11 @@ impl Field {
 }
 
 /// Where the kernels of a recipe look for the root of group `i` of stage `s`, for `j = 2^s + i`: inside a stage the groups stand
-/// in the order (row, register part, thread part), see `Pass::root` in `cuda/pass.cuh`.
+/// in the order (row, register part, thread part), see `Pass::roots` in `cuda/pass.cuh`. Resident kernels look for it at `j`.
 pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
+    if recipe.resident() {
+        return (0..1 << recipe.log_n).collect();
+    }
     let mut places = vec![0; 1 << recipe.log_n];
     for pass in &recipe.passes {
         for stage in 0..pass.stages {

@@ -40,6 +40,6 @@ pub use device::Device;
 pub use error::Error;
 pub use number::Modulus;
 pub use plan::{Batch, Direction, Plan};
-pub use recipe::{Barrett, Recipe, Strategy};
+pub use recipe::{Barrett, Recipe, Strategy, Sync};
 pub use timing::Work;
 pub use word::Word;

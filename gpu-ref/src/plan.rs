@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::device::{Buffer, Device, Kernel, Shape};
+use crate::device::{Argument, Buffer, Device, Kernel, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Recipe, Strategy};
@@ -42,7 +42,12 @@ pub struct Plan<W> {
     forward_tables: Buffer,
     inverse_tables: Buffer,
     constants: Buffer,
+    /// For resident kernels: the most polynomials in one launch, and zeros for the launch to synchronise with.
+    residency: Option<(usize, Buffer)>,
 }
+
+/// Threads a block of resident kernels; each has two elements.
+const RESIDENT_THREADS: u32 = 256;
 
 pub(crate) struct ProductKernels {
     heart: Kernel,
@@ -116,9 +121,25 @@ impl<W: Word> Plan<W> {
             }
             store(device, &words)
         };
+        let forward = numbered("forward")?;
+        let residency = if recipe.resident() {
+            let shape = resident_shape(&recipe, moduli.len(), 1);
+            let blocks = (shape.grid[0] * shape.grid[1]) as usize;
+            let most = device.resident_blocks(&forward[0], shape)? / blocks;
+            if most == 0 {
+                return Err(Error::Unsupported {
+                    what: format!("{} with {} moduli at N = {n}", recipe.strategy, moduli.len()),
+                    instead: "its threads must all be resident on the device; use fewer moduli or a smaller N".into(),
+                });
+            }
+            Some((most, device.allocate(4 * (most * moduli.len()) << recipe.log_n)?))
+        } else {
+            None
+        };
         let constants: Vec<W> = moduli.iter().flat_map(|m| field.constants(m)).collect();
         Ok(Self {
-            forward: numbered("forward")?,
+            forward,
+            residency,
             inverse: numbered("inverse")?,
             product: OnceLock::new(),
             forward_tables: tables(1)?,
@@ -184,20 +205,34 @@ impl<W: Word> Plan<W> {
         self.in_chunks(batch.words, |start, count| {
             let data = batch.buffer.pointer_at(start);
             for (kernel, tables, pass) in self.steps(direction) {
-                let arguments = [
-                    data,
-                    data,
-                    tables.pointer(),
-                    self.constants.pointer(),
-                    count.into(),
-                    self.recipe.each.into(),
-                ];
-                // SAFETY: the arguments are those of FORWARD_KERNEL and INVERSE_KERNEL; the batch covers `count` polynomials
-                // from `start`, and the plan keeps the tables.
-                unsafe { self.device.launch(kernel, self.shape(pass, count), &arguments) }?;
+                // SAFETY: the batch covers `count` polynomials from `start`.
+                unsafe { self.launch_pass(kernel, pass, data, tables, count) }?;
             }
             Ok(())
         })
+    }
+
+    /// Starts one pass, in place on `count` polynomials at `data`.
+    ///
+    /// # Safety
+    /// `data` must point to so many polynomials, which nothing else may use until the kernel has ended.
+    unsafe fn launch_pass(
+        &self, kernel: &Kernel, pass: &Pass, data: Argument, tables: &Buffer, count: u32,
+    ) -> Result<(), Error> {
+        let mut arguments = vec![
+            data,
+            data,
+            tables.pointer(),
+            self.constants.pointer(),
+            count.into(),
+            self.recipe.each.into(),
+        ];
+        if let Some((_, sync)) = &self.residency {
+            arguments.push(sync.pointer());
+        }
+        // SAFETY: the arguments are those of TRANSFORM_KERNEL or RESIDENT_KERNEL; the caller answers for the data, and the plan
+        // keeps everything else.
+        unsafe { self.device.launch(kernel, self.shape(pass, count), &arguments) }
     }
 
     /// Multiplies two batches modulo `x^N + 1`, both in natural order: `left` becomes the products, `right` is used up.
@@ -213,18 +248,17 @@ impl<W: Word> Plan<W> {
             return Err(Error::Length { unit: left.words, got: right.words });
         }
         let last = self.recipe.passes.len() - 1;
+        // A resident transform does not take part in the fused kernel, which then has the products alone.
+        let before = if self.recipe.resident() { 1 } else { last };
         let product = self.product_kernels()?;
         self.in_chunks(left.words, |start, count| {
             let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
-            let (constants, each) = (self.constants.pointer(), self.recipe.each.into());
-            let run = |kernel: &Kernel, pass: &Pass, data, tables: &Buffer| {
-                let arguments = [data, data, tables.pointer(), constants, count.into(), each];
-                // SAFETY: as in `transform`.
-                unsafe { self.device.launch(kernel, self.shape(pass, count), &arguments) }
-            };
-            for (kernel, pass) in self.forward.iter().zip(&self.recipe.passes).take(last) {
-                run(kernel, pass, x, &self.forward_tables)?;
-                run(kernel, pass, y, &self.forward_tables)?;
+            for (kernel, pass) in self.forward.iter().zip(&self.recipe.passes).take(before) {
+                // SAFETY: both batches cover `count` polynomials from `start`.
+                unsafe {
+                    self.launch_pass(kernel, pass, x, &self.forward_tables, count)?;
+                    self.launch_pass(kernel, pass, y, &self.forward_tables, count)?;
+                }
             }
             let arguments = [
                 x,
@@ -232,18 +266,20 @@ impl<W: Word> Plan<W> {
                 x,
                 self.forward_tables.pointer(),
                 self.inverse_tables.pointer(),
-                constants,
+                self.constants.pointer(),
                 count.into(),
-                each,
+                self.recipe.each.into(),
             ];
-            // SAFETY: the arguments are those of PRODUCT_KERNEL; both batches cover `count` polynomials from `start`.
-            unsafe { self.device.launch(&product.heart, self.shape(&self.recipe.passes[last], count), &arguments) }?;
-            for number in (0..last).rev() {
+            let shape = Shape { cooperative: false, ..self.shape(&self.recipe.passes[last], count) };
+            // SAFETY: the arguments are those of PRODUCT_KERNEL and POINTWISE_KERNEL; both batches cover `count` polynomials.
+            unsafe { self.device.launch(&product.heart, shape, &arguments) }?;
+            for number in (0..before).rev() {
                 let kernel = match &product.inverse {
                     Some(kernel) if number == 0 => kernel,
                     _ => &self.inverse[number],
                 };
-                run(kernel, &self.recipe.passes[number], x, &self.inverse_tables)?;
+                // SAFETY: as above.
+                unsafe { self.launch_pass(kernel, &self.recipe.passes[number], x, &self.inverse_tables, count) }?;
             }
             Ok(())
         })
@@ -259,7 +295,7 @@ impl<W: Word> Plan<W> {
         let passes = &self.recipe.passes;
         let kernels = ProductKernels {
             heart: kernel("product", &passes[passes.len() - 1])?,
-            inverse: (passes.len() > 1).then(|| kernel("inverse_product_0", &passes[0])).transpose()?,
+            inverse: (passes.len() > 1 || self.recipe.resident()).then(|| kernel("inverse_product_0", &passes[0])).transpose()?,
         };
         Ok(self.product.get_or_init(|| kernels))
     }
@@ -295,7 +331,7 @@ impl<W: Word> Plan<W> {
     fn in_chunks(&self, words: usize, mut work: impl FnMut(usize, u32) -> Result<(), Error>) -> Result<(), Error> {
         let polynomials = self.polynomials(words)?;
         let bytes = self.polynomial_words() * size_of::<W>();
-        let most = GRID_LIMIT * self.recipe.each as usize;
+        let most = self.residency.as_ref().map_or(GRID_LIMIT * self.recipe.each as usize, |(most, _)| *most);
         let chunk = self.recipe.chunk_bytes.map_or(most, |limit| (limit / bytes).clamp(1, most));
         for start in (0..polynomials).step_by(chunk) {
             // At most 2^16 times `each`.
@@ -306,6 +342,9 @@ impl<W: Word> Plan<W> {
     }
 
     fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {
+        if self.recipe.resident() {
+            return resident_shape(&self.recipe, self.moduli.len(), polynomials);
+        }
         Shape {
             grid: [
                 pass.blocks_each(self.recipe.log_n),
@@ -330,6 +369,16 @@ impl<W: Word> Plan<W> {
 
 /// The most blocks that a grid may have along y or z.
 const GRID_LIMIT: usize = 65_535;
+
+/// The cooperative launch of a resident transform.
+fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
+    Shape {
+        grid: [(1 << (recipe.log_n - 1)) / RESIDENT_THREADS, limbs as u32, polynomials],
+        threads: RESIDENT_THREADS,
+        shared: 0,
+        cooperative: true,
+    }
+}
 
 /// Words in a new buffer.
 fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {

@@ -18,6 +18,9 @@ pub enum Strategy {
     Shivdikar(Barrett),
     /// Caramel: 64-bit words in memory, arithmetic in double precision, q < 2^50; ten stages, then six, eight points a thread.
     Caramel,
+    /// HE-Booster: one launch, one butterfly a thread and stage, in 32- or 64-bit words with lazy Shoup multiplication; the
+    /// ways to wait for the previous stage.
+    HeBooster(Sync),
     /// Whatever is fastest here: lazy Shoup multiplication, q < 2^30, 2^62 or 2^126.
     Best,
 }
@@ -33,15 +36,29 @@ pub enum Barrett {
     Proposed = 4,
 }
 
+/// How HE-Booster's threads learn that the previous stage is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sync {
+    /// A thread waits for the triggers of its two operands.
+    Local,
+    /// All threads meet at a barrier across the grid.
+    Barrier,
+    /// Each stage is a launch of its own.
+    Launches,
+}
+
 impl Strategy {
-    /// Every strategy, with the three Barrett variants.
-    pub const ALL: [Strategy; 7] = [
+    /// Every strategy, with its variants.
+    pub const ALL: [Strategy; 10] = [
         Strategy::Wide,
         Strategy::Cheddar,
         Strategy::Shivdikar(Barrett::Classical),
         Strategy::Shivdikar(Barrett::DhemQuisquater),
         Strategy::Shivdikar(Barrett::Proposed),
         Strategy::Caramel,
+        Strategy::HeBooster(Sync::Local),
+        Strategy::HeBooster(Sync::Barrier),
+        Strategy::HeBooster(Sync::Launches),
         Strategy::Best,
     ];
 
@@ -51,7 +68,7 @@ impl Strategy {
             Strategy::Wide => &[128],
             Strategy::Cheddar => &[32],
             Strategy::Caramel => &[64],
-            Strategy::Shivdikar(_) => &[32, 64],
+            Strategy::Shivdikar(_) | Strategy::HeBooster(_) => &[32, 64],
             Strategy::Best => &[32, 64, 128],
         }
     }
@@ -63,7 +80,7 @@ impl Strategy {
             Strategy::Cheddar => 30,
             Strategy::Caramel => 50,
             Strategy::Shivdikar(Barrett::DhemQuisquater) => word_bits - 4,
-            Strategy::Shivdikar(_) | Strategy::Best => word_bits - 2,
+            Strategy::Shivdikar(_) | Strategy::HeBooster(_) | Strategy::Best => word_bits - 2,
         }
     }
 }
@@ -75,6 +92,9 @@ impl fmt::Display for Strategy {
             Strategy::Cheddar => f.write_str("cheddar"),
             Strategy::Shivdikar(variant) => write!(f, "shivdikar-{}", *variant as u32),
             Strategy::Caramel => f.write_str("caramel"),
+            Strategy::HeBooster(Sync::Local) => f.write_str("he-booster-local"),
+            Strategy::HeBooster(Sync::Barrier) => f.write_str("he-booster-barrier"),
+            Strategy::HeBooster(Sync::Launches) => f.write_str("he-booster-launches"),
             Strategy::Best => f.write_str("best"),
         }
     }
@@ -172,6 +192,10 @@ impl Recipe {
             (Strategy::Shivdikar(_), _) => pair(log_n, log_n - 11, (3, 5, 1), (3, 0, 1)),
             (Strategy::Caramel, _) if log_n <= 12 => single(log_n, 3),
             (Strategy::Caramel, _) => pair(log_n, log_n - 6, (3, 2, 1), (3, 4, 1)),
+            (Strategy::HeBooster(Sync::Launches), _) => (0..log_n)
+                .map(|first| Pass { first, stages: 1, points_log: 1, lanes_log: 8, blocks: 1 })
+                .collect(),
+            (Strategy::HeBooster(_), _) => single(log_n, 1),
             (Strategy::Best, 32) if log_n <= 14 => single(log_n, 4),
             (Strategy::Best, 32) => pair(log_n, half, (4, 4, 3), (4, 4, 4)),
             (Strategy::Best, 128) if log_n <= 12 => single(log_n, 3),
@@ -182,12 +206,20 @@ impl Recipe {
         Ok(Self { strategy, word_bits, log_n, passes, each: 1, chunk_bytes: None })
     }
 
+    /// Whether a transform is one launch of threads that are all resident together and synchronise between stages.
+    pub(crate) fn resident(&self) -> bool {
+        matches!(self.strategy, Strategy::HeBooster(Sync::Local | Sync::Barrier))
+    }
+
     /// Whether the passes are in order, cover every stage and fit a block.
     ///
     /// # Errors
     /// [`Error::Unsupported`] naming the pass.
     pub fn check(&self) -> Result<(), Error> {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
+        if self.resident() && self.passes != single(self.log_n, 1) {
+            return fail(format!("{:?} for {}", self.passes, self.strategy), "one pass of two points a thread");
+        }
         let mut next = 0;
         for pass in &self.passes {
             if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_n) {
@@ -203,7 +235,7 @@ impl Recipe {
                 return fail(format!("{pass:?}"), "a block does not reach beyond one polynomial");
             }
             let shared = pass.shared_bytes(self.word_bits / 8);
-            if pass.threads() > 1024 || shared > 227 * 1024 {
+            if !self.resident() && (pass.threads() > 1024 || shared > 227 * 1024) {
                 return fail(format!("{pass:?}"), "at most 1024 threads and 227 KiB of shared memory a block");
             }
             next += pass.stages;

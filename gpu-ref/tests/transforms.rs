@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use gpu_ref::{Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Word, host, number};
+use gpu_ref::{Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, host, number};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -89,6 +89,14 @@ fn check_recipe(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usi
     }
 }
 
+/// Emulated, a resident transform needs a fiber for every second coefficient.
+const fn emulated_sizes(strategy: Strategy) -> &'static [u32] {
+    match strategy {
+        Strategy::HeBooster(Sync::Local | Sync::Barrier) => &[10, 12],
+        _ => &[10, 13, 16],
+    }
+}
+
 /// A strategy at all its word sizes: small and middle sizes with several polynomials and limbs, large ones with one.
 fn check_strategy(device: &Device, strategy: Strategy, sizes: &[u32]) {
     for &bits in strategy.word_bits() {
@@ -107,7 +115,7 @@ macro_rules! strategies {
             $(#[test]
             fn $name() {
                 if let Some(device) = &*EMULATED {
-                    check_strategy(device, $strategy, &[10, 13, 16]);
+                    check_strategy(device, $strategy, emulated_sizes($strategy));
                 }
             })*
         }
@@ -130,5 +138,8 @@ strategies! {
     shivdikar_3: Strategy::Shivdikar(Barrett::DhemQuisquater),
     shivdikar_4: Strategy::Shivdikar(Barrett::Proposed),
     caramel: Strategy::Caramel,
+    he_booster_local: Strategy::HeBooster(Sync::Local),
+    he_booster_barrier: Strategy::HeBooster(Sync::Barrier),
+    he_booster_launches: Strategy::HeBooster(Sync::Launches),
     best: Strategy::Best,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUfunction_attribute, CUstreamCaptureMode};
+use cudarc::driver::sys::{self, CUdevice_attribute, CUfunction_attribute, CUstreamCaptureMode};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
@@ -102,6 +102,17 @@ impl Cuda {
             )
         }
         .map_err(driver("launching a kernel"))
+    }
+
+    pub(crate) fn resident_blocks(&self, function: &CudaFunction, shape: Shape) -> Result<usize, Error> {
+        let each = function
+            .occupancy_max_active_blocks_per_multiprocessor(shape.threads, shape.shared as usize, None)
+            .map_err(driver("computing the occupancy"))?;
+        let processors = self
+            .context
+            .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(driver("reading a device attribute"))?;
+        Ok(each as usize * processors.unsigned_abs() as usize)
     }
 
     pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {

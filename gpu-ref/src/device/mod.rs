@@ -143,6 +143,16 @@ impl Device {
             Backend::Emulated(_) => Ok(()),
         }
     }
+
+    /// How many blocks can be resident at once: the limit of a cooperative launch.
+    pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<usize, Error> {
+        match (&*self.backend, kernel) {
+            (Backend::Cuda(cuda), Kernel::Cuda(function)) => cuda.resident_blocks(function, shape),
+            // All fibers of a launch exist together; this many still fit a small machine's memory.
+            (Backend::Emulated(_), Kernel::Emulated(_)) => Ok(1 << 8),
+            _ => Err(foreign_buffer()),
+        }
+    }
 }
 
 /// Plans and batches of different devices must not be mixed.
