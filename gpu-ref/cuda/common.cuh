@@ -18,6 +18,15 @@ using u128 = unsigned __int128;
     T* NAME = reinterpret_cast<T*>(NAME##_bytes)
 // Makes a kernel callable by name from the host; the CUDA driver needs nothing for that.
 #define EXPORT_KERNEL(NAME)
+
+// Kernels may be launched so that their blocks start while the kernel before them is still finishing. Every kernel calls
+// this before it touches anything that another kernel writes; launched the ordinary way, it does nothing.
+INLINE void wait_for_previous_kernel() {
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+INLINE void wait_for_previous_kernel() {}
 #endif
 
 // What the host prepares for one modulus. `aux` and the product's factor are the field's business; see each field.

@@ -123,6 +123,7 @@ struct Resident {
              const Field::Twiddle* inverse_tables,                                                                        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
         const Field field(constants[blockIdx.y]);                                                                         \
+        wait_for_previous_kernel();                                                                                       \
         const size_t base = (size_t)(blockIdx.z * gridDim.y + blockIdx.y) << LOG_N;                                       \
         for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < 1u << LOG_N; i += gridDim.x * blockDim.x) {               \
             out[base + i] = field.leave(field.product(left[base + i], right[base + i]));                                  \

@@ -213,6 +213,7 @@ struct Pass {
         const Field field(constants[blockIdx.y]);
         const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
         const Place place;
+        wait_for_previous_kernel();
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
 #pragma unroll 1
         for (u32 number = begin; number < end; ++number) {
@@ -239,6 +240,7 @@ struct Pass {
         const Twiddle scale = PRODUCT ? limb.product_scale : limb.scale;
         const Twiddle scale_root = PRODUCT ? limb.product_scale_root : limb.scale_root;
         const Place place;
+        wait_for_previous_kernel();
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
 #pragma unroll 1
         for (u32 number = begin; number < end; ++number) {
@@ -266,6 +268,7 @@ struct Pass {
         const Field field(limb);
         const size_t tables = (size_t)blockIdx.y << LOG_N;
         const Place place;
+        wait_for_previous_kernel();
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
 #pragma unroll 1
         for (u32 number = begin; number < end; ++number) {

@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use gpu_ref::{Device, Direction, Modulus, Plan, Strategy, Word, Work, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
 use rand::RngExt;
 
 /// More than any L2 cache of today.
@@ -63,10 +63,19 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
             for &log_n in &options.sizes {
-                match bits {
-                    32 => bench::<u32>(&device, strategy, log_n, &options)?,
-                    64 => bench::<u64>(&device, strategy, log_n, &options)?,
-                    _ => bench::<u128>(&device, strategy, log_n, &options)?,
+                let usual = (strategy.to_string(), Recipe::new(strategy, bits, log_n)?, &options.batches[..]);
+                let quick = if strategy == Strategy::Best && options.batches.contains(&1) {
+                    Some(("best-latency".to_owned(), Recipe::low_latency(bits, log_n)?, &[1][..]))
+                } else {
+                    None
+                };
+                for (name, recipe, batches) in std::iter::once(usual).chain(quick) {
+                    let run = match bits {
+                        32 => bench::<u32>,
+                        64 => bench::<u64>,
+                        _ => bench::<u128>,
+                    };
+                    run(&device, &name, recipe, batches, options.cold)?;
                 }
             }
         }
@@ -74,11 +83,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn bench<W: Word>(device: &Device, strategy: Strategy, log_n: u32, options: &Options) -> Result<(), Box<dyn Error>> {
+fn bench<W: Word>(
+    device: &Device,
+    name: &str,
+    recipe: Recipe,
+    batches: &[usize],
+    cold: bool,
+) -> Result<(), Box<dyn Error>> {
     const DISTINCT: usize = 4;
+    let log_n = recipe.log_n;
     let n = 1 << log_n;
-    let modulus = Modulus::<W>::find(strategy.modulus_bits(W::BITS), n, 0)?;
-    let plan = Plan::new(device, strategy, &[modulus])?;
+    let modulus = Modulus::<W>::find(recipe.strategy.modulus_bits(W::BITS), n, 0)?;
+    let plan = Plan::with_recipe(device, recipe, &[modulus])?;
 
     let mut rng = rand::rng();
     let q = modulus.q().widen();
@@ -87,20 +103,23 @@ fn bench<W: Word>(device: &Device, strategy: Strategy, log_n: u32, options: &Opt
     let transformed: Vec<Vec<W>> = inputs.iter().map(|x| host::forward(&modulus, x)).collect();
     let square = host::product(&modulus, &inputs[0], &inputs[0]);
 
-    for &polynomials in &options.batches {
-        let fill = |from: &[Vec<W>]| from.iter().cycle().take(polynomials).flatten().copied().collect::<Vec<_>>();
+    for &polynomials in batches {
+        let fill =
+            |from: &[Vec<W>]| from.iter().cycle().take(polynomials).flatten().copied().collect::<Vec<_>>();
         let (natural, reversed) = (fill(&inputs), fill(&transformed));
-        if plan.run(Direction::Forward, &natural)? != reversed || plan.run(Direction::Inverse, &reversed)? != natural {
-            return Err(format!("{strategy} differs from the host model: {:?}", plan.recipe()).into());
+        if plan.run(Direction::Forward, &natural)? != reversed
+            || plan.run(Direction::Inverse, &reversed)? != natural
+        {
+            return Err(format!("{name} differs from the host model: {:?}", plan.recipe()).into());
         }
         let (mut left, mut right) = (plan.upload(&natural)?, plan.upload(&natural)?);
         plan.multiply(&mut left, &mut right)?;
         if plan.download(&left)?[..n] != square {
-            return Err(format!("a {strategy} product differs from the host model: {:?}", plan.recipe()).into());
+            return Err(format!("a {name} product differs from the host model: {:?}", plan.recipe()).into());
         }
 
         let bytes = natural.len() * size_of::<W>();
-        let pairs = if options.cold { COLD_BYTES.div_ceil(2 * bytes) } else { 1 };
+        let pairs = if cold { COLD_BYTES.div_ceil(2 * bytes) } else { 1 };
         let mut batches = vec![left, right];
         for _ in 2..2 * pairs {
             batches.push(plan.upload(&natural)?);
@@ -110,10 +129,10 @@ fn bench<W: Word>(device: &Device, strategy: Strategy, log_n: u32, options: &Opt
             (Work::Transform(Direction::Inverse), 2),
             (Work::Product, 3),
         ] {
-            let chosen = if options.cold || work == Work::Product { &mut batches[..] } else { &mut batches[..1] };
+            let chosen = if cold || work == Work::Product { &mut batches[..] } else { &mut batches[..1] };
             let us = plan.time(work, chosen)?;
             println!(
-                "{strategy},{work},{log_n},{},{polynomials},{us:.3},{:.4},{:.1}",
+                "{name},{work},{log_n},{},{polynomials},{us:.3},{:.4},{:.1}",
                 W::BITS,
                 us / polynomials as f64,
                 (arrays * bytes) as f64 / us / 1e3

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use gpu_ref::recipe::Pass;
-use gpu_ref::{Direction, Device, Modulus, Plan, Recipe, Strategy, Word, Work, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
 use rand::RngExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,10 +22,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(other) => return Err(format!("no work called {other}").into()),
     };
     let (bits, log_n, batch) = (bits.parse()?, log_n.parse()?, batch.parse()?);
+    let recipe = match (strategy, batch) {
+        (Strategy::Best, 1) => Recipe::low_latency(bits, log_n)?,
+        _ => Recipe::new(strategy, bits, log_n)?,
+    };
     match bits {
-        32 => tune::<u32>(Recipe::new(strategy, bits, log_n)?, batch, work),
-        64 => tune::<u64>(Recipe::new(strategy, bits, log_n)?, batch, work),
-        _ => tune::<u128>(Recipe::new(strategy, bits, log_n)?, batch, work),
+        32 => tune::<u32>(recipe, batch, work),
+        64 => tune::<u64>(recipe, batch, work),
+        _ => tune::<u128>(recipe, batch, work),
     }
 }
 
@@ -101,6 +105,7 @@ fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
             all.push(other);
         }
     }
+    all.push(Recipe { overlap: !recipe.overlap, ..recipe.clone() });
     for each in [1, 2, 4, 8] {
         all.push(Recipe { each, ..recipe.clone() });
     }

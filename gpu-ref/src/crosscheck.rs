@@ -10,7 +10,11 @@ use crate::{Device, Direction, Error, Modulus, Plan, Strategy};
 /// # Errors
 /// As [`Modulus::new`], [`Plan::new`] (n from 2^10 to 2^17) and [`Plan::upload`].
 pub fn forward_wide(
-    device: &Device, n: usize, modulus: u128, root: u128, input: &[u128],
+    device: &Device,
+    n: usize,
+    modulus: u128,
+    root: u128,
+    input: &[u128],
 ) -> Result<Vec<u128>, Error> {
     wide(device, n, modulus, root, Direction::Forward, input)
 }
@@ -20,13 +24,22 @@ pub fn forward_wide(
 /// # Errors
 /// As [`forward_wide`].
 pub fn inverse_wide(
-    device: &Device, n: usize, modulus: u128, root: u128, input: &[u128],
+    device: &Device,
+    n: usize,
+    modulus: u128,
+    root: u128,
+    input: &[u128],
 ) -> Result<Vec<u128>, Error> {
     wide(device, n, modulus, root, Direction::Inverse, input)
 }
 
 fn wide(
-    device: &Device, n: usize, modulus: u128, root: u128, direction: Direction, input: &[u128],
+    device: &Device,
+    n: usize,
+    modulus: u128,
+    root: u128,
+    direction: Direction,
+    input: &[u128],
 ) -> Result<Vec<u128>, Error> {
     let modulus = Modulus::new(modulus, root, n)?;
     Plan::new(device, Strategy::Wide, &[modulus])?.run(direction, input)

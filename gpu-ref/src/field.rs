@@ -23,7 +23,9 @@ impl Field {
         match self.strategy {
             Strategy::Wide => ("wide.cu", bits),
             Strategy::Cheddar => ("cheddar.cu", bits),
-            Strategy::Shivdikar(variant) => ("shivdikar.cu", format!("{bits}#define BARRETT {}\n", variant as u32)),
+            Strategy::Shivdikar(variant) => {
+                ("shivdikar.cu", format!("{bits}#define BARRETT {}\n", variant as u32))
+            }
             Strategy::Caramel => ("caramel.cu", bits),
             Strategy::HeBooster(Sync::Local | Sync::Barrier) => ("he_booster.cu", bits),
             Strategy::HeBooster(Sync::Launches) | Strategy::Best => ("best.cu", bits),
@@ -34,7 +36,10 @@ impl Field {
     pub(crate) fn check<W: Word>(self, modulus: &Modulus<W>) -> Result<(), Error> {
         let (q, limit) = (modulus.q().widen(), self.strategy.modulus_bits(self.bits));
         if limit < 128 && q >> limit != 0 {
-            return Err(Error::Modulus { q, reason: format!("{} takes moduli of at most {limit} bits", self.strategy) });
+            return Err(Error::Modulus {
+                q,
+                reason: format!("{} takes moduli of at most {limit} bits", self.strategy),
+            });
         }
         Ok(())
     }

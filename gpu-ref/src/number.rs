@@ -56,7 +56,7 @@ pub fn is_prime(q: u128) -> bool {
     if q < 2 {
         return false;
     }
-    if let Some(&p) = BASES.iter().find(|&&p| q % p == 0) {
+    if let Some(&p) = BASES.iter().find(|&&p| q.is_multiple_of(p)) {
         return q == p;
     }
     let twos = (q - 1).trailing_zeros();
@@ -95,7 +95,9 @@ impl<W: Word> Modulus<W> {
             return fail("not an odd number of at least 3".into());
         }
         if wide_root >= wide_q || pow_mod(wide_root, n as u128, wide_q) != wide_q - 1 {
-            return fail(format!("{wide_root} is not a root of x^{n} + 1; pass a primitive 2n-th root of unity"));
+            return fail(format!(
+                "{wide_root} is not a root of x^{n} + 1; pass a primitive 2n-th root of unity"
+            ));
         }
         Ok(Self { q, root, n })
     }
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn primes_below_a_thousand() {
-        let by_division = |q: u128| q >= 2 && (2..q).take_while(|d| d * d <= q).all(|d| q % d != 0);
+        let by_division = |q: u128| q >= 2 && (2..q).take_while(|d| d * d <= q).all(|d| !q.is_multiple_of(d));
         assert!((0..1000).all(|q| is_prime(q) == by_division(q)));
         assert!(is_prime((1 << 127) - 1));
         assert!(!is_prime(((1 << 61) - 1) * ((1 << 31) - 1)));

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::device::{Argument, Buffer, Device, Kernel, Shape};
+use crate::device::{Argument, Buffer, Device, Kernel, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Recipe, Strategy};
@@ -103,13 +103,18 @@ impl<W: Word> Plan<W> {
             }
         }
         if moduli.is_empty() || moduli.len() > GRID_LIMIT {
-            return Err(Error::Modulus { q: 0, reason: format!("give 1 to {GRID_LIMIT} moduli, not {}", moduli.len()) });
+            return Err(Error::Modulus {
+                q: 0,
+                reason: format!("give 1 to {GRID_LIMIT} moduli, not {}", moduli.len()),
+            });
         }
 
         let module = device.compile(field.source().0, &source::transforms(&recipe))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
             let passes = recipe.passes.iter().enumerate();
-            passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), pass.shared_bytes(W::BITS / 8))).collect()
+            passes
+                .map(|(i, pass)| module.kernel(&format!("{name}_{i}"), pass.shared_bytes(W::BITS / 8)))
+                .collect()
         };
 
         let places = table_places(&recipe);
@@ -129,10 +134,12 @@ impl<W: Word> Plan<W> {
             if most == 0 {
                 return Err(Error::Unsupported {
                     what: format!("{} with {} moduli at N = {n}", recipe.strategy, moduli.len()),
-                    instead: "its threads must all be resident on the device; use fewer moduli or a smaller N".into(),
+                    instead:
+                        "its threads must all be resident on the device; use fewer moduli or a smaller N"
+                            .into(),
                 });
             }
-            Some((most, device.allocate(4 * (most * moduli.len()) << recipe.log_n)?))
+            Some((most, device.allocate((4 * most * moduli.len()) << recipe.log_n)?))
         } else {
             None
         };
@@ -217,7 +224,12 @@ impl<W: Word> Plan<W> {
     /// # Safety
     /// `data` must point to so many polynomials, which nothing else may use until the kernel has ended.
     unsafe fn launch_pass(
-        &self, kernel: &Kernel, pass: &Pass, data: Argument, tables: &Buffer, count: u32,
+        &self,
+        kernel: &Kernel,
+        pass: &Pass,
+        data: Argument,
+        tables: &Buffer,
+        count: u32,
     ) -> Result<(), Error> {
         let mut arguments = vec![
             data,
@@ -270,7 +282,7 @@ impl<W: Word> Plan<W> {
                 count.into(),
                 self.recipe.each.into(),
             ];
-            let shape = Shape { cooperative: false, ..self.shape(&self.recipe.passes[last], count) };
+            let shape = Shape { mode: self.mode(), ..self.shape(&self.recipe.passes[last], count) };
             // SAFETY: the arguments are those of PRODUCT_KERNEL and POINTWISE_KERNEL; both batches cover `count` polynomials.
             unsafe { self.device.launch(&product.heart, shape, &arguments) }?;
             for number in (0..before).rev() {
@@ -279,7 +291,9 @@ impl<W: Word> Plan<W> {
                     _ => &self.inverse[number],
                 };
                 // SAFETY: as above.
-                unsafe { self.launch_pass(kernel, &self.recipe.passes[number], x, &self.inverse_tables, count) }?;
+                unsafe {
+                    self.launch_pass(kernel, &self.recipe.passes[number], x, &self.inverse_tables, count)
+                }?;
             }
             Ok(())
         })
@@ -295,7 +309,9 @@ impl<W: Word> Plan<W> {
         let passes = &self.recipe.passes;
         let kernels = ProductKernels {
             heart: kernel("product", &passes[passes.len() - 1])?,
-            inverse: (passes.len() > 1 || self.recipe.resident()).then(|| kernel("inverse_product_0", &passes[0])).transpose()?,
+            inverse: (passes.len() > 1 || self.recipe.resident())
+                .then(|| kernel("inverse_product_0", &passes[0]))
+                .transpose()?,
         };
         Ok(self.product.get_or_init(|| kernels))
     }
@@ -314,9 +330,12 @@ impl<W: Word> Plan<W> {
     fn steps(&self, direction: Direction) -> Vec<(&Kernel, &Buffer, &Pass)> {
         let passes = self.recipe.passes.iter();
         match direction {
-            Direction::Forward => {
-                self.forward.iter().zip(passes).map(|(kernel, pass)| (kernel, &self.forward_tables, pass)).collect()
-            }
+            Direction::Forward => self
+                .forward
+                .iter()
+                .zip(passes)
+                .map(|(kernel, pass)| (kernel, &self.forward_tables, pass))
+                .collect(),
             Direction::Inverse => self
                 .inverse
                 .iter()
@@ -328,7 +347,11 @@ impl<W: Word> Plan<W> {
     }
 
     /// Calls `work(first byte, polynomials)` for each part of a batch that goes through all passes together.
-    fn in_chunks(&self, words: usize, mut work: impl FnMut(usize, u32) -> Result<(), Error>) -> Result<(), Error> {
+    fn in_chunks(
+        &self,
+        words: usize,
+        mut work: impl FnMut(usize, u32) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let polynomials = self.polynomials(words)?;
         let bytes = self.polynomial_words() * size_of::<W>();
         let most = self.residency.as_ref().map_or(GRID_LIMIT * self.recipe.each as usize, |(most, _)| *most);
@@ -353,8 +376,12 @@ impl<W: Word> Plan<W> {
             ],
             threads: pass.threads(),
             shared: pass.shared_bytes(W::BITS / 8),
-            cooperative: false,
+            mode: self.mode(),
         }
+    }
+
+    fn mode(&self) -> Mode {
+        if self.recipe.overlap { Mode::Overlapping } else { Mode::Ordered }
     }
 
     /// The number of polynomials in so many words.
@@ -376,7 +403,7 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
         grid: [(1 << (recipe.log_n - 1)) / RESIDENT_THREADS, limbs as u32, polynomials],
         threads: RESIDENT_THREADS,
         shared: 0,
-        cooperative: true,
+        mode: Mode::Cooperative,
     }
 }
 

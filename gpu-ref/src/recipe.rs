@@ -159,6 +159,8 @@ pub struct Recipe {
     /// The transform runs through its passes for so many bytes of a batch at a time, so that they are still in the L2 cache
     /// when the next pass wants them. `None`: the whole batch.
     pub chunk_bytes: Option<usize>,
+    /// Whether a pass's blocks may start, and wait, while the pass before is still finishing.
+    pub overlap: bool,
 }
 
 impl Recipe {
@@ -203,7 +205,30 @@ impl Recipe {
             (Strategy::Best, _) if log_n <= 13 => single(log_n, 3),
             (Strategy::Best, _) => pair(log_n, half, (3, 4, 2), (3, 0, 1)),
         };
-        Ok(Self { strategy, word_bits, log_n, passes, each: 1, chunk_bytes: None })
+        Ok(Self {
+            strategy,
+            word_bits,
+            log_n,
+            passes,
+            each: 1,
+            chunk_bytes: None,
+            overlap: strategy == Strategy::Best,
+        })
+    }
+
+    /// [`Strategy::Best`] for one transform at a time instead of many: fewer points a thread and fewer lanes a block, so that
+    /// a single transform already spreads over the whole device.
+    ///
+    /// # Errors
+    /// As [`Recipe::new`].
+    pub fn low_latency(word_bits: u32, log_n: u32) -> Result<Self, Error> {
+        let half = log_n / 2;
+        let passes = match word_bits {
+            32 => pair(log_n, half, (3, 3, 1), (3, 2, 1)),
+            64 => pair(log_n, half, (2, 2, 1), (2, 1, 6)),
+            _ => pair(log_n, half, (2, 2, 1), (2, 0, 1)),
+        };
+        Ok(Self { passes, ..Self::new(Strategy::Best, word_bits, log_n)? })
     }
 
     /// Whether a transform is one launch of threads that are all resident together and synchronise between stages.
@@ -218,7 +243,10 @@ impl Recipe {
     pub fn check(&self) -> Result<(), Error> {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
         if self.resident() && self.passes != single(self.log_n, 1) {
-            return fail(format!("{:?} for {}", self.passes, self.strategy), "one pass of two points a thread");
+            return fail(
+                format!("{:?} for {}", self.passes, self.strategy),
+                "one pass of two points a thread",
+            );
         }
         let mut next = 0;
         for pass in &self.passes {
@@ -226,22 +254,34 @@ impl Recipe {
                 return fail(format!("{pass:?}"), "no parameter but `blocks` exceeds log_n");
             }
             if pass.first != next || pass.stages == 0 || pass.first + pass.stages > self.log_n {
-                return fail(format!("{pass:?} after {next} of {} stages", self.log_n), "cover every stage once");
+                return fail(
+                    format!("{pass:?} after {next} of {} stages", self.log_n),
+                    "cover every stage once",
+                );
             }
             if pass.points_log == 0 || pass.points_log > pass.stages || pass.points_log > 5 {
-                return fail(format!("{pass:?}"), "a thread holds 2 to 32 points, and no more than a sub-transform");
+                return fail(
+                    format!("{pass:?}"),
+                    "a thread holds 2 to 32 points, and no more than a sub-transform",
+                );
             }
             if pass.stages + pass.lanes_log > self.log_n {
                 return fail(format!("{pass:?}"), "a block does not reach beyond one polynomial");
             }
             let shared = pass.shared_bytes(self.word_bits / 8);
             if !self.resident() && (pass.threads() > 1024 || shared > 227 * 1024) {
-                return fail(format!("{pass:?}"), "at most 1024 threads and 227 KiB of shared memory a block");
+                return fail(
+                    format!("{pass:?}"),
+                    "at most 1024 threads and 227 KiB of shared memory a block",
+                );
             }
             next += pass.stages;
         }
         if next != self.log_n || self.each == 0 {
-            return fail(format!("{next} of {} stages, {} polynomials a block", self.log_n, self.each), "cover all");
+            return fail(
+                format!("{next} of {} stages, {} polynomials a block", self.log_n, self.each),
+                "cover all",
+            );
         }
         Ok(())
     }
@@ -274,6 +314,9 @@ mod tests {
             for &bits in strategy.word_bits() {
                 for log_n in LOG_N {
                     assert_eq!(Recipe::new(strategy, bits, log_n).unwrap().check(), Ok(()));
+                    if strategy == Strategy::Best {
+                        assert_eq!(Recipe::low_latency(bits, log_n).unwrap().check(), Ok(()));
+                    }
                 }
                 assert!(Recipe::new(strategy, bits, 9).is_err());
                 assert!(Recipe::new(strategy, bits, 64).is_err());

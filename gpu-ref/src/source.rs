@@ -65,11 +65,15 @@ fn resident_sync(recipe: &Recipe) -> Option<bool> {
 /// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
 pub fn transforms(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
-        let kernel = |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
+        let kernel =
+            |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
         return file(recipe) + &kernel("forward_0", true) + &kernel("inverse_0", false);
     }
     let kernels = (0..recipe.passes.len()).flat_map(|number| {
-        [("FORWARD_KERNEL", format!("forward_{number}"), number), ("INVERSE_KERNEL", format!("inverse_{number}"), number)]
+        [
+            ("FORWARD_KERNEL", format!("forward_{number}"), number),
+            ("INVERSE_KERNEL", format!("inverse_{number}"), number),
+        ]
     });
     with_kernels(recipe, kernels)
 }

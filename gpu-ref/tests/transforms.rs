@@ -89,10 +89,13 @@ fn check_recipe(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usi
     }
 }
 
-/// Emulated, a resident transform needs a fiber for every second coefficient.
+/// The sizes to emulate: each way of dividing a transform once, since every one of them is compiled. A resident transform needs
+/// a fiber for every second coefficient, and variants that share their kernels' text need not repeat all of it.
 const fn emulated_sizes(strategy: Strategy) -> &'static [u32] {
     match strategy {
         Strategy::HeBooster(Sync::Local | Sync::Barrier) => &[10, 12],
+        Strategy::HeBooster(Sync::Launches) => &[10],
+        Strategy::Shivdikar(Barrett::Classical | Barrett::DhemQuisquater) => &[10, 12],
         _ => &[10, 13, 16],
     }
 }
@@ -127,6 +130,16 @@ macro_rules! strategies {
                     check_strategy(device, $strategy, &[10, 11, 12, 13, 14, 15, 16, 17]);
                 }
             })*
+
+            /// Short enough for `compute-sanitizer --tool racecheck`.
+            #[test]
+            fn small_sizes_of_all() {
+                if let Some(device) = &*GPU {
+                    for strategy in [$($strategy),*] {
+                        check_strategy(device, strategy, &[10, 13]);
+                    }
+                }
+            }
         }
     };
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdevice_attribute, CUfunction_attribute, CUstreamCaptureMode};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
+};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
+    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError,
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 
-use super::{Argument, Shape, argument_pointers};
+use super::{Argument, Mode, Shape, argument_pointers};
 use crate::Error;
 
 /// A context with the one stream that all work of a device goes through.
@@ -73,9 +75,7 @@ impl Cuda {
     }
 
     pub(crate) fn download(&self, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), Error> {
-        self.stream
-            .memcpy_dtoh(&from.slice(..to.len()), to)
-            .map_err(driver("copying from the device"))?;
+        self.stream.memcpy_dtoh(&from.slice(..to.len()), to).map_err(driver("copying from the device"))?;
         self.synchronize()
     }
 
@@ -84,23 +84,50 @@ impl Cuda {
     }
 
     pub(crate) unsafe fn launch(
-        &self, function: &CudaFunction, shape: Shape, arguments: &[Argument],
+        &self,
+        function: &CudaFunction,
+        shape: Shape,
+        arguments: &[Argument],
     ) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let [x, y, z] = shape.grid;
+        // SAFETY: the union is plain data for which all zeros are valid.
+        let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
+        let id = match shape.mode {
+            Mode::Ordered => CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE,
+            Mode::Overlapping => {
+                value.programmaticStreamSerializationAllowed = 1;
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            }
+            Mode::Cooperative => {
+                value.cooperative = 1;
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            }
+        };
+        let mut attribute = sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let configuration = sys::CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: shape.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shape.shared,
+            hStream: self.stream.cu_stream(),
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
         let mut pointers = argument_pointers(arguments);
-        let start = if shape.cooperative { result::launch_cooperative_kernel } else { result::launch_kernel };
         // SAFETY: the caller promises that the arguments suit the kernel.
         unsafe {
-            start(
+            sys::cuLaunchKernelEx(
+                &raw const configuration,
                 function.cu_function(),
-                (x, y, z),
-                (shape.threads, 1, 1),
-                shape.shared,
-                self.stream.cu_stream(),
-                &mut pointers,
+                pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
             )
         }
+        .result()
         .map_err(driver("launching a kernel"))
     }
 
@@ -121,10 +148,8 @@ impl Cuda {
             .map_err(driver("beginning a graph"))?;
         let outcome = work();
         // The capture has to end whatever became of the work.
-        let graph = self
-            .stream
-            .end_capture(sys::CUgraphInstantiate_flags(0))
-            .map_err(driver("ending a graph"));
+        let graph =
+            self.stream.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(driver("ending a graph"));
         outcome?;
         let graph = graph?.ok_or(Error::Driver { call: "ending a graph", code: "no graph".into() })?;
         Ok(Graph { graph, stream: self.stream.clone() })

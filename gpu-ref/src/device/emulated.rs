@@ -5,7 +5,7 @@ use std::ffi::{OsString, c_int, c_uint, c_void};
 use std::process::Command;
 use std::sync::Arc;
 
-use super::{Argument, Shape, argument_pointers};
+use super::{Argument, Mode, Shape, argument_pointers};
 use crate::Error;
 
 const HEADER: &str = include_str!("../../cuda/emulation/emulation.h");
@@ -40,7 +40,15 @@ impl Compiler {
         std::fs::write(&text, format!("{HEADER}\n{source}")).map_err(|e| fail(e.to_string()))?;
         let output = Command::new(&self.command)
             // Without -ffp-contract=off the compiler may fuse multiplications and additions where the kernel does not.
-            .args(["-std=gnu++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-Wno-unknown-pragmas", "-o"])
+            .args([
+                "-std=gnu++20",
+                "-O1",
+                "-fPIC",
+                "-shared",
+                "-ffp-contract=off",
+                "-Wno-unknown-pragmas",
+                "-o",
+            ])
             .args([&library, &text])
             .output()
             .map_err(|e| fail(e.to_string()))?;
@@ -65,7 +73,8 @@ impl Library {
     pub(crate) fn entry(this: &Arc<Self>, kernel: &str) -> Result<Entry, Error> {
         // SAFETY: EXPORT_KERNEL in the emulation header gives every such symbol this type.
         let launcher = unsafe { this.library.get::<Launcher>(format!("emulated_{kernel}\0")) };
-        let launcher = *launcher.map_err(|e| Error::Compile { name: this.name.clone(), log: e.to_string() })?;
+        let launcher =
+            *launcher.map_err(|e| Error::Compile { name: this.name.clone(), log: e.to_string() })?;
         Ok(Entry { launcher, kernel: kernel.to_owned(), _library: this.clone() })
     }
 }
@@ -86,7 +95,7 @@ impl Entry {
                 shape.grid.as_ptr(),
                 shape.threads,
                 shape.shared,
-                shape.cooperative,
+                shape.mode == Mode::Cooperative,
                 pointers.as_mut_ptr(),
             )
         };

@@ -108,11 +108,16 @@ impl Device {
     /// `arguments` must be what the kernel's parameters are, in order, and its pointers must stay valid until the kernel has
     /// ended, for all that the kernel reads and writes with this grid.
     pub(crate) unsafe fn launch(
-        &self, kernel: &Kernel, shape: Shape, arguments: &[Argument],
+        &self,
+        kernel: &Kernel,
+        shape: Shape,
+        arguments: &[Argument],
     ) -> Result<(), Error> {
         match (&*self.backend, kernel) {
             // SAFETY: the caller's promise.
-            (Backend::Cuda(cuda), Kernel::Cuda(function)) => unsafe { cuda.launch(function, shape, arguments) },
+            (Backend::Cuda(cuda), Kernel::Cuda(function)) => unsafe {
+                cuda.launch(function, shape, arguments)
+            },
             // SAFETY: the caller's promise.
             (Backend::Emulated(_), Kernel::Emulated(entry)) => unsafe { entry.launch(shape, arguments) },
             _ => Err(foreign_buffer()),
@@ -226,8 +231,20 @@ pub(crate) struct Shape {
     pub threads: u32,
     /// Bytes of dynamic shared memory a block.
     pub shared: u32,
-    /// Whether all blocks must be resident together.
-    pub cooperative: bool,
+    /// How it relates to the launch before it.
+    pub mode: Mode,
+}
+
+/// How a launch relates to the one before it, and its blocks to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Starts when the launch before it has ended.
+    Ordered,
+    /// Blocks start as soon as there is room and wait inside the kernel for the launch before to end. The kernel must call
+    /// `wait_for_previous_kernel`.
+    Overlapping,
+    /// [`Mode::Ordered`], with all blocks resident together.
+    Cooperative,
 }
 
 /// Pointers to the arguments, as launch functions want them.
