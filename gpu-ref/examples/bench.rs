@@ -69,7 +69,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 } else {
                     None
                 };
-                for (name, recipe, batches) in std::iter::once(usual).chain(quick) {
+                let published = (strategy == Strategy::Caramel && log_n > 12).then(|| {
+                    ("caramel-8-points".to_owned(), eight_points(usual.1.clone()), &options.batches[..])
+                });
+                for (name, recipe, batches) in std::iter::once(usual).chain(quick).chain(published) {
                     let run = match bits {
                         32 => bench::<u32>,
                         64 => bench::<u64>,
@@ -81,6 +84,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// Caramel's two kernels with eight points a thread, as published.
+fn eight_points(mut recipe: Recipe) -> Recipe {
+    for (pass, lanes_log) in recipe.passes.iter_mut().zip([2, 4]) {
+        (pass.points_log, pass.lanes_log) = (3, lanes_log);
+    }
+    recipe
 }
 
 fn bench<W: Word>(

@@ -112,9 +112,7 @@ impl<W: Word> Plan<W> {
         let module = device.compile(field.source().0, &source::transforms(&recipe))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
             let passes = recipe.passes.iter().enumerate();
-            passes
-                .map(|(i, pass)| module.kernel(&format!("{name}_{i}"), pass.shared_bytes(W::BITS / 8)))
-                .collect()
+            passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
         };
 
         let places = table_places(&recipe);
@@ -305,7 +303,7 @@ impl<W: Word> Plan<W> {
         }
         let name = Field::new(&self.recipe).source().0;
         let module = self.device.compile(name, &source::product(&self.recipe))?;
-        let kernel = |name: &str, pass: &Pass| module.kernel(name, pass.shared_bytes(W::BITS / 8));
+        let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
         let passes = &self.recipe.passes;
         let kernels = ProductKernels {
             heart: kernel("product", &passes[passes.len() - 1])?,
@@ -375,7 +373,7 @@ impl<W: Word> Plan<W> {
                 polynomials.div_ceil(self.recipe.each),
             ],
             threads: pass.threads(),
-            shared: pass.shared_bytes(W::BITS / 8),
+            shared: self.recipe.shared_bytes(pass),
             mode: self.mode(),
         }
     }

@@ -96,6 +96,7 @@ const fn emulated_sizes(strategy: Strategy) -> &'static [u32] {
         Strategy::HeBooster(Sync::Local | Sync::Barrier) => &[10, 12],
         Strategy::HeBooster(Sync::Launches) => &[10],
         Strategy::Shivdikar(Barrett::Classical | Barrett::DhemQuisquater) => &[10, 12],
+        Strategy::Best => &[10, 16],
         _ => &[10, 13, 16],
     }
 }
