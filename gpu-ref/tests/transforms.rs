@@ -4,7 +4,9 @@
 
 use std::sync::LazyLock;
 
-use gpu_ref::{Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, host, number};
+use gpu_ref::{
+    Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, crosscheck, host, number,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -112,6 +114,63 @@ fn check_strategy(device: &Device, strategy: Strategy, sizes: &[u32]) {
     }
 }
 
+/// 994674970 x 994705408 mod 994705409: the classical estimate of the quotient is off by two here, the others by one. A constant
+/// polynomial's transform is constant, so a product of two of them puts exactly these factors through the reduction.
+fn check_hard_product(device: &Device) {
+    let (q, n, a, b) = (994_705_409_u32, 1 << 10, 994_674_970_u32, 994_705_408_u32);
+    let root = (2..)
+        .map(|x| number::pow_mod(x, u128::from(q - 1) / (2 * n as u128), q.into()))
+        .find(|&root| number::pow_mod(root, n as u128, q.into()) == u128::from(q - 1))
+        .unwrap();
+    let modulus = Modulus::new(q, u32::narrow(root), n).unwrap();
+    let constant = |value| std::iter::once(value).chain(std::iter::repeat_n(0, n - 1)).collect::<Vec<_>>();
+    let product = (u64::from(a) * u64::from(b) % u64::from(q)) as u32;
+    for variant in [Barrett::Classical, Barrett::Proposed] {
+        let plan = Plan::new(device, Strategy::Shivdikar(variant), &[modulus]).unwrap();
+        let (mut left, mut right) = (plan.upload(&constant(a)).unwrap(), plan.upload(&constant(b)).unwrap());
+        plan.multiply(&mut left, &mut right).unwrap();
+        assert_eq!(plan.download(&left).unwrap(), constant(product), "{variant:?} on {:?}", device.name());
+    }
+    // Algorithm 3 is for two bits less.
+    let refused = Plan::new(device, Strategy::Shivdikar(Barrett::DhemQuisquater), &[modulus]);
+    assert!(matches!(refused.map(|_| ()), Err(Error::Modulus { q: 994_705_409, .. })));
+}
+
+/// Bad input comes back as an error that says what would be right.
+#[test]
+fn bad_input_is_refused() {
+    let Some(device) = &*EMULATED else { return };
+    let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
+    let plan = Plan::new(device, Strategy::Best, &[modulus]).unwrap();
+    let q = modulus.q();
+    assert_eq!(plan.upload(&[0; 100]).map(|_| ()), Err(Error::Length { unit: 1024, got: 100 }));
+    assert_eq!(plan.upload(&[]).map(|_| ()), Err(Error::Length { unit: 1024, got: 0 }));
+    let mut words = vec![0; 1024];
+    words[7] = q;
+    let range = Error::Range { index: 7, value: q.into(), q: q.into() };
+    assert_eq!(plan.upload(&words).map(|_| ()), Err(range));
+    assert!(matches!(Plan::<u32>::new(device, Strategy::Best, &[]), Err(Error::Dimension { .. })));
+    let small = Modulus::<u32>::find(20, 1 << 9, 0).unwrap();
+    assert!(matches!(Plan::new(device, Strategy::Best, &[small]), Err(Error::Dimension { n: 512, .. })));
+    let wide = Modulus::<u32>::find(31, 1 << 10, 0).unwrap();
+    assert!(matches!(Plan::new(device, Strategy::Best, &[wide]), Err(Error::Modulus { .. })));
+    let mut batch = [plan.upload(&[0; 1024]).unwrap()];
+    let timing = plan.time(gpu_ref::Work::Transform(Direction::Forward), &mut batch);
+    assert!(matches!(timing, Err(Error::Unsupported { .. })));
+}
+
+/// The calls that a cross-check makes, at the longest moduli.
+#[test]
+fn crosscheck_agrees_with_the_host_model() {
+    let Some(device) = &*EMULATED else { return };
+    let modulus = Modulus::<u128>::find(128, 1 << 10, 0).unwrap();
+    let (q, root, n) = (modulus.q(), modulus.root(), modulus.n());
+    let input = inputs(&[modulus], 1, &mut StdRng::seed_from_u64(*SEED));
+    let transformed = crosscheck::forward_wide(device, n, q, root, &input).unwrap();
+    assert_eq!(transformed, host::forward(&modulus, &input));
+    assert_eq!(crosscheck::inverse_wide(device, n, q, root, &transformed).unwrap(), input);
+}
+
 macro_rules! strategies {
     ($($name:ident: $strategy:expr,)*) => {
         mod emulated {
@@ -122,6 +181,13 @@ macro_rules! strategies {
                     check_strategy(device, $strategy, emulated_sizes($strategy));
                 }
             })*
+
+            #[test]
+            fn hard_product() {
+                if let Some(device) = &*EMULATED {
+                    check_hard_product(device);
+                }
+            }
         }
         mod gpu {
             use super::*;
@@ -131,6 +197,13 @@ macro_rules! strategies {
                     check_strategy(device, $strategy, &[10, 11, 12, 13, 14, 15, 16, 17]);
                 }
             })*
+
+            #[test]
+            fn hard_product() {
+                if let Some(device) = &*GPU {
+                    check_hard_product(device);
+                }
+            }
 
             /// Short enough for `compute-sanitizer --tool racecheck`.
             #[test]
