@@ -1,6 +1,6 @@
 //! The instruction set as one table.
 //!
-//! Every instruction is one row of the [`isa!`] invocation below: its documentation, its name,
+//! Every instruction is one row of the `isa!` invocation below: its documentation, its name,
 //! its opcode and BFLY bit, the pipeline that executes it, and its operands with the bits that
 //! hold them and their direction. From the rows come the [`Op`] and [`Instr`] enums, the encoder
 //! and decoder, the operand lists that the assembler, the disassembler and the property tests
@@ -11,7 +11,7 @@
 //!
 //! ```text
 //! [63:55] [54:49] [48] [47:44] [43:24] [23:18] [17:12] [11:6]  [5:0]
-//! VD1     VT1     BFLY opcode  address VD      mode    value   RM      vector load, store
+//! -       -       -    opcode  address VD      mode    value   RM      vector load, store
 //! -       -       -    opcode  address -       -       RT      -       scalar loads
 //! VD1     VT1     BFLY opcode  -       VD      VS      VT      RM      vector-vector compute
 //! -       -       -    opcode  -       VD      VS      RT      RM      vector-scalar compute

@@ -1,12 +1,46 @@
 //! B512, the instruction set of the Ring Processing Unit: encoding, assembly text, object files.
 //!
-//! [`isa`] is the one table from which everything else follows; [`program`] is what text and
-//! object files hold. The crate does no input or output of its own.
+//! [`isa`] is the one table from which everything else follows; a [`Program`] is what all
+//! notations hold:
+//!
+//! * assembly text: [`assemble`] reads it, a program's `Display` prints it;
+//! * ELF object files: [`object::read`] and [`object::write`];
+//! * SPIRAL's C intrinsics: [`intrinsics::parse`] reads them.
+//!
+//! Errors in a text are [`Diagnostic`] values with places; [`Program::check`] is the one set of
+//! rules for what a program may be. [`reference()`] generates the ISA's documentation. The crate does
+//! no input or output of its own.
+//!
+//! ```
+//! let source = ".input x, 512\nvload v0, a0, x, strided 2^1\nhalt\n";
+//! let program = b512_asm::assemble(source)?;
+//! let file = b512_asm::object::write(&program)?;
+//! assert_eq!(b512_asm::object::read(&file)?, program);
+//!
+//! let errors = b512_asm::assemble("vlaod v0, a0, 0\nhalt\n").unwrap_err();
+//! assert_eq!(errors.to_string(), "B001: `vlaod` is no instruction");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod asm;
+pub mod check;
+pub mod diagnostic;
+mod grammar;
+pub mod intrinsics;
 pub mod isa;
+mod lex;
+pub mod object;
+mod print;
 pub mod program;
+mod reference;
 pub mod reg;
+#[cfg(any(test, feature = "proptest"))]
+pub mod strategy;
 
+pub use asm::assemble;
+pub use check::{Defect, InvalidProgram, Place};
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 pub use isa::{DecodeError, Direction, Instr, Op, OpInfo, Operand, OperandKind, OperandSpec, Pipe};
 pub use program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol};
+pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};

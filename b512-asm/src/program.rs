@@ -1,7 +1,7 @@
 //! A program with everything that it needs to stand on its own.
 
 use crate::isa::Instr;
-use crate::reg::{AReg, MReg};
+use crate::reg::{AReg, MAX_SDM_WORDS, MAX_VDM_WORDS, MReg};
 use std::fmt;
 use std::str::FromStr;
 
@@ -34,6 +34,14 @@ impl Program {
     pub fn symbol(&self, name: &str) -> Option<&Symbol> {
         self.symbols.iter().find(|symbol| symbol.name == name)
     }
+
+    /// The initial contents of one of the memories.
+    pub fn image(&self, space: Space) -> &Image {
+        match space {
+            Space::Vdm => &self.vdm,
+            Space::Sdm => &self.sdm,
+        }
+    }
 }
 
 /// Initial contents of a memory: segments in ascending order that do not overlap. Words outside
@@ -48,6 +56,13 @@ impl Image {
     /// One past the last word of the last segment.
     pub fn end(&self) -> u32 {
         self.segments.last().map_or(0, Segment::end)
+    }
+
+    /// The word at `address`: zero outside of the segments.
+    pub fn word(&self, address: u32) -> u128 {
+        let after = self.segments.partition_point(|segment| segment.start <= address);
+        let segment = after.checked_sub(1).map(|at| &self.segments[at]);
+        segment.and_then(|s| s.words.get((address - s.start) as usize)).copied().unwrap_or(0)
     }
 }
 
@@ -76,6 +91,37 @@ pub enum Space {
     Sdm,
 }
 
+impl Space {
+    /// Both memories.
+    pub const ALL: [Self; 2] = [Self::Vdm, Self::Sdm];
+
+    /// The name in assembly text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vdm => "vdm",
+            Self::Sdm => "sdm",
+        }
+    }
+
+    /// Words that the ISA can address.
+    pub const fn max_words(self) -> u32 {
+        match self {
+            Self::Vdm => MAX_VDM_WORDS,
+            Self::Sdm => MAX_SDM_WORDS,
+        }
+    }
+}
+
+/// Upper case, as prose writes it.
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Vdm => "VDM",
+            Self::Sdm => "SDM",
+        })
+    }
+}
+
 /// What a symbol's words are for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
@@ -87,6 +133,27 @@ pub enum Role {
     Table,
     /// Working memory without meaning before and after the run.
     Scratch,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Input, Self::Output, Self::Table, Self::Scratch];
+
+    /// The name of the role's directive, without the dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Table => "table",
+            Self::Scratch => "scratch",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// A named range of a memory.
@@ -102,6 +169,14 @@ pub struct Symbol {
     pub words: u32,
     /// What the words are for.
     pub role: Role,
+}
+
+impl Symbol {
+    /// Whether word `address` of the symbol's memory belongs to the symbol.
+    pub fn contains(&self, address: u64) -> bool {
+        let start = u64::from(self.start);
+        (start..start + u64::from(self.words)).contains(&address)
+    }
 }
 
 /// `output = function(inputs)` over Z_q\[x\]/(x^n + 1): the contract that `rpu run --check` holds

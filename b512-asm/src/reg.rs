@@ -143,6 +143,18 @@ impl Log2 {
     }
 }
 
+/// The mode in assembly text: `linear`, `strided 2^3`, `skip 2^3`, `repeated 2^3`.
+impl fmt::Display for AddressMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linear => f.write_str("linear"),
+            Self::Strided(v) => write!(f, "strided 2^{}", v.value()),
+            Self::StridedSkip(v) => write!(f, "skip 2^{}", v.value()),
+            Self::Repeated(v) => write!(f, "repeated 2^{}", v.value()),
+        }
+    }
+}
+
 impl AddressMode {
     /// The word offset of element `lane` (0 to 511) from the effective address.
     pub const fn element(self, lane: u32) -> u32 {

@@ -1,1 +1,18 @@
-//! To be filled.
+//! Code generation for the RPU: from transforms to scheduled, register-allocated B512 programs.
+//!
+//! A [`plan`] says how a transform's index bits move through lanes, registers and memory;
+//! [`lower`] turns it into straight-line [`code`] over vectors; [`schedule`] orders that code for
+//! a machine and gives it registers; [`kernel`] does all of it and adds tables and symbols.
+//! [`golden`] says what the result must be. The crate does no terminal input or output.
+
+pub mod code;
+pub mod golden;
+pub mod kernel;
+pub mod library;
+pub mod lower;
+pub mod number;
+pub mod plan;
+pub mod schedule;
+pub mod search;
+
+pub use kernel::{Error, Kernel, PlanChoice, Recipe, Request, generate};

@@ -1,1 +1,20 @@
-//! To be filled.
+//! The Ring Processing Unit in software: what a B512 program computes, and what it costs.
+//!
+//! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
+//! [`timing`] says in which cycle each of them happens. The last two are independent: timing
+//! touches no data. [`area`] and [`energy`] follow from the machine's [`tech`]nology. The crate does
+//! no terminal input or output.
+
+pub mod area;
+pub mod cpu;
+pub mod energy;
+pub mod functional;
+pub mod machine;
+pub mod modular;
+pub mod tech;
+pub mod timing;
+
+pub use area::Area;
+pub use energy::{Energy, Events};
+pub use machine::{ConfigError, FitError, Machine, MachineFile, Override};
+pub use tech::Technology;

@@ -1,0 +1,580 @@
+//! The assembler: `.b512` text to a [`Program`].
+//!
+//! ```text
+//! .kernel double                    // comments run from // or # to the end of the line
+//! .input  x, 512                    // 512 words of the VDM, placed after the symbols before it
+//! .output y, 512, at 0x400          // the same at a given word address
+//! .table  k, 1, sdm                 // a word of the SDM
+//! .words  k { 2 }                   // initial contents: decimal or 0x..., over any number of lines
+//! .modulus m1, 0x7fffffffffffffffffffffffffffffff      // launch value of a modulus register
+//! .address a1, y                    // launch value of an address register
+//!
+//! sload s0, k                       // an offset is a number of words, a symbol, or symbol+number
+//! vload v0, a0, x                   // a0 holds 0, so the offset is the address
+//! vmuls v0, v0, s0, m1
+//! vstore v0, a1, 0, strided 2^0     // the mode is linear unless said: strided, skip, repeated 2^k
+//! halt
+//! ```
+//!
+//! `.scratch` declares working memory, and `.computes y = ntt(x), n=1024, modulus=..., root=...`
+//! states what the program is for. The order of the lines matters for instructions and for the
+//! placement of symbols only. `docs/isa.md` describes the instructions.
+
+use crate::check::{Defect, Place};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, nearest};
+use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
+use crate::isa::{Op, Operand, OperandKind, OperandSpec, Pipe};
+use crate::lex::{Fault, is_blank, number, span_in};
+use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol};
+use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
+use std::collections::HashMap;
+
+/// Assembles a `.b512` source.
+///
+/// # Errors
+/// Every error that the source has, in the order of their places, the first
+/// [`Diagnostics::LIMIT`] in full.
+pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |assembler, missing| assembler.check(missing))
+}
+
+/// Assembles directives without the checks of the whole program.
+pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
+    run(source, |_, _| {})
+}
+
+/// What may be missing from a program because of errors that have been reported.
+#[derive(Clone, Copy)]
+struct Missing {
+    instructions: bool,
+    directives: bool,
+}
+
+fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<Program, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let Parse { statements, lost_instruction, lost_directive } = grammar::parse(source, &mut diagnostics);
+    let mut assembler = Assembler {
+        source,
+        diagnostics,
+        program: Program::default(),
+        symbols: HashMap::new(),
+        free: [0; 2],
+        places: Places::default(),
+    };
+    let complete = assembler.statements(statements);
+    let directives = lost_directive || !assembler.diagnostics.is_empty();
+    check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
+    let Assembler { diagnostics, program, .. } = assembler;
+    diagnostics.into_result().map(|()| program)
+}
+
+/// Where each part of the program stands in the source.
+#[derive(Default)]
+struct Places<'a> {
+    name: &'a str,
+    instructions: Vec<&'a str>,
+    symbols: Vec<&'a str>,
+    addresses: Vec<&'a str>,
+    moduli: Vec<&'a str>,
+    equations: Vec<&'a str>,
+    /// For each memory the address and the words of each segment.
+    segments: [Vec<(&'a str, &'a str)>; 2],
+}
+
+struct Assembler<'a> {
+    source: &'a str,
+    diagnostics: Diagnostics,
+    program: Program,
+    /// The number of each symbol.
+    symbols: HashMap<&'a str, usize>,
+    /// For each memory the first word after the symbols declared so far.
+    free: [u64; 2],
+    places: Places<'a>,
+}
+
+impl<'a> Assembler<'a> {
+    /// Puts the statements together; false where one of the instructions is missing for an error.
+    fn statements(&mut self, statements: Vec<Statement<'a>>) -> bool {
+        for statement in &statements {
+            if let Kind::Symbol { .. } = statement.kind {
+                self.take(|this| this.symbol(statement));
+            }
+        }
+        let mut complete = true;
+        let mut segments = [Vec::new(), Vec::new()];
+        for statement in statements {
+            match statement.kind {
+                Kind::Symbol { .. } => {}
+                Kind::Words { at, space, block, words } => self.take(|this| {
+                    let (space, start) = this.image_address(&at, space)?;
+                    segments[space as usize].push((Segment { start, words }, (at.text, block)));
+                    Ok(())
+                }),
+                Kind::Instruction { mnemonic, ref operands } => {
+                    complete &= self.instruction(statement.text, mnemonic, operands);
+                }
+                _ => self.take(|this| this.directive(&statement)),
+            }
+        }
+        for (space, mut segments) in Space::ALL.into_iter().zip(segments) {
+            segments.sort_by_key(|(segment, _)| segment.start);
+            let (segments, places) = segments.into_iter().unzip();
+            self.places.segments[space as usize] = places;
+            match space {
+                Space::Vdm => self.program.vdm = Image { segments },
+                Space::Sdm => self.program.sdm = Image { segments },
+            }
+        }
+        complete
+    }
+
+    /// Reports the fault of `step`, if it has one.
+    fn take(&mut self, step: impl FnOnce(&mut Self) -> Result<(), Fault<'a>>) {
+        if let Err(fault) = step(self) {
+            self.report(fault);
+        }
+    }
+
+    fn report(&mut self, fault: Fault<'a>) {
+        self.diagnostics.push(fault.into_diagnostic(self.source));
+    }
+
+    fn symbol(&mut self, statement: &Statement<'a>) -> Result<(), Fault<'a>> {
+        let Kind::Symbol { role, name, words, space, at } = statement.kind else { return Ok(()) };
+        let limit = i128::from(space.max_words());
+        let start = match at {
+            None => i128::from(self.free[space as usize]),
+            Some(at) => {
+                let start = self.value(&at)?;
+                if !(0..limit).contains(&start) {
+                    let message = format!("address {start:#x} is outside the {space}");
+                    return Err(Fault::new(Code::SymbolRange, at.text, message)
+                        .help(format!("the largest address is {:#x}", limit - 1)));
+                }
+                start
+            }
+        };
+        let (words_text, words) = words;
+        let words = i128::try_from(words)
+            .ok()
+            .filter(|&words| words > 0 && start + words <= limit)
+            .ok_or_else(|| {
+                let message = format!("`{name}` does not fit: {words_text} words from address {start:#x}");
+                Fault::new(Code::SymbolRange, words_text, message).help(format!(
+                    "a symbol has 1 to {} words here, as the {space} has {limit}",
+                    limit - start
+                ))
+            })?;
+        self.free[space as usize] = self.free[space as usize].max((start + words) as u64);
+        self.symbols.entry(name).or_insert(self.program.symbols.len());
+        self.program.symbols.push(Symbol {
+            name: name.to_owned(),
+            space,
+            start: start as u32,
+            words: words as u32,
+            role,
+        });
+        self.places.symbols.push(name);
+        Ok(())
+    }
+
+    fn directive(&mut self, statement: &Statement<'a>) -> Result<(), Fault<'a>> {
+        match &statement.kind {
+            Kind::Kernel { name } => {
+                if !self.program.name.is_empty() {
+                    let message = format!("the kernel has a name already: `{}`", self.program.name);
+                    return Err(Fault::new(Code::Duplicate, name, message));
+                }
+                self.program.name = (*name).to_owned();
+                self.places.name = name;
+            }
+            Kind::Modulus { register, value } => {
+                let Operand::MReg(reg) = parse_register(OperandKind::MReg, "m", register)? else {
+                    return Ok(());
+                };
+                self.program.moduli.push((reg, *value));
+                self.places.moduli.push(statement.text);
+            }
+            Kind::Address { register, at } => {
+                let Operand::AReg(reg) = parse_register(OperandKind::AReg, "a", register)? else {
+                    return Ok(());
+                };
+                self.same_space(at, Space::Vdm, "an address register")?;
+                let address = self.value(at)?;
+                let address = u32::try_from(address).map_err(|_| {
+                    let message = format!("address {address:#x} is outside the VDM");
+                    Fault::new(Code::Address, at.text, message)
+                        .help(format!("the largest address is {:#x}", Space::Vdm.max_words() - 1))
+                })?;
+                self.program.addresses.push((reg, address));
+                self.places.addresses.push(statement.text);
+            }
+            Kind::Computes { output, function, inputs, settings } => {
+                let equation = equation(statement.text, output, function, inputs, settings)?;
+                self.program.equations.push(equation);
+                self.places.equations.push(statement.text);
+            }
+            Kind::Symbol { .. } | Kind::Words { .. } | Kind::Instruction { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn image_address(&self, at: &Expr<'a>, space: Option<Space>) -> Result<(Space, u32), Fault<'a>> {
+        let of_symbol = at.symbol.map(|name| self.lookup(name)).transpose()?.map(|symbol| symbol.space);
+        if let (Some(space), Some(_)) = (space, of_symbol) {
+            self.same_space(at, space, "this image")?;
+        }
+        let space = of_symbol.or(space).unwrap_or(Space::Vdm);
+        let start = self.value(at)?;
+        let fits = u32::try_from(start).ok().filter(|&start| start < space.max_words());
+        let start = fits.ok_or_else(|| {
+            Fault::new(Code::Image, at.text, format!("address {start:#x} is outside the {space}"))
+                .help(format!("the largest address is {:#x}", space.max_words() - 1))
+        })?;
+        Ok((space, start))
+    }
+
+    /// The symbol of that name; `name` is a slice of the source.
+    fn lookup(&self, name: &'a str) -> Result<&Symbol, Fault<'a>> {
+        match self.symbols.get(name) {
+            Some(&i) => Ok(&self.program.symbols[i]),
+            None => {
+                let fault = Fault::new(Code::UnknownSymbol, name, format!("no symbol is called `{name}`"));
+                Err(match nearest(name, self.symbols.keys().copied()) {
+                    Some(near) => fault.help(format!("did you mean `{near}`?")),
+                    None => fault.help("declare it with `.input`, `.output`, `.table` or `.scratch`"),
+                })
+            }
+        }
+    }
+
+    /// The word address that `expr` stands for; it may be outside of every memory.
+    fn value(&self, expr: &Expr<'a>) -> Result<i128, Fault<'a>> {
+        let base = expr.symbol.map(|name| self.lookup(name)).transpose()?.map_or(0, |symbol| symbol.start);
+        Ok(i128::from(base).saturating_add(expr.constant))
+    }
+
+    /// Refuses an address in another memory than `user` works on.
+    fn same_space(&self, expr: &Expr<'a>, space: Space, user: &str) -> Result<(), Fault<'a>> {
+        let Some(name) = expr.symbol else { return Ok(()) };
+        let symbol = self.lookup(name)?;
+        if symbol.space == space {
+            return Ok(());
+        }
+        let message = format!("`{name}` lies in the {}, but {user} addresses the {space}", symbol.space);
+        Err(Fault::new(Code::OperandKind, expr.text, message))
+    }
+
+    /// Adds an instruction; false where it has an error.
+    fn instruction(&mut self, text: &'a str, mnemonic: &'a str, operands: &[&'a str]) -> bool {
+        let Some(op) = Op::from_mnemonic(mnemonic) else {
+            let fault =
+                Fault::new(Code::UnknownMnemonic, mnemonic, format!("`{mnemonic}` is no instruction"));
+            let near = nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
+            self.report(match near {
+                Some(near) => fault.help(format!("did you mean `{near}`?")),
+                None => fault.help("`rpu isa` lists the instructions"),
+            });
+            return false;
+        };
+        let specs = op.info().operands;
+        let least = specs.iter().filter(|spec| spec.kind != OperandKind::Mode).count();
+        if !(least..=specs.len()).contains(&operands.len()) {
+            let fault = operand_count(text, mnemonic, least, specs.len(), operands.len());
+            self.report(fault.help(format!("write `{}`", syntax(op))));
+            return false;
+        }
+        let mut values = Vec::with_capacity(specs.len());
+        for (spec, operand) in specs.iter().zip(operands) {
+            match self.operand(op, spec, operand) {
+                Ok(value) => values.push(value),
+                Err(fault) => self.report(fault),
+            }
+        }
+        if operands.len() < specs.len() {
+            values.push(Operand::Mode(AddressMode::Linear));
+        }
+        match op.with_operands(&values) {
+            Some(instr) => {
+                self.program.instructions.push(instr);
+                self.places.instructions.push(text);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn operand(&self, op: Op, spec: &OperandSpec, text: &'a str) -> Result<Operand, Fault<'a>> {
+        match spec.kind {
+            OperandKind::Offset => self.offset(op, text).map(Operand::Offset),
+            OperandKind::Mode => parse_mode(text).map(Operand::Mode),
+            kind => parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text),
+        }
+    }
+
+    fn offset(&self, op: Op, text: &'a str) -> Result<Offset, Fault<'a>> {
+        let expr = match grammar::expr(text) {
+            Ok(("", expr)) => expr,
+            Err(nom::Err::Failure(fault)) if fault.code == Code::Number => return Err(fault),
+            _ => {
+                let message = format!("expected an offset, found {}", quoted(text));
+                return Err(Fault::new(Code::OperandKind, text, message)
+                    .help("an offset is a number of words, a symbol, or a symbol + a number"));
+            }
+        };
+        let space = offset_space(op);
+        self.same_space(&expr, space, &format!("`{}`", op.info().mnemonic))?;
+        let value = self.value(&expr)?;
+        u32::try_from(value).ok().and_then(Offset::new).ok_or_else(|| {
+            let fault = Fault::new(Code::OffsetRange, text, format!("offset {value} does not fit the address field"));
+            let range = format!("offsets are 0 to {} words", Offset::MAX);
+            match (space, expr.symbol) {
+                (Space::Vdm, Some(name)) => fault.help(format!(
+                    "{range}: let an address register hold the symbol (`.address a1, {name}`) and write the offset from it"
+                )),
+                (Space::Vdm, None) => fault.help(format!("{range}: an address register reaches further")),
+                (Space::Sdm, _) => fault.help(range),
+            }
+        })
+    }
+
+    /// Checks the program as a whole and places its defects in the source, less those that follow
+    /// from earlier errors.
+    fn check(&mut self, missing: Missing) {
+        let Err(invalid) = self.program.check() else { return };
+        for defect in invalid.defects {
+            let consequence = match defect.code {
+                Code::Halt => missing.instructions,
+                Code::UnknownSymbol => missing.directives,
+                _ => false,
+            };
+            if !consequence {
+                let span = self.span(&defect);
+                let Defect { code, message, help, .. } = defect;
+                self.diagnostics.push(Diagnostic { code, message, span, help });
+            }
+        }
+    }
+
+    fn span(&self, defect: &Defect) -> Span {
+        let places = &self.places;
+        let text = match defect.place {
+            Place::Name => places.name,
+            Place::Symbol(i) => places.symbols[i],
+            Place::Address(i) => places.addresses[i],
+            Place::Modulus(i) => places.moduli[i],
+            Place::Equation(i) => places.equations[i],
+            Place::Segment(space, i) => places.segments[space as usize][i].0,
+            Place::Word { space, segment, word } => {
+                let (at, block) = places.segments[space as usize][segment];
+                let mut tokens = BlockTokens { rest: block.get(1..).unwrap_or("") };
+                tokens.nth(word).unwrap_or(at)
+            }
+            Place::Instruction(i) => match places.instructions.get(i).or(places.instructions.last()) {
+                Some(instruction) => instruction,
+                None => return self.source.len()..self.source.len(),
+            },
+        };
+        span_in(self.source, text)
+    }
+}
+
+/// The memory that an instruction's offset is an address of.
+pub(crate) fn offset_space(op: Op) -> Space {
+    match op.pipe() {
+        Pipe::LoadStore => Space::Vdm,
+        Pipe::Compute | Pipe::Shuffle | Pipe::Scalar => Space::Sdm,
+    }
+}
+
+/// The instruction's form, `vload vd, base, offset [, mode]`.
+pub(crate) fn syntax(op: Op) -> String {
+    let info = op.info();
+    let mut text = info.mnemonic.to_owned();
+    for (i, spec) in info.operands.iter().enumerate() {
+        let separator = if i == 0 { " " } else { ", " };
+        match spec.kind {
+            OperandKind::Mode => text.push_str(&format!(" [, {}]", spec.name)),
+            _ => text.extend([separator, spec.name]),
+        }
+    }
+    text
+}
+
+fn equation<'a>(
+    text: &'a str,
+    output: &str,
+    function: &'a str,
+    inputs: &[&str],
+    settings: &[(&'a str, u128)],
+) -> Result<Equation, Fault<'a>> {
+    let function: Function = function.parse().map_err(|()| {
+        let names = Function::ALL.map(Function::name);
+        let fault = Fault::new(Code::Equation, function, format!("no function is called `{function}`"));
+        match nearest(function, names) {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault.help(format!("the functions are {}", names.join(", "))),
+        }
+    })?;
+    let mut values = HashMap::new();
+    for &(key, value) in settings {
+        if values.insert(key, value).is_some() {
+            return Err(Fault::new(Code::Duplicate, key, format!("`{key}` is given twice")));
+        }
+    }
+    let mut setting = |key: &str, needed: bool| match values.remove(key) {
+        None if needed => {
+            let message = format!("the equation does not give `{key}`");
+            Err(Fault::new(Code::Equation, text, message).help(format!("add `, {key}=...`")))
+        }
+        value => Ok(value.unwrap_or(0)),
+    };
+    let n = setting("n", true)?;
+    let n = u32::try_from(n)
+        .map_err(|_| Fault::new(Code::Equation, text, format!("n = {n} is larger than any memory")))?;
+    Ok(Equation {
+        output: output.to_owned(),
+        function,
+        inputs: inputs.iter().map(|&input| input.to_owned()).collect(),
+        n,
+        modulus: setting("modulus", true)?,
+        root: setting("root", function.needs_root())?,
+    })
+}
+
+/// What messages call a register of that kind.
+fn register_file(kind: OperandKind) -> &'static str {
+    match kind {
+        OperandKind::VReg => "a vector register",
+        OperandKind::SReg => "a scalar register",
+        OperandKind::AReg => "an address register",
+        OperandKind::MReg => "a modulus register",
+        OperandKind::Offset | OperandKind::Mode => "a register",
+    }
+}
+
+/// The letter in front of a register's number.
+fn prefix(kind: OperandKind) -> char {
+    match kind {
+        OperandKind::VReg => VReg::PREFIX,
+        OperandKind::SReg => SReg::PREFIX,
+        OperandKind::AReg => AReg::PREFIX,
+        OperandKind::MReg => MReg::PREFIX,
+        OperandKind::Offset | OperandKind::Mode => ' ',
+    }
+}
+
+/// The register of that kind and number, if there is one.
+pub(crate) fn register(kind: OperandKind, index: u8) -> Option<Operand> {
+    match kind {
+        OperandKind::VReg => VReg::new(index).map(Operand::VReg),
+        OperandKind::SReg => SReg::new(index).map(Operand::SReg),
+        OperandKind::AReg => AReg::new(index).map(Operand::AReg),
+        OperandKind::MReg => MReg::new(index).map(Operand::MReg),
+        OperandKind::Offset | OperandKind::Mode => None,
+    }
+}
+
+/// An operand in a message.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
+}
+
+/// `name` at `text` has `found` operands instead of `least` to `most`.
+pub(crate) fn operand_count<'a>(
+    text: &'a str,
+    name: &str,
+    least: usize,
+    most: usize,
+    found: usize,
+) -> Fault<'a> {
+    let number = if least == most { "" } else { &format!("{least} or ") };
+    Fault::new(Code::OperandCount, text, format!("`{name}` takes {number}{most} operands, not {found}"))
+}
+
+/// A register of that kind, written as `prefix` and a number.
+pub(crate) fn parse_register<'a>(
+    kind: OperandKind,
+    prefix: &str,
+    text: &'a str,
+) -> Result<Operand, Fault<'a>> {
+    let name = register_file(kind);
+    let last = REGISTERS - 1;
+    let range = || format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
+    let digits = text.strip_prefix(prefix).filter(|digits| {
+        let canonical = digits.len() == 1 || !digits.starts_with('0');
+        !digits.is_empty() && canonical && digits.bytes().all(|b| b.is_ascii_digit())
+    });
+    let Some(digits) = digits else {
+        let message = format!("expected {name}, found {}", quoted(text));
+        return Err(Fault::new(Code::OperandKind, text, message).help(range()));
+    };
+    digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
+        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range())
+    })
+}
+
+fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
+    let word = &text[..text.find(is_blank).unwrap_or(text.len())];
+    let rest = text[word.len()..].trim_start_matches(is_blank);
+    let mode: fn(Log2) -> AddressMode = match word {
+        "linear" if rest.is_empty() => return Ok(AddressMode::Linear),
+        "strided" => AddressMode::Strided,
+        "skip" => AddressMode::StridedSkip,
+        "repeated" => AddressMode::Repeated,
+        _ => {
+            let fault = Fault::new(Code::Mode, text, format!("{} is no addressing mode", quoted(text)));
+            let names = ["linear", "strided", "skip", "repeated"];
+            let exponent = |near| if near == "linear" { "" } else { " 2^k" };
+            return Err(match nearest(word, names) {
+                Some(near) => fault.help(format!("did you mean `{near}{}`?", exponent(near))),
+                None => fault.help("the modes are `linear`, `strided 2^k`, `skip 2^k` and `repeated 2^k`"),
+            });
+        }
+    };
+    let form = format!("write `{word} 2^k` with k from 0 to {}", Log2::MAX);
+    let exponent = rest.strip_prefix("2^").and_then(|digits| match number(digits) {
+        Ok(("", exponent)) => Some(exponent),
+        _ => None,
+    });
+    let Some(exponent) = exponent else {
+        let fault = Fault::new(Code::Mode, text, format!("`{word}` needs a power of two"));
+        return Err(match number(rest) {
+            Ok(("", n)) if n.is_power_of_two() => fault.help(format!("write `{word} 2^{}`", n.ilog2())),
+            _ => fault.help(form),
+        });
+    };
+    u8::try_from(exponent).ok().and_then(Log2::new).map(mode).ok_or_else(|| {
+        Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_module_assembles() {
+        let documentation = include_str!("asm.rs").lines().map_while(|line| line.strip_prefix("//!"));
+        let example = documentation.skip_while(|line| !line.ends_with("```text")).skip(1);
+        let example: Vec<_> = example.take_while(|line| !line.ends_with("```")).collect();
+        let program = assemble(&example.join("\n")).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!((program.instructions.len(), program.symbols.len()), (5, 3));
+    }
+
+    #[test]
+    fn symbols_follow_the_end_of_those_before_in_their_memory() {
+        let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
+        let program = assemble(source).unwrap();
+        let starts: Vec<_> = program.symbols.iter().map(|symbol| symbol.start).collect();
+        assert_eq!(starts, [16, 0, 16, 24]);
+    }
+
+    #[test]
+    fn a_values_place_is_found_among_comments_and_commas() {
+        let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
+        let errors = assemble(source).unwrap_err();
+        let spans: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
+        assert_eq!(spans, ["9"]);
+    }
+}

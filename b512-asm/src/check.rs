@@ -1,0 +1,347 @@
+//! What makes a [`Program`] well-formed, whatever notation it came from.
+//!
+//! The assembler and the object reader both end with [`Program::check`], and the object writer
+//! begins with it, so that a program that any of them hands out or accepts keeps these rules:
+//!
+//! * names are identifiers and unique; symbols and images lie inside the ISA's memories;
+//! * image segments are in ascending order, not empty, and do not overlap;
+//! * launch values fit their registers; moduli are odd and at least 3;
+//! * equations name input and output symbols of the VDM of n words;
+//! * values of inputs and tables are below the modulus where there is only one;
+//! * the program ends with its only `halt`.
+
+use crate::diagnostic::{Code, Diagnostics, nearest};
+use crate::isa::{Instr, Op};
+use crate::program::{Equation, Program, Role, Space};
+use crate::reg::MAX_VDM_WORDS;
+use std::collections::HashSet;
+use std::fmt;
+
+/// The part of a program that a [`Defect`] is in; numbers index the program's lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The kernel's name.
+    Name,
+    /// An instruction; one past the last where one is missing.
+    Instruction(usize),
+    /// A symbol.
+    Symbol(usize),
+    /// The launch value of an address register.
+    Address(usize),
+    /// The launch value of a modulus register.
+    Modulus(usize),
+    /// An equation.
+    Equation(usize),
+    /// A segment of a memory's image.
+    Segment(Space, usize),
+    /// A word of a segment of a memory's image.
+    Word {
+        /// The memory.
+        space: Space,
+        /// The number of the segment.
+        segment: usize,
+        /// The number of the word in the segment.
+        word: usize,
+    },
+}
+
+/// A rule that a program breaks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Defect {
+    /// The kind of error.
+    pub code: Code,
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A program that breaks rules: all of its defects, except that at most
+/// [`Diagnostics::LIMIT`] words of the images are listed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidProgram {
+    /// The defects, at least one.
+    pub defects: Vec<Defect>,
+}
+
+impl fmt::Display for InvalidProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, defect) in self.defects.iter().enumerate() {
+            let newline = if i > 0 { "\n" } else { "" };
+            write!(f, "{newline}{defect}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InvalidProgram {}
+
+/// Whether `name` can name a kernel or a symbol: a letter or `_`, then letters, digits, `_`, `.`.
+pub fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+}
+
+impl Program {
+    /// Whether the program keeps the rules of the [module](self).
+    ///
+    /// # Errors
+    /// Every rule that it breaks.
+    pub fn check(&self) -> Result<(), InvalidProgram> {
+        let mut checker = Checker { program: self, defects: Vec::new() };
+        checker.names();
+        checker.symbols();
+        checker.image(Space::Vdm);
+        checker.image(Space::Sdm);
+        checker.launch_values();
+        checker.equations();
+        checker.reduced_values();
+        checker.halt();
+        if checker.defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects: checker.defects }) }
+    }
+
+    /// The program's modulus, where it can only be one: every launch value and equation has the
+    /// same, and no instruction loads another.
+    pub fn only_modulus(&self) -> Option<u128> {
+        let launch = self.moduli.iter().map(|&(_, modulus)| modulus);
+        let mut all = launch.chain(self.equations.iter().map(|equation| equation.modulus));
+        let first = all.next()?;
+        (all.all(|modulus| modulus == first) && !self.loads_moduli()).then_some(first)
+    }
+
+    fn loads_moduli(&self) -> bool {
+        self.instructions.iter().any(|instr| instr.op() == Op::Mload)
+    }
+}
+
+struct Checker<'a> {
+    program: &'a Program,
+    defects: Vec<Defect>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, code: Code, place: Place, message: String, help: impl Into<Option<String>>) {
+        self.defects.push(Defect { code, place, message, help: help.into() });
+    }
+
+    fn names(&mut self) {
+        let program = self.program;
+        let rule = "a name is a letter or `_`, then letters, digits, `_` or `.`";
+        if !program.name.is_empty() && !is_name(&program.name) {
+            let message = format!("`{}` cannot name a kernel", program.name.escape_debug());
+            self.report(Code::Syntax, Place::Name, message, rule.to_owned());
+        }
+        for (i, symbol) in program.symbols.iter().enumerate() {
+            if !is_name(&symbol.name) {
+                let message = format!("`{}` cannot name a symbol", symbol.name.escape_debug());
+                self.report(Code::Syntax, Place::Symbol(i), message, rule.to_owned());
+            }
+        }
+    }
+
+    fn symbols(&mut self) {
+        let mut seen = HashSet::new();
+        for (i, symbol) in self.program.symbols.iter().enumerate() {
+            if !seen.insert(&symbol.name) {
+                let message = format!("symbol `{}` is declared twice", symbol.name);
+                let help = "a name stands for one range of words".to_owned();
+                self.report(Code::Duplicate, Place::Symbol(i), message, help);
+            }
+            let limit = symbol.space.max_words();
+            if symbol.words == 0 {
+                let message = format!("symbol `{}` has no words", symbol.name);
+                self.report(Code::SymbolRange, Place::Symbol(i), message, None);
+            } else if u64::from(symbol.start) + u64::from(symbol.words) > u64::from(limit) {
+                let end = u64::from(symbol.start) + u64::from(symbol.words);
+                let message = format!("symbol `{}` ends at word {end:#x}", symbol.name);
+                let help = format!("the {} has {limit:#x} words at most", symbol.space);
+                self.report(Code::SymbolRange, Place::Symbol(i), message, help);
+            }
+        }
+    }
+
+    fn image(&mut self, space: Space) {
+        let mut free_from = 0;
+        for (i, segment) in self.program.image(space).segments.iter().enumerate() {
+            let place = Place::Segment(space, i);
+            let start = u64::from(segment.start);
+            let end = start + segment.words.len() as u64;
+            if segment.words.is_empty() {
+                self.report(Code::Image, place, format!("no words for address {start:#x}"), None);
+            } else if end > u64::from(space.max_words()) {
+                let message = format!("the words end at address {end:#x}");
+                let help = format!("the {space} has {:#x} words at most", space.max_words());
+                self.report(Code::Image, place, message, help);
+            } else if start < free_from {
+                let message = format!("the words from address {start:#x} overlap others");
+                let help = format!("the {space} has contents up to address {free_from:#x} before these");
+                self.report(Code::Image, place, message, help);
+            }
+            free_from = free_from.max(end);
+        }
+    }
+
+    fn launch_values(&mut self) {
+        let program = self.program;
+        let mut seen = HashSet::new();
+        for (i, &(reg, address)) in program.addresses.iter().enumerate() {
+            let place = Place::Address(i);
+            if !seen.insert(reg) {
+                self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
+            }
+            if address >= MAX_VDM_WORDS {
+                let message = format!("launch value {address:#x} of `{reg}` is outside the VDM");
+                let help = format!("the largest address is {:#x}", MAX_VDM_WORDS - 1);
+                self.report(Code::Address, place, message, help);
+            }
+        }
+        let mut seen = HashSet::new();
+        for (i, &(reg, modulus)) in program.moduli.iter().enumerate() {
+            let place = Place::Modulus(i);
+            if !seen.insert(reg) {
+                self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
+            }
+            self.modulus(place, modulus);
+        }
+    }
+
+    /// Whether `modulus` can be one.
+    fn modulus(&mut self, place: Place, modulus: u128) -> bool {
+        let good = modulus >= 3 && !modulus.is_multiple_of(2);
+        if !good {
+            let what = if modulus < 3 { "too small" } else { "even" };
+            let help = "a modulus is odd and at least 3".to_owned();
+            self.report(Code::Modulus, place, format!("the modulus {modulus:#x} is {what}"), help);
+        }
+        good
+    }
+
+    fn equations(&mut self) {
+        let program = self.program;
+        let mut seen = HashSet::new();
+        for (i, equation) in program.equations.iter().enumerate() {
+            if !seen.insert(&equation.output) {
+                let message = format!("`{}` has two equations", equation.output);
+                self.report(Code::Duplicate, Place::Equation(i), message, None);
+            }
+            self.equation(Place::Equation(i), equation);
+        }
+    }
+
+    fn equation(&mut self, place: Place, equation: &Equation) {
+        let &Equation { function, n, modulus, root, .. } = equation;
+        let good_modulus = self.modulus(place, modulus);
+        let good_n = n >= 2 && n.is_power_of_two();
+        if !good_n {
+            let message = format!("n = {n} is not a power of two from 2 on");
+            self.report(Code::Equation, place, message, None);
+        }
+        if equation.inputs.len() != function.arity() {
+            let message =
+                format!("`{function}` takes {} operands, not {}", function.arity(), equation.inputs.len());
+            self.report(Code::Equation, place, message, None);
+        }
+        self.operand(place, &equation.output, Role::Output, n);
+        for input in &equation.inputs {
+            self.operand(place, input, Role::Input, n);
+        }
+        if function.needs_root() {
+            if good_n && good_modulus && modulus % (2 * u128::from(n)) != 1 {
+                let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * u64::from(n));
+                let help = format!("`{function}` needs a primitive 2n-th root of unity");
+                self.report(Code::Equation, place, message, help);
+            }
+            if root == 0 || root >= modulus {
+                let message = format!("the root {root:#x} is not between 0 and the modulus");
+                self.report(Code::Equation, place, message, None);
+            }
+        } else if root != 0 {
+            let message = format!("`{function}` is defined without a root of unity");
+            self.report(Code::Equation, place, message, "leave `root` out".to_owned());
+        }
+        let launch = &self.program.moduli;
+        let known = good_modulus && !launch.is_empty() && !self.program.loads_moduli();
+        if known && launch.iter().all(|&(_, other)| other != modulus) {
+            let message = format!("no modulus register holds the equation's modulus {modulus:#x}");
+            let help = format!("`{}` holds {:#x}", launch[0].0, launch[0].1);
+            self.report(Code::Equation, place, message, help);
+        }
+    }
+
+    fn operand(&mut self, place: Place, name: &str, role: Role, n: u32) {
+        let program = self.program;
+        let Some(symbol) = program.symbol(name) else {
+            let near = nearest(name, program.symbols.iter().map(|symbol| symbol.name.as_str()));
+            let help = near.map(|near| format!("did you mean `{near}`?"));
+            let message = format!("the equation names `{name}`, which is no symbol");
+            return self.report(Code::UnknownSymbol, place, message, help);
+        };
+        if symbol.role != role || symbol.space != Space::Vdm {
+            let message = format!("`{name}` is not an {role} in the VDM");
+            let help = format!("declare it with `.{role} {name}, {n}`");
+            self.report(Code::Equation, place, message, help);
+        } else if symbol.words != n {
+            let message = format!("`{name}` has {} words where n = {n}", symbol.words);
+            self.report(Code::Equation, place, message, None);
+        }
+    }
+
+    fn reduced_values(&mut self) {
+        let program = self.program;
+        let Some(modulus) = program.only_modulus() else { return };
+        let mut reported = 0;
+        for (s, segment) in program.vdm.segments.iter().enumerate() {
+            for (w, &word) in segment.words.iter().enumerate() {
+                if word < modulus {
+                    continue;
+                }
+                let address = u64::from(segment.start) + w as u64;
+                let owner = program.symbols.iter().find(|symbol| {
+                    let data = matches!(symbol.role, Role::Input | Role::Table);
+                    data && symbol.space == Space::Vdm && symbol.contains(address)
+                });
+                if let Some(symbol) = owner {
+                    let index = address - u64::from(symbol.start);
+                    let message = format!("{}[{index}] = {word:#x} is not below the modulus", symbol.name);
+                    let place = Place::Word { space: Space::Vdm, segment: s, word: w };
+                    self.report(Code::NotReduced, place, message, format!("the modulus is {modulus:#x}"));
+                    reported += 1;
+                    if reported == Diagnostics::LIMIT {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn halt(&mut self) {
+        let instructions = &self.program.instructions;
+        let first = instructions.iter().position(|instr| *instr == Instr::Halt {});
+        match first {
+            None => {
+                let message = "the program has no `halt`".to_owned();
+                let help = "put `halt` after the last instruction".to_owned();
+                self.report(Code::Halt, Place::Instruction(instructions.len()), message, help);
+            }
+            Some(i) if i + 1 < instructions.len() => {
+                let message = "this instruction comes after `halt` and cannot execute".to_owned();
+                let help = "a program has one `halt`, its last instruction".to_owned();
+                self.report(Code::Halt, Place::Instruction(i + 1), message, help);
+            }
+            Some(_) => {}
+        }
+    }
+}

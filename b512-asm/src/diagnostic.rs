@@ -1,0 +1,337 @@
+//! Errors in a text as values: what is wrong, where, and what would be right.
+//!
+//! A [`Diagnostic`] points into the source by byte range and carries no layout: the command line
+//! renders it. Every kind of error has a [`Code`] such as `B001` with a longer explanation.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// Bytes of the source, `start` included, `end` excluded; both are character boundaries.
+pub type Span = Range<usize>;
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $title:literal;)*) => {
+        /// The kinds of error.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Code {
+            $(#[doc = $title] #[doc = ""] $(#[doc = $doc])* $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The code as users see it: `B001`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The error in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+
+            /// The lines of the explanation as rustdoc sees them.
+            const fn lines(self) -> &'static [&'static str] {
+                match self { $(Self::$variant => &[$($doc),*],)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Every line of a program is an instruction, a directive (which begins with a dot) or a
+    /// comment. The first word of this line is none of the instructions; `rpu isa` lists them.
+    UnknownMnemonic = "B001", "unknown instruction";
+
+    /// An instruction takes the operands of its row in the ISA table, in that order, separated by
+    /// commas. Only the addressing mode of `vload` and `vstore` may be left out: it is then
+    /// linear.
+    ///
+    /// ```text
+    /// vload v3, a1, 512, strided 2^1
+    /// bfly v1, v2, v3, v4, v5, m1
+    /// ```
+    OperandCount = "B002", "wrong number of operands";
+
+    /// A letter says which register file a register belongs to: `v` for the vector registers, `s`
+    /// for scalars, `a` for addresses, `m` for moduli. Each operand of an instruction takes
+    /// registers of one file only.
+    OperandKind = "B003", "wrong kind of operand";
+
+    /// Each of the four register files has 64 registers, numbered 0 to 63.
+    RegisterRange = "B004", "register out of range";
+
+    /// The instruction word has 20 bits for an offset in words of 16 bytes, so 1048575 is the
+    /// largest. A vector load or store adds the offset to an address register, which reaches
+    /// all of the VDM: set the register to the symbol's address before the start and write offsets
+    /// from there.
+    ///
+    /// ```text
+    /// .address a1, x
+    /// vload v3, a1, 512
+    /// ```
+    OffsetRange = "B005", "offset does not fit";
+
+    /// A vector load or store has one of four addressing modes; lane i is at the effective
+    /// address plus
+    ///
+    /// ```text
+    /// linear (or nothing)   i
+    /// strided 2^k           i * 2^k
+    /// skip 2^k              (i >> k) * 2^(k+1) + i mod 2^k
+    /// repeated 2^k          i mod 2^k
+    /// ```
+    ///
+    /// where k is 0 to 20.
+    Mode = "B006", "no such addressing mode";
+
+    /// The directives are `.kernel`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
+    /// `.modulus`, `.address` and `.computes`.
+    UnknownDirective = "B007", "unknown directive";
+
+    /// The text does not follow the grammar. The forms of the directives are
+    ///
+    /// ```text
+    /// .kernel NAME
+    /// .input NAME, WORDS [, vdm|sdm] [, at ADDRESS]     also .output, .table, .scratch
+    /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
+    /// .modulus m1, NUMBER
+    /// .address a1, ADDRESS
+    /// .computes y = ntt(x), n=1024, modulus=NUMBER, root=NUMBER
+    /// ```
+    ///
+    /// An address is a number of words, a symbol, or a symbol plus or minus a number. Comments
+    /// run from `//` or `#` to the end of the line.
+    Syntax = "B008", "syntax error";
+
+    /// Numbers are decimal, or hexadecimal after `0x`; `_` may stand between digits. They have at
+    /// most 128 bits, or fewer where the text says so.
+    Number = "B009", "not a number that fits";
+
+    /// An address names a symbol that no `.input`, `.output`, `.table` or `.scratch` declares. The
+    /// `at` address of a symbol may only name symbols declared on an earlier line.
+    UnknownSymbol = "B010", "unknown symbol";
+
+    /// A name, a register's launch value, the kernel's name or an output's equation is given
+    /// twice.
+    Duplicate = "B011", "defined twice";
+
+    /// A symbol has at least one word and lies inside its memory. The ISA can address 2^21 words
+    /// of VDM and 2^20 words of SDM; a machine may have less.
+    SymbolRange = "B012", "symbol outside the memory";
+
+    /// Initial contents lie inside their memory, and no word has two of them.
+    Image = "B013", "bad memory image";
+
+    /// The machine's arithmetic is defined for values below the modulus only. Where a program has
+    /// a single modulus (the same in all `.modulus` and `.computes` lines, and no `mload`), the
+    /// initial contents of inputs and tables in the VDM are checked against it.
+    NotReduced = "B014", "value not below the modulus";
+
+    /// A modulus is odd and at least 3: the multipliers reduce by Montgomery's or Barrett's
+    /// method with an odd modulus of up to 128 bits.
+    Modulus = "B015", "bad modulus";
+
+    /// `.computes output = function(inputs)` names symbols of the VDM with the roles output and
+    /// input and n words each. n is a power of two, at least 2. The transforms need a primitive
+    /// 2n-th root of unity, so their modulus is 1 mod 2n.
+    ///
+    /// ```text
+    /// .computes y = ntt(x), n=1024, modulus=0x..., root=0x...
+    /// ```
+    Equation = "B016", "bad equation";
+
+    /// A program ends with one `halt`, its last instruction: there are no branches, so nothing
+    /// after it could execute.
+    Halt = "B017", "program does not end with halt";
+
+    /// The intrinsics front end knows the calls of the paper's listing and their plain relatives.
+    UnknownIntrinsic = "B018", "unknown intrinsic";
+
+    /// The offsets of `_vload_512x128i` and its relatives count bytes, of which a word has 16.
+    ByteOffset = "B019", "byte offset inside a word";
+
+    /// The launch value of an address register is a word address of the VDM, below 2^21.
+    Address = "B020", "address outside the VDM";
+}
+
+impl Code {
+    /// The code in full: title and explanation, a text of several lines.
+    pub fn explanation(self) -> String {
+        let mut text = format!("{}: {}\n\n", self.name(), self.title());
+        let mut indent = "";
+        for line in self.lines() {
+            let line = line.strip_prefix(' ').unwrap_or(line);
+            if line.starts_with("```") {
+                indent = if indent.is_empty() { "    " } else { "" };
+            } else {
+                text.push_str(if line.is_empty() { "" } else { indent });
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is no code; [`Code::ALL`] lists them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no such code: the codes are B001 to B{:03}", Code::ALL.len())]
+pub struct UnknownCode;
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    /// Reads `B001`, in upper or lower case.
+    fn from_str(name: &str) -> Result<Self, UnknownCode> {
+        Self::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or(UnknownCode)
+    }
+}
+
+/// One error in a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// The kind of error.
+    pub code: Code,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without help.
+    pub(crate) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), span, help: None }
+    }
+
+    /// Line and column of the error's beginning in `source`, both from 1; columns count
+    /// characters.
+    pub fn line_column(&self, source: &str) -> (usize, usize) {
+        let before = source.get(..self.span.start).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// The errors found in a text, in the order of their places; at least one.
+///
+/// After [`Diagnostics::LIMIT`] errors the rest is only counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    omitted: usize,
+}
+
+impl Diagnostics {
+    /// The most errors that are reported one by one.
+    pub const LIMIT: usize = 20;
+
+    /// The errors.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// The number of further errors that are not listed.
+    pub fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if self.list.len() < Self::LIMIT {
+            self.list.push(diagnostic);
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// `Err` with the errors in the order of the text, if there are any.
+    pub(crate) fn into_result(mut self) -> Result<(), Self> {
+        self.list.sort_by_key(|diagnostic| diagnostic.span.start);
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.iter().enumerate() {
+            let newline = if i > 0 { "\n" } else { "" };
+            write!(f, "{newline}{diagnostic}")?;
+        }
+        match self.omitted {
+            0 => Ok(()),
+            omitted => write!(f, "\nand {omitted} more"),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The candidate that `word` was probably meant to be, if one is close.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_ascii_lowercase();
+    let allowed = if word.chars().count() <= 3 { 1 } else { 2 };
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&word, &candidate.to_ascii_lowercase()), candidate))
+        .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.len())
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_numbered_without_gaps_and_read_back() {
+        for (i, &code) in Code::ALL.iter().enumerate() {
+            assert_eq!(code.name(), format!("B{:03}", i + 1));
+            assert_eq!(code.name().to_lowercase().parse(), Ok(code));
+            assert!(code.explanation().lines().count() > 2, "{code} has no explanation");
+        }
+        assert_eq!("B999".parse::<Code>(), Err(UnknownCode));
+    }
+
+    #[test]
+    fn the_nearest_name_is_close_or_none() {
+        let names = ["vadd", "vadds", "vsub", "halt"];
+        assert_eq!(nearest("vaddd", names), Some("vadd"));
+        assert_eq!(nearest("HALT", names), Some("halt"));
+        assert_eq!(nearest("multiply", names), None);
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let diagnostic = Diagnostic::new(Code::Syntax, 7..8, "");
+        assert_eq!(diagnostic.line_column("a\nå∂x"), (2, 3));
+    }
+}

@@ -1,0 +1,330 @@
+//! The grammar of `.b512` text: source to statements, in which names are not yet resolved.
+//!
+//! A statement is a line; only the words of an image run over several, between braces. A line
+//! that does not parse becomes a diagnostic and the next one is tried.
+
+use crate::diagnostic::{Code, Diagnostics, nearest};
+use crate::isa::Op;
+use crate::lex::{
+    Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
+};
+use crate::program::{Role, Space};
+use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_till, take_while};
+use nom::character::complete::{char, one_of};
+use nom::combinator::{consumed, opt, value};
+use nom::multi::{many0, separated_list0, separated_list1};
+use nom::sequence::{delimited, preceded};
+
+/// A statement with the text that it was read from, for the spans of later errors.
+#[derive(Debug)]
+pub(crate) struct Statement<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind<'a> {
+    Kernel { name: &'a str },
+    Symbol { role: Role, name: &'a str, words: (&'a str, u128), space: Space, at: Option<Expr<'a>> },
+    Words { at: Expr<'a>, space: Option<Space>, block: &'a str, words: Vec<u128> },
+    Modulus { register: &'a str, value: u128 },
+    Address { register: &'a str, at: Expr<'a> },
+    Computes { output: &'a str, function: &'a str, inputs: Vec<&'a str>, settings: Vec<(&'a str, u128)> },
+    Instruction { mnemonic: &'a str, operands: Vec<&'a str> },
+}
+
+/// A word address: a constant, or a symbol's address plus a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expr<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) symbol: Option<&'a str>,
+    pub(crate) constant: i128,
+}
+
+/// The directives other than those of [`Role`].
+const DIRECTIVES: [&str; 5] = ["kernel", "words", "modulus", "address", "computes"];
+
+/// What a source consists of, as far as it parses.
+#[derive(Debug, Default)]
+pub(crate) struct Parse<'a> {
+    pub(crate) statements: Vec<Statement<'a>>,
+    /// A line that was meant as an instruction did not parse.
+    pub(crate) lost_instruction: bool,
+    /// A line that was meant as a directive did not parse.
+    pub(crate) lost_directive: bool,
+}
+
+/// Parses a whole source.
+pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse<'a> {
+    let mut parse = Parse::default();
+    let mut rest = skip_space(source);
+    while !rest.is_empty() {
+        let (line, next) = code_of_line(rest);
+        let mut after = next;
+        let is_directive = line.starts_with('.');
+        let result = if let Some(semicolon) = line.find(';') {
+            let fault = Fault::new(Code::Syntax, &line[semicolon..][..1], "`;` has no meaning here");
+            Err(fault.help("an instruction or directive ends with its line; comments begin with `//` or `#`"))
+        } else if is_directive {
+            directive(line, rest, &mut after, source, diagnostics)
+        } else {
+            instruction(line)
+        };
+        match result {
+            Ok(kind) => {
+                let text = line.trim_end();
+                parse.statements.push(Statement { text, kind });
+            }
+            Err(fault) => {
+                parse.lost_directive |= is_directive;
+                parse.lost_instruction |= !is_directive;
+                diagnostics.push(fault.into_diagnostic(source));
+            }
+        }
+        rest = skip_space(after);
+    }
+    parse
+}
+
+/// Splits off the first line: its text without comment, and what follows the line.
+fn code_of_line(input: &str) -> (&str, &str) {
+    let end = input.find('\n').unwrap_or(input.len());
+    let (line, rest) = input.split_at(end);
+    let comment = line.find("//").into_iter().chain(line.find('#')).min();
+    (line[..comment.unwrap_or(line.len())].trim_end(), rest)
+}
+
+/// Skips blanks, empty lines and comments.
+pub(crate) fn skip_space(mut input: &str) -> &str {
+    loop {
+        input = input.trim_start();
+        if !(input.starts_with("//") || input.starts_with('#')) {
+            return input;
+        }
+        input = &input[input.find('\n').unwrap_or(input.len())..];
+    }
+}
+
+/// Runs `parser` over the whole of `line`.
+fn whole<'a, O>(line: &'a str, mut parser: impl FnMut(&'a str) -> Parsed<'a, O>) -> Result<O, Fault<'a>> {
+    let (rest, output) = parser(line).map_err(fault)?;
+    match rest.is_empty() {
+        true => Ok(output),
+        false => Err(Fault::new(Code::Syntax, first_token(rest), "expected the end of the line").help(
+            "an instruction or directive stands on a line of its own; comments begin with `//` or `#`",
+        )),
+    }
+}
+
+fn instruction(line: &str) -> Result<Kind<'_>, Fault<'_>> {
+    whole(line, |line| {
+        let (rest, mnemonic) = expect("an instruction, a directive or a comment", ws(token)).parse(line)?;
+        let operand = take_till(|c| c == ',').map(str::trim);
+        let (rest, mut operands) = separated_list0(char(','), operand).parse(rest)?;
+        if operands == [""] {
+            operands.clear();
+        }
+        Ok((rest, Kind::Instruction { mnemonic, operands }))
+    })
+}
+
+/// A directive. `line` is its first line; `input` begins with it and `after` is what follows the
+/// directive, which is moved on where it takes more than a line.
+fn directive<'a>(
+    line: &'a str,
+    input: &'a str,
+    after: &mut &'a str,
+    source: &'a str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Kind<'a>, Fault<'a>> {
+    let word_length = line[1..].find(|c| !is_token(c)).map_or(line.len(), |i| i + 1);
+    let (word, arguments) = line.split_at(word_length);
+    let arguments = arguments.trim_start_matches(is_blank);
+    if let Some(role) = Role::ALL.into_iter().find(|role| role.name() == &word[1..]) {
+        return whole(arguments, |input| symbol(role, input));
+    }
+    match &word[1..] {
+        "kernel" => whole(arguments, |input| {
+            let (rest, name) = expect("the kernel's name", ws(name))(input)?;
+            Ok((rest, Kind::Kernel { name }))
+        }),
+        "modulus" => whole(arguments, |input| {
+            let (rest, register) = expect("a modulus register", ws(token))(input)?;
+            let (rest, value) = preceded(comma, expect("the modulus", ws(number))).parse(rest)?;
+            Ok((rest, Kind::Modulus { register, value }))
+        }),
+        "address" => whole(arguments, |input| {
+            let (rest, register) = expect("an address register", ws(token))(input)?;
+            let (rest, at) = preceded(comma, expr).parse(rest)?;
+            Ok((rest, Kind::Address { register, at }))
+        }),
+        "computes" => whole(arguments, computes),
+        "words" => {
+            let result = words_header(arguments);
+            let brace = line.find('{').map(|i| &input[i..]);
+            let (block_end, words) = match brace {
+                Some(open) => block(open, source, diagnostics),
+                None => (*after, Ok(Vec::new())),
+            };
+            *after = block_end;
+            let (_, (at, space)) = result.map_err(fault)?;
+            let open = brace.unwrap_or_default();
+            let block = &open[..open.len() - block_end.len()];
+            Ok(Kind::Words { at, space, block, words: words? })
+        }
+        other => {
+            let directives = DIRECTIVES.into_iter().chain(Role::ALL.into_iter().map(Role::name));
+            let fault = Fault::new(Code::UnknownDirective, word, format!("`{word}` is no directive"));
+            Err(match nearest(other, directives) {
+                Some(near) => fault.help(format!("did you mean `.{near}`?")),
+                None => fault.help("`.kernel`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes` are"),
+            })
+        }
+    }
+}
+
+fn comma(input: &str) -> Parsed<'_, char> {
+    expect("a comma", ws(char(','))).parse(input)
+}
+
+fn space(input: &str) -> Parsed<'_, Space> {
+    ws(alt((value(Space::Vdm, tag("vdm")), value(Space::Sdm, tag("sdm"))))).parse(input)
+}
+
+/// `NAME, WORDS [, vdm|sdm] [, at ADDRESS]`
+fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
+    enum Setting<'a> {
+        Space(Space),
+        At(Expr<'a>),
+    }
+    let (rest, name) = expect("the symbol's name", ws(name))(input)?;
+    let size = "the number of words";
+    let (rest, words) = preceded(comma, expect(size, ws(consumed(number)))).parse(rest)?;
+    let setting = alt((space.map(Setting::Space), preceded(ws(tag("at")), expr).map(Setting::At)));
+    let setting = expect("`vdm`, `sdm` or `at ADDRESS`", setting);
+    let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
+    let mut kind = (Space::Vdm, None);
+    for setting in settings {
+        match setting {
+            Setting::Space(space) => kind.0 = space,
+            Setting::At(at) => kind.1 = Some(at),
+        }
+    }
+    Ok((rest, Kind::Symbol { role, name, words, space: kind.0, at: kind.1 }))
+}
+
+/// `NUMBER`, `SYMBOL`, `SYMBOL + NUMBER` or `SYMBOL - NUMBER`.
+pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
+    // Beyond every address, so that too large a constant is found where its range is known.
+    let clamp = |n: u128| i128::try_from(n).unwrap_or(i128::MAX / 2);
+    let plain = number.map(move |n| (None, clamp(n)));
+    let operator = preceded(take_while(is_blank), ws(one_of("+-")));
+    let constant = opt((operator, expect("a number", number)));
+    let symbolic = (name, constant).map(move |(name, constant)| {
+        let constant = match constant {
+            Some(('-', n)) => -clamp(n),
+            Some((_, n)) => clamp(n),
+            None => 0,
+        };
+        (Some(name), constant)
+    });
+    let mut parser = expect(
+        "an address: a number, a symbol, or a symbol + a number",
+        ws(consumed(alt((plain, symbolic)))),
+    );
+    let (rest, (text, (symbol, constant))) = parser(input)?;
+    Ok((rest, Expr { text, symbol, constant }))
+}
+
+/// `y = ntt(x), n=1024, modulus=0x..., root=0x...`
+fn computes(input: &str) -> Parsed<'_, Kind<'_>> {
+    let (rest, output) = expect("the output's name", ws(name))(input)?;
+    let (rest, _) = expect("`=`", ws(char('=')))(rest)?;
+    let (rest, function) = expect("a function", ws(token))(rest)?;
+    let operands = separated_list1(ws(char(',')), expect("an input's name", ws(name)));
+    let (rest, inputs) =
+        delimited(expect("`(`", ws(char('('))), operands, expect("`)`", ws(char(')')))).parse(rest)?;
+    let key = expect("`n`, `modulus` or `root`", ws(alt((tag("n"), tag("modulus"), tag("root")))));
+    let setting = (key, preceded(expect("`=`", ws(char('='))), expect("a number", ws(number))));
+    let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
+    Ok((rest, Kind::Computes { output, function, inputs, settings }))
+}
+
+/// `ADDRESS [, vdm|sdm] {`
+fn words_header(input: &str) -> Parsed<'_, (Expr<'_>, Option<Space>)> {
+    let (rest, at) = expr(input)?;
+    let (rest, space) = opt(preceded(ws(char(',')), expect("`vdm` or `sdm`", space))).parse(rest)?;
+    let (rest, _) = expect("`{`", char('{'))(rest)?;
+    Ok((rest, (at, space)))
+}
+
+/// The numbers from `{` to `}`, separated by blanks, lines or commas. Returns what follows.
+fn block<'a>(
+    open: &'a str,
+    source: &'a str,
+    diagnostics: &mut Diagnostics,
+) -> (&'a str, Result<Vec<u128>, Fault<'a>>) {
+    let mut words = Vec::new();
+    let mut tokens = BlockTokens { rest: &open[1..] };
+    while let Some(item) = tokens.next() {
+        match number_value(item) {
+            Ok(word) => words.push(word),
+            Err(_) if item.starts_with('.') || Op::from_mnemonic(item).is_some() => {
+                return (&open[open.len() - item.len() - tokens.rest.len()..], unclosed(open));
+            }
+            Err(fault) => {
+                diagnostics.push(fault.into_diagnostic(source));
+                words.push(0);
+            }
+        }
+    }
+    match tokens.rest.strip_prefix('}') {
+        Some(rest) => (rest, Ok(words)),
+        None => ("", unclosed(open)),
+    }
+}
+
+fn unclosed<'a, O>(open: &'a str) -> Result<O, Fault<'a>> {
+    Err(Fault::new(Code::Syntax, &open[..1], "this brace is not closed").help("put `}` after the last word"))
+}
+
+/// The tokens of a block of words, up to its closing brace.
+pub(crate) struct BlockTokens<'a> {
+    pub(crate) rest: &'a str,
+}
+
+impl<'a> Iterator for BlockTokens<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            // Nearly all separators are single blanks and newlines.
+            let blanks = self.rest.bytes().take_while(|b| matches!(b, b' ' | b',' | b'\n')).count();
+            self.rest = &self.rest[blanks..];
+            match self.rest.as_bytes().first() {
+                None | Some(b'}') => return None,
+                Some(b) if b.is_ascii_alphanumeric() => break,
+                Some(_) => {}
+            }
+            let skipped = skip_space(self.rest);
+            if skipped.len() == self.rest.len() {
+                break;
+            }
+            self.rest = skipped;
+        }
+        // Every separator lies outside of this range of bytes; letters, digits and `_` lie inside.
+        let plain = self.rest.bytes().take_while(|b| (b'0'..=b'z').contains(b)).count();
+        let end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | '{' | '#' | '/');
+        let length = match self.rest[plain..].find(end) {
+            // A character that can neither begin nor end a number is a token of its own.
+            Some(0) if plain == 0 => self.rest.chars().next().map_or(0, char::len_utf8),
+            Some(more) => plain + more,
+            None => self.rest.len(),
+        };
+        let (item, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        Some(item)
+    }
+}

@@ -1,0 +1,224 @@
+//! The lexical layer under both front ends: tokens, numbers, and parse errors that become
+//! [`Diagnostic`]s.
+
+use crate::diagnostic::{Code, Diagnostic, Span};
+use nom::bytes::complete::{take_while, take_while1};
+use nom::combinator::verify;
+use nom::error::{ErrorKind, ParseError};
+use nom::sequence::terminated;
+use nom::{IResult, Parser};
+
+/// The result of a parser over a part of the source.
+pub(crate) type Parsed<'a, O> = IResult<&'a str, O, Fault<'a>>;
+
+/// Why a parser failed: a diagnostic whose span is still a part of the source.
+#[derive(Debug)]
+pub(crate) struct Fault<'a> {
+    pub(crate) code: Code,
+    pub(crate) at: &'a str,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl<'a> Fault<'a> {
+    pub(crate) fn new(code: Code, at: &'a str, message: impl Into<String>) -> Self {
+        Self { code, at, message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Something else than `what` stands at the beginning of `input`.
+    fn expected(what: &str, input: &'a str) -> Self {
+        let at = first_token(input);
+        let found = if at.is_empty() { "the end".to_owned() } else { format!("`{at}`") };
+        Self::new(Code::Syntax, at, format!("expected {what}, found {found}"))
+    }
+
+    /// Ends the parse with this fault.
+    pub(crate) fn fail<O>(self) -> Parsed<'a, O> {
+        Err(nom::Err::Failure(self))
+    }
+
+    pub(crate) fn into_diagnostic(self, source: &str) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(self.code, span_in(source, self.at), self.message);
+        diagnostic.help = self.help;
+        diagnostic
+    }
+}
+
+/// What nom's own parsers report wherever an alternative fails, and so without a text, which takes
+/// time to write; [`expect`] and [`fault`] give it one.
+impl<'a> ParseError<&'a str> for Fault<'a> {
+    fn from_error_kind(input: &'a str, _: ErrorKind) -> Self {
+        Self::new(Code::Syntax, input, "")
+    }
+
+    fn append(_: &'a str, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+/// The fault inside a nom error.
+pub(crate) fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
+    match error {
+        nom::Err::Error(fault) | nom::Err::Failure(fault) if !fault.message.is_empty() => fault,
+        nom::Err::Error(fault) | nom::Err::Failure(fault) => Fault::expected("something else", fault.at),
+        // The parsers here are complete ones, which never ask for more.
+        nom::Err::Incomplete(_) => Fault::new(Code::Syntax, "", "the text ends too early"),
+    }
+}
+
+/// The place of `part` in `source`, of which it is a slice.
+pub(crate) fn span_in(source: &str, part: &str) -> Span {
+    let start = (part.as_ptr() as usize).wrapping_sub(source.as_ptr() as usize).min(source.len());
+    start..(start + part.len()).min(source.len())
+}
+
+/// Turns the failure of `parser` into "expected `what`", and makes it final.
+pub(crate) fn expect<'a, O>(
+    what: &str,
+    mut parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
+) -> impl FnMut(&'a str) -> Parsed<'a, O> {
+    move |input| {
+        parser.parse(input).map_err(|error| match error {
+            nom::Err::Error(_) => nom::Err::Failure(Fault::expected(what, input)),
+            error => error,
+        })
+    }
+}
+
+/// `parser` and the blanks of the line after it.
+pub(crate) fn ws<'a, O>(
+    parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
+) -> impl Parser<&'a str, Output = O, Error = Fault<'a>> {
+    terminated(parser, take_while(is_blank))
+}
+
+/// A sequence of letters, digits and `_`: a number, or a part of something.
+pub(crate) fn token(input: &str) -> Parsed<'_, &str> {
+    take_while1(is_token).parse(input)
+}
+
+/// The name of a kernel or symbol.
+pub(crate) fn name(input: &str) -> Parsed<'_, &str> {
+    verify(take_while1(|c| is_token(c) || c == '.'), crate::check::is_name).parse(input)
+}
+
+/// An unsigned number of up to 128 bits. A token that begins with a digit but is no number is a
+/// final error.
+pub(crate) fn number(input: &str) -> Parsed<'_, u128> {
+    let (rest, digits) = verify(token, |t: &str| t.as_bytes()[0].is_ascii_digit()).parse(input)?;
+    match number_value(digits) {
+        Ok(value) => Ok((rest, value)),
+        Err(fault) => fault.fail(),
+    }
+}
+
+/// The value of a whole token.
+pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
+    let plain: String;
+    let digits = if token.as_bytes().contains(&b'_') {
+        plain = token.replace('_', "");
+        &plain
+    } else {
+        token
+    };
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => hex_value(hex),
+        None => digits.parse().ok(),
+    };
+    value.ok_or_else(|| {
+        let digits = digits.trim_start_matches("0x");
+        let fault = Fault::new(Code::Number, token, format!("`{token}` is not a number of up to 128 bits"));
+        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            match token.starts_with("0x") {
+                true => fault.help("the largest number has 32 hexadecimal digits"),
+                false if digits.bytes().all(|b| b.is_ascii_digit()) => {
+                    fault.help("the largest number is 2^128 - 1")
+                }
+                false => fault.help(format!("hexadecimal numbers begin with 0x: `0x{digits}`")),
+            }
+        } else {
+            fault.help("numbers are decimal, or hexadecimal after `0x`")
+        }
+    })
+}
+
+/// Tables are most of a source, so their digits are read two words at a time: 64-bit parsing needs
+/// no overflow checks.
+fn hex_value(digits: &str) -> Option<u128> {
+    let digits = digits.as_bytes();
+    let significant = digits.iter().position(|&b| b != b'0').unwrap_or(digits.len());
+    if digits.is_empty() || digits.len() - significant > 32 {
+        return None;
+    }
+    let (high, low) = digits.split_at(digits.len().saturating_sub(16));
+    Some(u128::from(hex_half(high)?) << 64 | u128::from(hex_half(low)?))
+}
+
+fn hex_half(digits: &[u8]) -> Option<u64> {
+    // Errors are collected rather than branched on: a digit's value is below 16, no digit's is not.
+    let (value, invalid) = digits.iter().fold((0, 0), |(value, invalid), &digit| {
+        let digit = HEX[usize::from(digit)];
+        (value << 4 | u64::from(digit & 0xf), invalid | digit)
+    });
+    (invalid < 16).then_some(value)
+}
+
+/// The value of each hexadecimal digit, 0xff for other bytes.
+const HEX: [u8; 256] = {
+    let mut table = [0xff; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+};
+
+/// The token, or else the character, at the beginning of `input`, for error messages.
+pub(crate) fn first_token(input: &str) -> &str {
+    let input = input.trim_start_matches(is_blank);
+    let length = input.find(|c| !is_token(c)).unwrap_or(input.len());
+    let length = match length {
+        0 => input.chars().next().filter(|&c| c != '\n').map_or(0, char::len_utf8),
+        length => length,
+    };
+    &input[..length]
+}
+
+pub(crate) fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r')
+}
+
+pub(crate) fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_up_to_128_bits_and_underscores() {
+        let max = format!("{:#x}", u128::MAX);
+        fn value(token: &str) -> Option<u128> {
+            number_value(token).ok()
+        }
+        assert_eq!(value("0"), Some(0));
+        assert_eq!(value("1_000"), Some(1000));
+        assert_eq!(value("0xff_FF"), Some(0xffff));
+        assert_eq!(value(&max), Some(u128::MAX));
+        assert_eq!(value(&u128::MAX.to_string()), Some(u128::MAX));
+        assert_eq!(value(&format!("0x000{}", &max[2..])), Some(u128::MAX));
+        assert_eq!(value("0x10000000000000000"), Some(1 << 64));
+        for bad in ["0x", "", "_", "0xg", "12a", "0x1ffffffffffffffffffffffffffffffff"] {
+            assert_eq!(value(bad), None, "{bad}");
+        }
+        assert_eq!(value("340282366920938463463374607431768211456"), None);
+    }
+}

@@ -1,0 +1,435 @@
+//! Object files: a [`Program`] as a 64-bit little-endian ELF file.
+//!
+//! `readelf -a` shows the whole of it. The file is of type `ET_EXEC`, since every address in it is
+//! final, for machine [`MACHINE`], with [`VERSION`] in `e_flags`. Its sections are
+//!
+//! | section | type | address | contents |
+//! |---|---|---|---|
+//! | `.text` | PROGBITS | 0 | the instructions, 8 little-endian bytes each |
+//! | `.vdm`, `.sdm` | NOBITS | 0 | the part of the memory that symbols or images use |
+//! | `.b512` | PROGBITS | - | kernel name, symbols with roles, launch values and equations: the directives of the assembly text |
+//! | `.vdm.words`, `.sdm.words` | PROGBITS | byte address | one for each segment of a memory's image, 16 little-endian bytes a word |
+//! | `.symtab` | SYMTAB | - | the kernel as a function, the symbols as objects |
+//!
+//! Addresses and sizes are in bytes, and each memory has an address space of its own from 0 on.
+//! `.b512` is what the reader goes by; `.symtab` repeats it for other tools and may be stripped, but
+//! must not contradict it.
+//!
+//! Equal programs give equal bytes: nothing of the time, the place or the host enters the file.
+
+use crate::asm::assemble_directives;
+use crate::check::InvalidProgram;
+use crate::diagnostic::Diagnostics;
+use crate::isa::{DecodeError, Instr};
+use crate::program::{Image, Program, Segment, Space};
+use crate::reg::WORD_BYTES;
+use object::elf::{self, FileFlags, Machine, SectionFlags, SectionType};
+use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _};
+use object::write::elf::{FileHeader, SectionHeader, SinglePhaseWriter, Sym};
+use object::{Endianness, LittleEndian};
+use std::collections::HashMap;
+use thiserror::Error;
+
+/// The machine number (`e_machine`), from the range that no registered machine is near.
+pub const MACHINE: u16 = 0xb512;
+
+/// The version of the format (`e_flags`).
+pub const VERSION: u32 = 1;
+
+/// The most image segments of both memories together, so that section numbers stay ordinary.
+pub const MAX_SEGMENTS: usize = 60_000;
+
+/// Bytes of an instruction.
+const INSTR_BYTES: usize = 8;
+
+const TEXT: &str = ".text";
+const DIRECTIVES: &str = ".b512";
+
+/// The name of the section that stands for a memory, and of those that hold its image.
+const fn section_names(space: Space) -> (&'static str, &'static str) {
+    match space {
+        Space::Vdm => (".vdm", ".vdm.words"),
+        Space::Sdm => (".sdm", ".sdm.words"),
+    }
+}
+
+/// A program that cannot be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The program breaks a rule of [`Program::check`].
+    #[error("the program is not well-formed:\n{0}")]
+    Invalid(#[from] InvalidProgram),
+    /// Too many image segments.
+    #[error("{0} image segments; an object file holds {MAX_SEGMENTS} (join adjacent ones)")]
+    Segments(usize),
+    /// The file would be larger than ELF allows.
+    #[error("the object file cannot be written: {0}")]
+    Elf(#[from] object::write::Error),
+}
+
+/// A file that is not a B512 object.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The structure of the file is broken.
+    #[error("not a 64-bit little-endian ELF file: {0}")]
+    Elf(#[from] object::read::Error),
+    /// An ELF file for something else.
+    #[error("the ELF file's {field} is {found:#x}; a B512 object has {expected:#x}")]
+    Header {
+        /// The name of the header's field.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// What it must be.
+        expected: u64,
+    },
+    /// A section is missing or there twice.
+    #[error("the file has {count} sections called `{name}`; a B512 object has one")]
+    SectionCount {
+        /// The section's name.
+        name: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// A section's size or address is no multiple of what it holds.
+    #[error("section `{name}`: {what} {value:#x} is not a multiple of {unit} below 2^32")]
+    Alignment {
+        /// The section's name.
+        name: &'static str,
+        /// "address" or "size".
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Bytes of an instruction or of a word.
+        unit: usize,
+    },
+    /// The sections of a memory's image hold more than the memory; they may lie on top of each
+    /// other in the file.
+    #[error("the sections `{name}` hold more than the {limit} words of the memory")]
+    TooLarge {
+        /// The sections' name.
+        name: &'static str,
+        /// Words of the memory.
+        limit: u32,
+    },
+    /// A word of `.text` is no instruction.
+    #[error("instruction {index}: {source}")]
+    Instruction {
+        /// The number of the instruction.
+        index: usize,
+        /// Why not.
+        source: DecodeError,
+    },
+    /// `.b512` is not UTF-8.
+    #[error("section `{DIRECTIVES}` is not text: {0}")]
+    NotText(#[from] std::str::Utf8Error),
+    /// `.b512` has errors.
+    #[error("section `{DIRECTIVES}`:\n{0}")]
+    Directives(Diagnostics),
+    /// `.b512` holds instructions or words.
+    #[error("section `{DIRECTIVES}` holds more than directives")]
+    NotDirectives,
+    /// `.symtab` contradicts `.b512`.
+    #[error(
+        "symbol `{name}` is at {found:#x?} (address, size) in `.symtab` and at {expected:#x?} in `{DIRECTIVES}`"
+    )]
+    Symbol {
+        /// The symbol.
+        name: String,
+        /// Byte address and size in `.symtab`, if it is there.
+        found: Option<(u64, u64)>,
+        /// Byte address and size in `.b512`.
+        expected: (u64, u64),
+    },
+    /// The parts do not make a program.
+    #[error("the program is not well-formed:\n{0}")]
+    Invalid(#[from] InvalidProgram),
+}
+
+/// A section before its place in the file is known.
+struct Section<'a> {
+    name: &'static str,
+    kind: SectionType,
+    flags: SectionFlags,
+    address: u64,
+    size: u64,
+    align: usize,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    None,
+    Bytes(&'a [u8]),
+    Instructions(&'a [Instr]),
+    Words(&'a [u128]),
+}
+
+impl Data<'_> {
+    fn write(&self, writer: &mut SinglePhaseWriter<'_>) {
+        match self {
+            Self::None => {}
+            Self::Bytes(bytes) => writer.write(bytes),
+            Self::Instructions(instructions) => {
+                instructions.iter().for_each(|instr| writer.write(&instr.encode().to_le_bytes()));
+            }
+            Self::Words(words) => words.iter().for_each(|word| writer.write(&word.to_le_bytes())),
+        }
+    }
+}
+
+/// Byte address or size of a number of words.
+fn bytes(words: u32) -> u64 {
+    u64::from(words) * WORD_BYTES as u64
+}
+
+/// The entries of the symbol table: name, type, number in [`sections`], byte address, size.
+fn symbols(program: &Program) -> impl Iterator<Item = (&str, elf::SymbolType, u32, u64, u64)> {
+    let code = (program.instructions.len() * INSTR_BYTES) as u64;
+    let kernel = Some((program.name.as_str(), elf::STT_FUNC, 1, 0, code)).filter(|entry| !entry.0.is_empty());
+    let data = program.symbols.iter().map(|symbol| {
+        // `.vdm` is section 2 and `.sdm` section 3.
+        let section = 2 + symbol.space as u32;
+        (symbol.name.as_str(), elf::STT_OBJECT, section, bytes(symbol.start), bytes(symbol.words))
+    });
+    kernel.into_iter().chain(data)
+}
+
+/// The sections with contents of their own, in the order of the file, from number 1 on.
+fn sections<'a>(program: &'a Program, directives: &'a str) -> Vec<Section<'a>> {
+    let memory = |space| {
+        let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+        let end =
+            symbols.map(|symbol| symbol.start + symbol.words).fold(program.image(space).end(), u32::max);
+        Section {
+            name: section_names(space).0,
+            kind: elf::SHT_NOBITS,
+            flags: elf::SHF_ALLOC | elf::SHF_WRITE,
+            address: 0,
+            size: bytes(end),
+            align: WORD_BYTES,
+            data: Data::None,
+        }
+    };
+    let mut sections = vec![
+        Section {
+            name: TEXT,
+            kind: elf::SHT_PROGBITS,
+            flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
+            address: 0,
+            size: (program.instructions.len() * INSTR_BYTES) as u64,
+            align: INSTR_BYTES,
+            data: Data::Instructions(&program.instructions),
+        },
+        memory(Space::Vdm),
+        memory(Space::Sdm),
+        Section {
+            name: DIRECTIVES,
+            kind: elf::SHT_PROGBITS,
+            flags: SectionFlags(0),
+            address: 0,
+            size: directives.len() as u64,
+            align: 1,
+            data: Data::Bytes(directives.as_bytes()),
+        },
+    ];
+    for space in Space::ALL {
+        sections.extend(program.image(space).segments.iter().map(|segment| Section {
+            name: section_names(space).1,
+            kind: elf::SHT_PROGBITS,
+            flags: SectionFlags(0),
+            address: bytes(segment.start),
+            size: bytes(segment.words.len() as u32),
+            align: WORD_BYTES,
+            data: Data::Words(&segment.words),
+        }));
+    }
+    sections
+}
+
+/// The object file of a program.
+///
+/// # Errors
+/// Where the program is not well-formed or has too many image segments.
+pub fn write(program: &Program) -> Result<Vec<u8>, WriteError> {
+    program.check()?;
+    let segments = program.vdm.segments.len() + program.sdm.segments.len();
+    if segments > MAX_SEGMENTS {
+        return Err(WriteError::Segments(segments));
+    }
+    let directives = program.directives();
+    let sections = sections(program, &directives);
+
+    let mut file = Vec::new();
+    let mut writer = SinglePhaseWriter::new_single_phase(Endianness::Little, true, &mut file);
+    // The header has its final form only when everything else is in place.
+    writer.write_file_header(&FileHeader {
+        e_type: elf::ET_EXEC,
+        e_machine: Machine(MACHINE),
+        e_flags: FileFlags(VERSION),
+        ..FileHeader::default()
+    })?;
+    let mut headers = Vec::new();
+    for section in &sections {
+        let sh_offset = writer.write_align(section.align as u64);
+        section.data.write(&mut writer);
+        let name = writer.add_section_name(section.name.as_bytes());
+        headers.push((sh_offset, name));
+    }
+    let names: Vec<_> = symbols(program).map(|symbol| writer.add_string(symbol.0.as_bytes())).collect();
+    writer.write_strtab()?;
+    if symbols(program).next().is_some() {
+        writer.write_null_symbol();
+    }
+    for ((_, kind, section, st_value, st_size), name) in symbols(program).zip(names) {
+        writer.write_symbol(&Sym {
+            section: Some(section),
+            st_name: writer.string_offset(Some(name)),
+            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, kind),
+            st_other: elf::SymbolOther(0),
+            st_shndx: elf::SHN_UNDEF,
+            st_value,
+            st_size,
+        });
+    }
+    writer.write_shstrtab()?;
+    writer.write_null_section_header();
+    for (section, (sh_offset, name)) in sections.iter().zip(headers) {
+        writer.write_section_header(&SectionHeader {
+            sh_name: writer.section_name_offset(Some(name)),
+            sh_type: section.kind,
+            sh_flags: section.flags,
+            sh_addr: section.address,
+            sh_offset,
+            sh_size: section.size,
+            sh_addralign: section.align as u64,
+            ..SectionHeader::default()
+        });
+    }
+    writer.write_strtab_section_header();
+    writer.write_symtab_section_header(1);
+    writer.write_shstrtab_section_header();
+    let mut header = Vec::new();
+    writer.write_file_header_to(&mut header)?;
+    drop(writer);
+    file[..header.len()].copy_from_slice(&header);
+    Ok(file)
+}
+
+type Elf = elf::FileHeader64<LittleEndian>;
+
+/// The program of an object file.
+///
+/// # Errors
+/// Where the file is not a well-formed B512 object of this version. No input makes it panic or take
+/// memory beyond the file's size and the ISA's memories.
+pub fn read(file: &[u8]) -> Result<Program, ReadError> {
+    let header = Elf::parse(file)?;
+    let endian = header.endian()?;
+    let fields = [
+        ("e_type", u64::from(header.e_type(endian).0), u64::from(elf::ET_EXEC.0)),
+        ("e_machine", u64::from(header.e_machine(endian).0), u64::from(MACHINE)),
+        ("e_flags", u64::from(header.e_flags(endian).0), u64::from(VERSION)),
+    ];
+    for (field, found, expected) in fields {
+        if found != expected {
+            return Err(ReadError::Header { field, found, expected });
+        }
+    }
+    let sections = header.sections(endian, file)?;
+    let reader = Reader { file, endian, sections };
+    let directives = std::str::from_utf8(reader.one(DIRECTIVES)?)?;
+    let mut program = assemble_directives(directives).map_err(ReadError::Directives)?;
+    if !program.instructions.is_empty() || program.vdm.end() > 0 || program.sdm.end() > 0 {
+        return Err(ReadError::NotDirectives);
+    }
+    program.instructions = reader.instructions()?;
+    program.vdm = reader.image(Space::Vdm)?;
+    program.sdm = reader.image(Space::Sdm)?;
+    program.check()?;
+    reader.check_symbols(&program)?;
+    Ok(program)
+}
+
+struct Reader<'a> {
+    file: &'a [u8],
+    endian: LittleEndian,
+    sections: SectionTable<'a, Elf>,
+}
+
+impl<'a> Reader<'a> {
+    /// The sections of that name: address and contents.
+    fn named(&self, name: &'static str) -> Result<Vec<(u64, &'a [u8])>, ReadError> {
+        let mut found = Vec::new();
+        for section in self.sections.iter() {
+            if self.sections.section_name(self.endian, section)? == name.as_bytes() {
+                let data = section.data(self.endian, self.file)?;
+                found.push((section.sh_addr(self.endian), data));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The contents of the only section of that name.
+    fn one(&self, name: &'static str) -> Result<&'a [u8], ReadError> {
+        match self.named(name)?[..] {
+            [(_, data)] => Ok(data),
+            ref sections => Err(ReadError::SectionCount { name, count: sections.len() }),
+        }
+    }
+
+    fn instructions(&self) -> Result<Vec<Instr>, ReadError> {
+        let (words, rest) = self.one(TEXT)?.as_chunks::<INSTR_BYTES>();
+        let value = (words.len() * INSTR_BYTES + rest.len()) as u64;
+        if !rest.is_empty() {
+            return Err(ReadError::Alignment { name: TEXT, what: "size", value, unit: INSTR_BYTES });
+        }
+        let decode = |(index, word): (usize, &[u8; INSTR_BYTES])| {
+            Instr::decode(u64::from_le_bytes(*word))
+                .map_err(|source| ReadError::Instruction { index, source })
+        };
+        words.iter().enumerate().map(decode).collect()
+    }
+
+    fn image(&self, space: Space) -> Result<Image, ReadError> {
+        let name = section_names(space).1;
+        let segment = |(address, data): (u64, &[u8])| {
+            let unit = WORD_BYTES;
+            let misaligned = |what, value| ReadError::Alignment { name, what, value, unit };
+            let start =
+                u32::try_from(address / unit as u64).ok().filter(|_| address.is_multiple_of(unit as u64));
+            let start = start.ok_or(misaligned("address", address))?;
+            let (words, rest) = data.as_chunks::<WORD_BYTES>();
+            if !rest.is_empty() {
+                return Err(misaligned("size", data.len() as u64));
+            }
+            Ok(Segment { start, words: words.iter().map(|word| u128::from_le_bytes(*word)).collect() })
+        };
+        let sections = self.named(name)?;
+        let limit = space.max_words();
+        if sections.iter().map(|(_, data)| data.len() / WORD_BYTES).sum::<usize>() > limit as usize {
+            return Err(ReadError::TooLarge { name, limit });
+        }
+        let segments = sections.into_iter().map(segment).collect::<Result<_, _>>()?;
+        Ok(Image { segments })
+    }
+
+    /// A file that has a symbol table has all of the program's symbols in it.
+    fn check_symbols(&self, program: &Program) -> Result<(), ReadError> {
+        let table = self.sections.symbols(self.endian, self.file, elf::SHT_SYMTAB)?;
+        if table.is_empty() {
+            return Ok(());
+        }
+        let mut found = HashMap::new();
+        for symbol in table.iter() {
+            let place = (symbol.st_value(self.endian), symbol.st_size(self.endian));
+            found.insert((symbol.name(self.endian, table.strings())?, symbol.st_type()), place);
+        }
+        for (name, kind, _, address, size) in symbols(program) {
+            let found = found.get(&(name.as_bytes(), kind)).copied();
+            if found != Some((address, size)) {
+                return Err(ReadError::Symbol { name: name.to_owned(), found, expected: (address, size) });
+            }
+        }
+        Ok(())
+    }
+}

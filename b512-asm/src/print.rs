@@ -1,0 +1,217 @@
+//! The disassembler: a [`Program`] to `.b512` text.
+//!
+//! For a program that [`Program::check`] accepts, [`assemble`](crate::assemble) of the text gives
+//! the program back, and printing that gives the same text.
+
+use crate::asm::offset_space;
+use crate::isa::{Instr, Operand, Pipe};
+use crate::program::{Program, Segment, Space, Symbol};
+use crate::reg::{AReg, AddressMode, REGISTERS};
+use std::fmt::{self, Write};
+
+/// Prints the assembly text of the program.
+///
+/// Offsets into the SDM, and into the VDM from an address register that holds 0 throughout, are
+/// printed from the symbol that they lie in; where the register holds another address, a comment
+/// names the place.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let directives = self.directives();
+        f.write_str(&directives)?;
+        if !directives.is_empty() {
+            f.write_str("\n")?;
+        }
+        let bases = Bases::of(self);
+        for instr in &self.instructions {
+            write_instr(f, self, &bases, instr)?;
+        }
+        for space in Space::ALL {
+            for segment in &self.image(space).segments {
+                write_segment(f, self, space, segment)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    /// The directives as text: everything but the instructions and the memory images.
+    pub(crate) fn directives(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_head(&mut text);
+        text
+    }
+
+    fn write_head(&self, f: &mut impl Write) -> fmt::Result {
+        if !self.name.is_empty() {
+            writeln!(f, ".kernel {}", self.name)?;
+        }
+        for Symbol { name, space, start, words, role } in &self.symbols {
+            let space = if *space == Space::Sdm { ", sdm" } else { "" };
+            writeln!(f, ".{role} {name}, {words}{space}, at {start:#x}")?;
+        }
+        for &(reg, address) in &self.addresses {
+            write!(f, ".address {reg}, ")?;
+            write_address(f, self, Space::Vdm, address)?;
+            writeln!(f)?;
+        }
+        for (reg, modulus) in &self.moduli {
+            writeln!(f, ".modulus {reg}, {modulus:#x}")?;
+        }
+        for equation in &self.equations {
+            let inputs = equation.inputs.join(", ");
+            write!(f, ".computes {} = {}({inputs})", equation.output, equation.function)?;
+            write!(f, ", n={}, modulus={:#x}", equation.n, equation.modulus)?;
+            if equation.function.needs_root() {
+                write!(f, ", root={:#x}", equation.root)?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is known without execution of the address that each address register holds.
+struct Bases([Option<u32>; REGISTERS]);
+
+impl Bases {
+    fn of(program: &Program) -> Self {
+        let mut bases = [Some(0); REGISTERS];
+        for &(reg, address) in &program.addresses {
+            bases[reg.index()] = Some(address);
+        }
+        for instr in &program.instructions {
+            if let Instr::Aload { rt, .. } = instr {
+                bases[rt.index()] = None;
+            }
+        }
+        Self(bases)
+    }
+
+    fn get(&self, reg: AReg) -> Option<u32> {
+        self.0[reg.index()]
+    }
+}
+
+fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Instr) -> fmt::Result {
+    let op = instr.op();
+    // Both memories' offsets are absolute but for an address register that holds something.
+    let mut base = Some(0);
+    let mut result = f.write_str(op.info().mnemonic);
+    let mut place = None;
+    let mut separator = " ";
+    instr.for_each_operand(|_, operand| {
+        if result.is_err() || operand == Operand::Mode(AddressMode::Linear) {
+            return;
+        }
+        result = f.write_str(separator).and_then(|()| match operand {
+            Operand::AReg(reg) if op.pipe() == Pipe::LoadStore => {
+                base = bases.get(reg);
+                write!(f, "{reg}")
+            }
+            Operand::Offset(offset) if base == Some(0) => {
+                write_address(f, program, offset_space(op), offset.words())
+            }
+            Operand::Offset(offset) => {
+                place = base.and_then(|base| base.checked_add(offset.words()));
+                write!(f, "{}", offset.words())
+            }
+            operand => write!(f, "{operand}"),
+        });
+        separator = ", ";
+    });
+    result?;
+    if let Some((symbol, address)) = place.and_then(|a| Some((symbol_at(program, Space::Vdm, a)?, a))) {
+        f.write_str("  // ")?;
+        write_from(f, symbol, address)?;
+    }
+    writeln!(f)
+}
+
+fn symbol_at(program: &Program, space: Space, address: u32) -> Option<&Symbol> {
+    program.symbols.iter().find(|symbol| symbol.space == space && symbol.contains(address.into()))
+}
+
+/// An address from the first symbol that it lies in, or else as a number.
+fn write_address(f: &mut impl Write, program: &Program, space: Space, address: u32) -> fmt::Result {
+    match symbol_at(program, space, address) {
+        Some(symbol) => write_from(f, symbol, address),
+        None => write!(f, "{address:#x}"),
+    }
+}
+
+fn write_from(f: &mut impl Write, symbol: &Symbol, address: u32) -> fmt::Result {
+    match address - symbol.start {
+        0 => f.write_str(&symbol.name),
+        distance => write!(f, "{}+{distance}", symbol.name),
+    }
+}
+
+/// The words of a segment, two to a line, in columns as wide as the largest.
+fn write_segment(f: &mut impl Write, program: &Program, space: Space, segment: &Segment) -> fmt::Result {
+    let largest = segment.words.iter().copied().max().unwrap_or(0);
+    let digits = (u128::BITS - largest.leading_zeros()).div_ceil(4).max(1) as usize;
+    f.write_str("\n.words ")?;
+    write_address(f, program, space, segment.start)?;
+    if space == Space::Sdm && symbol_at(program, space, segment.start).is_none() {
+        f.write_str(", sdm")?;
+    }
+    f.write_str(" {\n")?;
+    let per_line = if digits <= 8 { 8 } else { 64 / digits };
+    for line in segment.words.chunks(per_line) {
+        f.write_str("   ")?;
+        for word in line {
+            write_word(f, *word, digits)?;
+        }
+        f.write_char('\n')?;
+    }
+    f.write_str("}\n")
+}
+
+/// A blank, `0x` and `digits` hexadecimal digits, without the general formatting machinery, which
+/// takes most of the time of printing a large table.
+fn write_word(f: &mut impl Write, word: u128, digits: usize) -> fmt::Result {
+    let mut text = *b" 0x00000000000000000000000000000000";
+    let digits_of = |half: u64, out: &mut [u8]| {
+        for (i, byte) in out.iter_mut().rev().enumerate() {
+            *byte = b"0123456789abcdef"[(half >> (4 * i) & 0xf) as usize];
+        }
+    };
+    let (high, low) = text[3..].split_at_mut(16);
+    digits_of((word >> 64) as u64, high);
+    digits_of(word as u64, low);
+    let text = std::str::from_utf8(&text).map_err(|_| fmt::Error)?;
+    f.write_str(&text[..3])?;
+    f.write_str(&text[text.len() - digits..])
+}
+
+impl fmt::Display for Instr {
+    /// The instruction in assembly text, with its offset as a number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.op().info().mnemonic)?;
+        let mut result = Ok(());
+        let mut separator = " ";
+        self.for_each_operand(|_, operand| {
+            if result.is_ok() && operand != Operand::Mode(AddressMode::Linear) {
+                result = write!(f, "{separator}{operand}");
+                separator = ", ";
+            }
+        });
+        result
+    }
+}
+
+impl fmt::Display for Operand {
+    /// The operand in assembly text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::VReg(reg) => reg.fmt(f),
+            Self::SReg(reg) => reg.fmt(f),
+            Self::AReg(reg) => reg.fmt(f),
+            Self::MReg(reg) => reg.fmt(f),
+            Self::Offset(offset) => offset.words().fmt(f),
+            Self::Mode(mode) => mode.fmt(f),
+        }
+    }
+}

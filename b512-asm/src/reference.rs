@@ -1,0 +1,195 @@
+//! The ISA reference page, generated from the table.
+
+use crate::asm::syntax;
+use crate::isa::{Direction, Op, OpInfo, OperandKind, OperandSpec, Pipe, Slot, slot};
+use crate::program::Space;
+use crate::reg::{Log2, Offset, REGISTERS, VECTOR_LENGTH, WORD_BYTES};
+use std::fmt::Write;
+
+/// The reference of the instruction set as Markdown: what `docs/isa.md` holds.
+pub fn reference() -> String {
+    let mut page = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_page(&mut page);
+    page
+}
+
+fn write_page(page: &mut String) -> std::fmt::Result {
+    let base = Op::ALL.iter().filter(|op| !op.info().extension).count();
+    let (vdm, sdm) = (Space::Vdm.max_words(), Space::Sdm.max_words());
+    let (offset_max, log2_max) = (Offset::MAX, Log2::MAX);
+    write!(
+        page,
+        "\
+# The B512 instruction set
+
+<!-- Generated from the table in `b512-asm/src/isa.rs`: `BLESS=1 cargo test -p b512-asm --test reference`. -->
+
+B512 is the instruction set of the Ring Processing Unit (RPU), published at ISPASS 2023: {base} instructions of 64 bits
+over vectors of {VECTOR_LENGTH} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says
+what the paper prints and where this project had to decide; those places are marked (**our reading**).
+
+## State
+
+| | size | in text |
+|---|---|---|
+| vector registers (VRF) | {REGISTERS} of {VECTOR_LENGTH} elements of 128 bits | `v0` to `v63` |
+| scalar registers (SRF) | {REGISTERS} of 128 bits | `s0` to `s63` |
+| address registers (ARF) | {REGISTERS} word addresses of the VDM | `a0` to `a63` |
+| modulus registers (MRF) | {REGISTERS} odd moduli of up to 128 bits | `m0` to `m63` |
+| vector data memory (VDM) | up to {vdm} words of {WORD_BYTES} bytes | |
+| scalar data memory (SDM) | up to {sdm} words of {WORD_BYTES} bytes | |
+
+The memories' limits are the ISA's, 32 MiB and 16 MiB; a machine may have less. The controlling core may set address and
+modulus registers before the start; all other registers hold 0, and a modulus register that nothing has set must not be
+used (**our reading**).
+
+Every operand of an arithmetic instruction is below the modulus that it names, and so is every result.
+
+There are no branches: a program is a straight line that ends with its only `halt`.
+
+## Instruction word
+
+The fields are the paper's:
+
+```text
+"
+    )?;
+    write_diagram(page)?;
+    write!(
+        page,
+        "```
+
+VD1 has nine bits, of which a register number uses six. Bits that an instruction's operands do not use must be zero, which makes
+decoding and encoding inverse to each other (**our reading**). The opcode numbers are ours: the paper prints none.
+
+## Addresses
+
+A vector load or store works on the words at ARF[RM] + address + mode(i), for lanes i = 0 to 511. The address field counts
+words of {WORD_BYTES} bytes, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads
+have no address register; their address is a word of the SDM.
+
+| mode | MODE | mode(i) | in text | |
+|---|---|---|---|---|
+| linear | 0 | i | nothing, or `linear` | our reading |
+| strided | 1 | i * 2^VALUE | `strided 2^k` | our reading |
+| strided-skip | 2 | (i >> VALUE) * 2^(VALUE+1) + i mod 2^VALUE | `skip 2^k` | named in the paper: transfers 2^VALUE, skips 2^VALUE |
+| repeated | 3 | i mod 2^VALUE | `repeated 2^k` | named in the paper; its meaning is our reading |
+
+VALUE is 0 to {log2_max}, and 0 in linear mode. The paper says that there are four modes and names two of them. `repeated 2^k` is the
+pattern of the twiddle factors in stage m = 2^k of Korn and Lambiotte's transform, and with k = 0 a broadcast.
+
+## Instructions
+
+The operands stand in the order of the text. \"from\" lists the word's field of each.
+"
+    )?;
+    for (pipe, title) in [
+        (Pipe::LoadStore, "Vector loads and stores: the load/store pipeline"),
+        (Pipe::Compute, "Modular arithmetic: the compute pipeline"),
+        (Pipe::Shuffle, "Shuffles: the shuffle pipeline"),
+        (Pipe::Scalar, "Scalar loads and the end: the front end"),
+    ] {
+        writeln!(page, "\n### {title}")?;
+        for op in Op::ALL.iter().filter(|op| op.pipe() == pipe) {
+            write_instruction(page, *op)?;
+        }
+    }
+    write!(
+        page,
+        "
+## What is the paper's and what is ours
+
+* The paper prints the fields of the word, the register files, the memories' limits, the number of instructions, and which
+  kinds there are: loads and stores, three modular operations on two vectors or a vector and a scalar, a butterfly, and four
+  shuffles. It says what each kind does.
+* Which {base} instructions these are is our reading: the {base} above without the extension.
+* The direction of the interleaving in the shuffles is the paper's.
+* The mnemonics, the operand order and the opcode numbers are ours.
+* Extensions lie in the spare encoding space. A machine has one only where its configuration says so.
+"
+    )
+}
+
+/// The kinds of instruction words: each line names the fields that the kind's operands use.
+fn write_diagram(page: &mut String) -> std::fmt::Result {
+    let columns = [slot::VD1, slot::VT1, slot::BFLY, slot::OPCODE, slot::ADDRESS, slot::VD];
+    let halves = [("[17:12]", 17), ("[11:6]", 11), ("[5:0]", 5)];
+    let cell = |text: &str| format!("{text:<9}");
+    let mut line: String = columns.iter().map(|slot| cell(&bits(*slot))).collect();
+    line.extend(halves.iter().map(|half| cell(half.0)));
+    writeln!(page, "{}", line.trim_end())?;
+    for example in [Op::Vload, Op::Sload, Op::Bfly, Op::Vadd, Op::Vadds, Op::Unpklo, Op::Halt] {
+        let info = example.info();
+        let used = |slot: &Slot| info.operands.iter().any(|operand| operand.slot == *slot);
+        let mut line = String::new();
+        for slot in columns {
+            let value = match slot {
+                slot::BFLY => u8::from(info.bfly).to_string(),
+                slot::OPCODE => slot.name.to_owned(),
+                slot if used(&slot) => slot.name.to_owned(),
+                _ => "-".to_owned(),
+            };
+            line.push_str(&cell(&value));
+        }
+        for (_, high) in halves {
+            let operand = info.operands.iter().find(|operand| {
+                let slot = operand.slot;
+                (slot.low..slot.low + slot.bits).contains(&high)
+            });
+            let name = match (operand.map(|operand| operand.slot), high) {
+                (Some(slot::MODE_VALUE), 17) => "mode",
+                (Some(slot::MODE_VALUE), _) => "value",
+                (Some(slot), _) => slot.name,
+                (None, _) => "-",
+            };
+            line.push_str(&cell(name));
+        }
+        writeln!(page, "{line}{}", kind(example))?;
+    }
+    Ok(())
+}
+
+/// The instructions that have the same fields as `op`.
+fn kind(op: Op) -> String {
+    let fields = |op: Op| op.info().operands.iter().map(|operand| operand.slot).collect::<Vec<_>>();
+    let same = Op::ALL.iter().filter(|other| fields(**other) == fields(op));
+    same.map(|op| op.info().mnemonic).collect::<Vec<_>>().join(", ")
+}
+
+fn bits(slot: Slot) -> String {
+    match slot.bits {
+        1 => format!("[{}]", slot.low),
+        bits => format!("[{}:{}]", slot.low + bits - 1, slot.low),
+    }
+}
+
+fn write_instruction(page: &mut String, op: Op) -> std::fmt::Result {
+    let OpInfo { mnemonic, opcode, bfly, extension, operands, doc, .. } = op.info();
+    let extension = if *extension { " (extension)" } else { "" };
+    writeln!(page, "\n#### `{mnemonic}`{extension}\n\n```text\n{}\n```\n", syntax(op))?;
+    for line in *doc {
+        writeln!(page, "{}", line.trim_start())?;
+    }
+    writeln!(page, "\nOpcode {opcode:#x}, BFLY {}.", u8::from(*bfly))?;
+    if !operands.is_empty() {
+        writeln!(page, "\n| operand | | from | |\n|---|---|---|---|")?;
+    }
+    for OperandSpec { name, kind, slot, direction } in *operands {
+        let direction = match direction {
+            Direction::Read => "read",
+            Direction::Write => "written",
+            Direction::Immediate => "constant",
+        };
+        let kind = match kind {
+            OperandKind::VReg => "vector register",
+            OperandKind::SReg => "scalar register",
+            OperandKind::AReg => "address register",
+            OperandKind::MReg => "modulus register",
+            OperandKind::Offset => "offset in words",
+            OperandKind::Mode => "addressing mode, linear if left out",
+        };
+        writeln!(page, "| `{name}` | {kind} | {} {} | {direction} |", slot.name, bits(*slot))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Random instructions and programs for property tests (feature `proptest`).
+//!
+//! The instructions follow from the ISA table, so a new row is tested without a line here.
+
+use crate::asm::register;
+use crate::isa::{Instr, Op, Operand, OperandKind};
+use crate::program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol};
+use crate::reg::{AReg, AddressMode, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+/// Any instruction but `halt`, extensions included.
+pub fn instr() -> impl Strategy<Value = Instr> {
+    let ops: Vec<Op> = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect();
+    select(ops).prop_flat_map(operation)
+}
+
+/// The instruction `op` with any operands.
+pub fn operation(op: Op) -> impl Strategy<Value = Instr> {
+    let operands: Vec<_> = op.info().operands.iter().map(|spec| operand(spec.kind)).collect();
+    operands.prop_map(move |operands| op.with_operands(&operands).expect("operands of the table's kinds"))
+}
+
+/// Any operand of that kind.
+pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
+    match kind {
+        OperandKind::Offset => prop_oneof![0..4096_u32, 0..=Offset::MAX]
+            .prop_map(|words| Operand::Offset(Offset::new(words).expect("in range")))
+            .boxed(),
+        OperandKind::Mode => address_mode().prop_map(Operand::Mode).boxed(),
+        kind => (0..REGISTERS as u8).prop_map(move |i| register(kind, i).expect("in range")).boxed(),
+    }
+}
+
+/// Any addressing mode.
+pub fn address_mode() -> impl Strategy<Value = AddressMode> {
+    let modes = [AddressMode::Strided, AddressMode::StridedSkip, AddressMode::Repeated];
+    let exponent = (0..=Log2::MAX).prop_map(|value| Log2::new(value).expect("in range"));
+    prop_oneof![
+        1 => Just(AddressMode::Linear),
+        3 => (select(modes.to_vec()), exponent).prop_map(|(mode, value)| mode(value)),
+    ]
+}
+
+/// Any program that [`Program::check`] accepts, of at most a few dozen instructions and words. It
+/// need not make sense to execute.
+pub fn program() -> impl Strategy<Value = Program> {
+    let parts = (
+        prop_oneof![Just(String::new()), name()],
+        vec(instr(), 0..40),
+        (image(), image()),
+        btree_map(0..REGISTERS, 0..MAX_VDM_WORDS, 0..4),
+        subsequence((0..REGISTERS).collect::<Vec<_>>(), 0..6),
+        vec(odd_modulus(), 6),
+        vec(symbol(), 0..6),
+        vec(computation(), 0..3),
+    );
+    parts.prop_map(|(name, mut instructions, images, addresses, registers, moduli, symbols, computations)| {
+        instructions.push(Instr::Halt {});
+        let mut program = Program {
+            name,
+            instructions,
+            vdm: images.0,
+            sdm: images.1,
+            addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
+            moduli: registers.into_iter().map(MReg::at).zip(moduli).collect(),
+            symbols,
+            equations: Vec::new(),
+        };
+        for (i, symbol) in program.symbols.iter_mut().enumerate() {
+            symbol.name.push_str(&format!(".{i}"));
+        }
+        for (i, computation) in computations.into_iter().enumerate() {
+            computation.add_to(&mut program, i);
+        }
+        if let Some(modulus) = program.only_modulus() {
+            let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
+            words.for_each(|word| *word %= modulus);
+        }
+        program
+    })
+}
+
+/// Names, among them words that mean something elsewhere in the text.
+fn name() -> impl Strategy<Value = String> {
+    let reserved = ["at", "vdm", "sdm", "n", "root", "v0", "a1", "m1", "halt", "linear", "ntt"];
+    prop_oneof![select(reserved.to_vec()).prop_map(str::to_owned), "[A-Za-z_][A-Za-z0-9_.]{0,8}"]
+}
+
+fn odd_modulus() -> impl Strategy<Value = u128> {
+    (any::<u128>(), 0..127_u32).prop_map(|(bits, shift)| (bits >> shift | 1).max(3))
+}
+
+/// A symbol anywhere in a memory.
+fn symbol() -> impl Strategy<Value = Symbol> {
+    let place = select(Space::ALL.to_vec()).prop_flat_map(|space| {
+        (Just(space), 0..space.max_words())
+            .prop_flat_map(|(space, start)| (Just(space), Just(start), 1..=space.max_words() - start))
+    });
+    (name(), place, select(Role::ALL.to_vec())).prop_map(|(name, (space, start, words), role)| Symbol {
+        name,
+        space,
+        start,
+        words,
+        role,
+    })
+}
+
+/// A few segments with or without gaps between them, far from the end of either memory.
+fn image() -> impl Strategy<Value = Image> {
+    let gap = prop_oneof![Just(0), 0..1_u32 << 16];
+    let words = vec(prop_oneof![any::<u128>(), (0..100_u64).prop_map(u128::from)], 1..20);
+    vec((gap, words), 0..4).prop_map(|parts| {
+        let mut free = 0;
+        let segment = |(gap, words)| {
+            let segment = Segment { start: free + gap, words };
+            free = segment.end();
+            segment
+        };
+        Image { segments: parts.into_iter().map(segment).collect() }
+    })
+}
+
+/// An equation before its symbols and its modulus are part of a program.
+#[derive(Debug)]
+struct Computation {
+    function: Function,
+    log_n: u32,
+    multiple: u64,
+    root: u128,
+}
+
+fn computation() -> impl Strategy<Value = Computation> {
+    (select(Function::ALL.to_vec()), 1..12_u32, 1..u64::MAX, any::<u128>())
+        .prop_map(|(function, log_n, multiple, root)| Computation { function, log_n, multiple, root })
+}
+
+impl Computation {
+    fn add_to(self, program: &mut Program, number: usize) {
+        let n = 1 << self.log_n;
+        let modulus = u128::from(self.multiple) * 2 * u128::from(n) + 1;
+        let mut declare = |letter: char, role| {
+            let name = format!("{letter}{number}");
+            let start = number as u32 * n;
+            program.symbols.push(Symbol { name: name.clone(), space: Space::Vdm, start, words: n, role });
+            name
+        };
+        let output = declare('y', Role::Output);
+        let inputs = ('a'..).take(self.function.arity()).map(|letter| declare(letter, Role::Input)).collect();
+        let unused = MReg::all().find(|reg| program.moduli.iter().all(|(other, _)| other != reg));
+        program.moduli.extend(unused.map(|reg| (reg, modulus)));
+        let root = if self.function.needs_root() { 1 + self.root % (modulus - 1) } else { 0 };
+        program.equations.push(Equation { output, function: self.function, inputs, n, modulus, root });
+    }
+}

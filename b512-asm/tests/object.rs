@@ -1,0 +1,135 @@
+//! The layout of object files is the documented one, and damage to each part has its own error.
+
+use b512_asm::object::{MACHINE, ReadError, VERSION, WriteError, read, write};
+use b512_asm::{Program, assemble};
+use object::elf::FileHeader64;
+use object::read::elf::ElfFile;
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SymbolKind};
+
+const SOURCE: &str = "\
+.kernel scale
+.input x, 512
+.output y, 512, at 0x400
+.table k, 2, at 8, sdm
+.words k { 5 0x10000000000000000000000000000001 }
+.modulus m1, 17
+vload v0, a0, x
+halt
+";
+
+fn program() -> Program {
+    assemble(SOURCE).unwrap()
+}
+
+fn file() -> Vec<u8> {
+    write(&program()).unwrap()
+}
+
+/// The place in the file of a section's contents.
+fn section(file: &[u8], name: &str) -> std::ops::Range<usize> {
+    let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(file).unwrap();
+    let (start, size) = elf.section_by_name(name).unwrap().file_range().unwrap();
+    start as usize..(start + size) as usize
+}
+
+#[test]
+fn the_layout_is_the_documented_one() {
+    let file = file();
+    let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(&*file).unwrap();
+    let header = elf.elf_header();
+    assert_eq!(header.e_machine.get(LittleEndian).0, MACHINE);
+    assert_eq!(header.e_flags.get(LittleEndian).0, VERSION);
+
+    let sections: Vec<_> =
+        elf.sections().map(|s| (s.name().unwrap().to_owned(), s.address(), s.size())).collect();
+    let of_program = [(".text", 0, 16), (".vdm", 0, 0x600 * 16), (".sdm", 0, 10 * 16)];
+    for (i, (name, address, size)) in of_program.into_iter().enumerate() {
+        assert_eq!(sections[i], (name.to_owned(), address, size));
+    }
+    assert_eq!(sections[4], (".sdm.words".to_owned(), 8 * 16, 2 * 16));
+    let words = &file[section(&file, ".sdm.words")];
+    assert_eq!(words[..16], 5_u128.to_le_bytes());
+    let text = &file[section(&file, ".text")];
+    assert_eq!(text[..8], program().instructions[0].encode().to_le_bytes());
+    let directives = std::str::from_utf8(&file[section(&file, ".b512")]).unwrap();
+    assert!(directives.starts_with(".kernel scale\n.input x, 512, at 0x0\n"), "{directives}");
+
+    let symbols: Vec<_> =
+        elf.symbols().map(|s| (s.name().unwrap(), s.kind(), s.address(), s.size())).collect();
+    let expected = [
+        ("scale", SymbolKind::Text, 0, 16),
+        ("x", SymbolKind::Data, 0, 512 * 16),
+        ("y", SymbolKind::Data, 0x400 * 16, 512 * 16),
+        ("k", SymbolKind::Data, 8 * 16, 2 * 16),
+    ];
+    assert_eq!(symbols, expected);
+}
+
+#[test]
+fn equal_programs_have_equal_files() {
+    assert_eq!(file(), file());
+}
+
+#[test]
+fn other_files_are_refused() {
+    assert!(matches!(read(b""), Err(ReadError::Elf(_))));
+    assert!(matches!(read(b".kernel scale"), Err(ReadError::Elf(_))));
+    for (place, field) in [(16, "e_type"), (18, "e_machine"), (48, "e_flags")] {
+        let mut file = file();
+        file[place] ^= 0x40;
+        match read(&file) {
+            Err(ReadError::Header { field: found, .. }) => assert_eq!(found, field),
+            other => panic!("{field}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_truncated_file_is_refused() {
+    let file = file();
+    for length in 0..file.len() {
+        assert!(read(&file[..length]).is_err(), "{length} of {} bytes", file.len());
+    }
+}
+
+#[test]
+fn damaged_sections_are_refused() {
+    let damaged = |name: &str, offset: usize, byte: u8| {
+        let mut file = file();
+        let place = section(&file, name).start + offset;
+        file[place] = byte;
+        read(&file).unwrap_err()
+    };
+    // The BFLY bit of `vload`; a byte that is not UTF-8; a line without its dot; an even modulus.
+    assert!(matches!(damaged(".text", 6, 1), ReadError::Instruction { index: 0, .. }));
+    assert!(matches!(damaged(".b512", 0, 0xff), ReadError::NotText(_)));
+    assert!(matches!(damaged(".b512", 0, b','), ReadError::Directives(_)));
+    let last_digit = section(&file(), ".b512").len() - 2;
+    assert!(matches!(damaged(".b512", last_digit, b'0'), ReadError::Invalid(_)));
+    // The size of symbol `y`, the fourth of the table with its null symbol.
+    match damaged(".symtab", 3 * 24 + 16, 1) {
+        ReadError::Symbol { name, found, expected } => {
+            assert_eq!((name.as_str(), found, expected), ("y", Some((0x4000, 0x2001)), (0x4000, 0x2000)));
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn instructions_in_the_directives_are_refused() {
+    let mut file = file();
+    let place = section(&file, ".b512");
+    let text = format!("{:<1$}\n", "halt", place.len() - 1);
+    file[place].copy_from_slice(text.as_bytes());
+    assert!(matches!(read(&file), Err(ReadError::NotDirectives)));
+}
+
+#[test]
+fn a_malformed_program_is_not_written() {
+    let mut program = program();
+    program.instructions.pop();
+    match write(&program) {
+        Err(WriteError::Invalid(invalid)) => assert_eq!(invalid.defects.len(), 1),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,150 @@
+//! Functional execution against the same work done otherwise, all with one modulus of 128 bits.
+//!
+//! `cargo bench -p codegen --bench functional` prints, group by group:
+//!
+//! * `mulmod`: one modular multiplication, in a loop over 512 random pairs;
+//! * `vector`: one instruction on registers of 512 elements, operands already in place;
+//! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions whose stages go through
+//!   memory, and the golden model.
+
+use b512_asm::{AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
+use codegen::golden;
+use codegen::number::{largest_prime, smallest_root};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use num_bigint::BigUint;
+use sim::cpu::Ntt;
+use sim::functional::Executor;
+use sim::modular::Modulus;
+use std::hint::black_box;
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+const N: usize = 65536;
+const LANES: usize = 512;
+
+fn modulus() -> u128 {
+    largest_prime(128, N as u64).expect("there are primes of 128 bits")
+}
+
+/// Numbers without pattern below `q`.
+fn random(q: u128, n: usize) -> Vec<u128> {
+    let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
+    std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
+}
+
+fn mulmod(c: &mut Criterion) {
+    let q = Modulus::new(modulus()).expect("odd");
+    let values = random(q.value(), 2 * LANES);
+    let (a, b) = values.split_at(LANES);
+    let prepared: Vec<_> = b.iter().map(|&b| q.prepare(b)).collect();
+    let mut out = vec![0; LANES];
+    let mut group = c.benchmark_group("mulmod");
+    group.throughput(Throughput::Elements(LANES as u64));
+    group.bench_function("prepared", |bencher| {
+        bencher.iter(|| {
+            for ((out, &a), &b) in out.iter_mut().zip(black_box(a)).zip(&prepared) {
+                *out = q.mul_prepared(a, b);
+            }
+            black_box(&mut out);
+        });
+    });
+    group.bench_function("plain", |bencher| {
+        bencher.iter(|| {
+            for ((out, &a), &b) in out.iter_mut().zip(black_box(a)).zip(b) {
+                *out = q.mul(a, b);
+            }
+            black_box(&mut out);
+        });
+    });
+    let big = |values: &[u128]| values.iter().copied().map(BigUint::from).collect::<Vec<_>>();
+    let (a, b, modulus) = (big(a), big(b), BigUint::from(q.value()));
+    group.bench_function("num-bigint", |bencher| {
+        bencher.iter(|| {
+            for (a, b) in black_box(&a).iter().zip(&b) {
+                black_box(a * b % &modulus);
+            }
+        });
+    });
+    group.finish();
+}
+
+/// One instruction, 64 times in a program that first loads `v1` and `v2` with data and `v3` with
+/// constants.
+fn vector(c: &mut Criterion) {
+    const REPEATS: usize = 64;
+    let (v, rm, base) = (VReg::at, MReg::at(0), AReg::at(0));
+    let q = modulus();
+    let load = |place: usize| Instr::Vload {
+        vd: v(place),
+        base,
+        offset: Offset::new((place * LANES) as u32).expect("a small offset"),
+        mode: AddressMode::Linear,
+    };
+    let instructions = [
+        ("load", load(1)),
+        ("bfly", Instr::Bfly { vd: v(4), vd1: v(5), vs: v(1), vt: v(2), vt1: v(3), rm }),
+        ("vadd", Instr::Vadd { vd: v(4), vs: v(1), vt: v(2), rm }),
+        ("vmul_data", Instr::Vmul { vd: v(4), vs: v(1), vt: v(2), rm }),
+        ("vmul_constant", Instr::Vmul { vd: v(4), vs: v(1), vt: v(3), rm }),
+        ("unpklo", Instr::Unpklo { vd: v(4), vs: v(1), vt: v(2) }),
+        ("pklo", Instr::Pklo { vd: v(4), vs: v(1), vt: v(2) }),
+    ];
+    let symbol = |name: &str, start: usize, words: usize, role| Symbol {
+        name: name.into(),
+        space: Space::Vdm,
+        start: start as u32,
+        words: words as u32,
+        role,
+    };
+    let mut group = c.benchmark_group("vector");
+    group.throughput(Throughput::Elements((REPEATS * LANES) as u64));
+    for (name, instr) in instructions {
+        let mut code = vec![load(1), load(2), load(3)];
+        code.extend([instr; REPEATS]);
+        let program = Program {
+            instructions: code,
+            moduli: vec![(rm, q)],
+            symbols: vec![
+                symbol("data", 0, 3 * LANES, Role::Input),
+                symbol("factors", 3 * LANES, LANES, Role::Table),
+            ],
+            ..Program::default()
+        };
+        let mut executor = Executor::new(4 * LANES as u32, 0);
+        executor.load(&program).expect("the program fits");
+        executor.write("data", &random(q, 3 * LANES)).expect("the data fit");
+        group.bench_function(name, |bencher| bencher.iter(|| executor.run().expect("no fault")));
+    }
+    group.finish();
+}
+
+fn transform(c: &mut Criterion) {
+    let q = modulus();
+    let root = smallest_root(q, N as u64).expect("q is 1 mod 2n");
+    let x = random(q, N);
+    let mut group = c.benchmark_group("ntt65536");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements((N / 2 * N.ilog2() as usize) as u64));
+
+    let ntt = Ntt::new(Modulus::new(q).expect("odd"), N, root).expect("a root");
+    group.bench_function("host", |bencher| {
+        bencher.iter_batched_ref(|| x.clone(), |x| ntt.forward(x), BatchSize::LargeInput);
+    });
+
+    let program = support::transform(Function::Ntt, N, q, root);
+    let mut executor = Executor::new(support::vdm_words(N), 1);
+    executor.load(&program).expect("the program fits");
+    executor.write("x", &x).expect("the data fit");
+    // The result stands where the input was: each run transforms what the last one left.
+    group.bench_function("program", |bencher| bencher.iter(|| executor.run().expect("no fault")));
+
+    group.sample_size(10);
+    group.bench_with_input(BenchmarkId::from_parameter("num-bigint"), &x, |bencher, x| {
+        bencher.iter(|| golden::evaluate(Function::Ntt, &[x], N, q, root).expect("a transform"));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, mulmod, vector, transform);
+criterion_main!(benches);

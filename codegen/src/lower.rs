@@ -1,0 +1,264 @@
+//! From plans to vector code.
+
+use crate::code::{BufferId, Code, Constant, ConstantId, Factor, MemRef, TowerId, ValueId};
+use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
+use b512_asm::{Op, Role};
+use std::collections::HashMap;
+
+/// How butterflies are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dialect {
+    /// Whether the machine has the `gsbfly` extension.
+    pub gs_butterfly: bool,
+}
+
+/// The memory of a transform.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    /// Where the operand is.
+    pub input: BufferId,
+    /// Where the result goes.
+    pub output: BufferId,
+    /// The name of the second buffer that passes need which cannot work in place. It is made
+    /// where there is none of that name.
+    pub scratch: &'a str,
+    /// A buffer by whose elements those of the result are multiplied, place by place.
+    pub times: Option<BufferId>,
+}
+
+/// Appends the code of a transform.
+///
+/// # Errors
+/// Where the plan is none.
+pub fn transform(
+    code: &mut Code,
+    dialect: Dialect,
+    plan: &Plan,
+    tower: TowerId,
+    memory: Memory<'_>,
+) -> Result<(), PlanError> {
+    let passes = plan.trace()?;
+    let buffers = pass_buffers(code, &passes, memory);
+    let (algorithm, log_n) = (plan.algorithm, plan.log_n);
+    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: HashMap::new() };
+    for (number, pass) in passes.iter().enumerate() {
+        let last = number + 1 == passes.len();
+        lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
+    }
+    Ok(())
+}
+
+/// The buffer before each pass and after the last one. A pass that cannot work in place goes from
+/// one of two buffers to the other; the second one is made only where it is needed.
+fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> Vec<BufferId> {
+    let Memory { input, output, scratch, .. } = memory;
+    let mut buffers = vec![output];
+    for pass in passes[1..].iter().rev() {
+        let after = buffers[buffers.len() - 1];
+        buffers.push(if pass.in_place() {
+            after
+        } else if after == output {
+            let known = code.buffers.iter().position(|buffer| buffer.name == scratch);
+            let words = code.buffers[output.index()].words;
+            known.map_or_else(|| code.buffer(scratch, words, Role::Scratch), |at| BufferId(at as u32))
+        } else {
+            output
+        });
+    }
+    buffers.push(input);
+    buffers.reverse();
+    buffers
+}
+
+struct Lowering<'c> {
+    code: &'c mut Code,
+    dialect: Dialect,
+    algorithm: Algorithm,
+    log_n: u32,
+    tower: TowerId,
+    constants: HashMap<FactorKey, ConstantId>,
+}
+
+/// What a vector of factors depends on: the stage (`None`: the twist), the relevant index bits
+/// outside of the lanes, and the relevant index bit of each lane.
+type FactorKey = (Option<Bit>, u32, Vec<Option<Bit>>);
+
+/// The value of each bit of `bits` (most significant first) in `number`, put at its place in an
+/// element's index.
+fn scatter(bits: &[Bit], number: u32) -> u32 {
+    let places = bits.iter().rev().enumerate();
+    places.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
+}
+
+/// The word address of the element of that index.
+fn address(layout: &[Bit], index: u32) -> u32 {
+    layout.iter().enumerate().map(|(place, bit)| (index >> bit.0 & 1) << place).sum()
+}
+
+impl Lowering<'_> {
+    fn pass(&mut self, pass: &TracedPass, from: BufferId, to: BufferId, times: Option<BufferId>) {
+        for block in 0..1u32 << pass.blocks.len() {
+            let block = scatter(&pass.blocks, block);
+            let registers = 1u32 << pass.start.registers.len();
+            let at = |layout: &[Bit], placement: &Placement, register| {
+                address(layout, block | scatter(&placement.registers, register))
+            };
+            let mut values: Vec<ValueId> = (0..registers)
+                .map(|register| {
+                    let word = at(&pass.from, &pass.start, register);
+                    self.code.load(MemRef { buffer: from, word, mode: pass.load_mode }, self.tower)
+                })
+                .collect();
+            let mut placement = pass.start.clone();
+            let mut steps = pass.steps.as_slice();
+            while let Some(position) = self.position(&placement, steps) {
+                // Steps that pair the same registers go pair by pair.
+                let mut together = 1;
+                let mut after = placement.clone();
+                after.apply(steps[0]);
+                while self.position(&after, &steps[together..]) == Some(position) && position.is_some() {
+                    after.apply(steps[together]);
+                    together += 1;
+                }
+                self.steps(&steps[..together], &placement, position, block, &mut values);
+                placement = after;
+                steps = &steps[together..];
+            }
+            for (register, &value) in (0..registers).zip(&values) {
+                let word = at(&pass.to, &pass.end, register);
+                let value = match times {
+                    Some(buffer) => {
+                        let other =
+                            self.code.load(MemRef { buffer, word, mode: pass.store_mode }, self.tower);
+                        self.code.apply(Op::Vmul, [value, other], None, self.tower)
+                    }
+                    None => value,
+                };
+                self.code.store(value, MemRef { buffer: to, word, mode: pass.store_mode }, self.tower);
+            }
+        }
+    }
+
+    /// The register bit, counted from the least significant, that the next step pairs; `Some(None)`
+    /// for a step on single registers, `None` after the last step.
+    fn position(&self, placement: &Placement, steps: &[Step]) -> Option<Option<usize>> {
+        Some(match *steps.first()? {
+            Step::Stage(bit) | Step::Unpack(bit) | Step::Pack(bit) => {
+                placement.registers.iter().rev().position(|&b| b == bit)
+            }
+            Step::Twist => None,
+        })
+    }
+
+    fn steps(
+        &mut self,
+        steps: &[Step],
+        before: &Placement,
+        position: Option<usize>,
+        block: u32,
+        values: &mut [ValueId],
+    ) {
+        let Some(position) = position else {
+            for (register, value) in values.iter_mut().enumerate() {
+                let fixed = block | scatter(&before.registers, register as u32);
+                let twist = self.factors(None, before, fixed);
+                *value = self.code.apply(Op::Vmul, [*value], Some(twist), self.tower);
+            }
+            return;
+        };
+        for low in (0..values.len()).filter(|register| register >> position & 1 == 0) {
+            let high = low | 1 << position;
+            let mut placement = before.clone();
+            for &step in steps {
+                let pair = [values[low], values[high]];
+                let result = match step {
+                    Step::Stage(bit) => {
+                        let fixed = block | scatter(&placement.registers, low as u32);
+                        self.stage(bit, &placement, fixed, pair)
+                    }
+                    Step::Unpack(_) => self.shuffle(Op::Unpklo, Op::Unpkhi, pair),
+                    Step::Pack(_) => self.shuffle(Op::Pklo, Op::Pkhi, pair),
+                    Step::Twist => unreachable!("a twist pairs no registers"),
+                };
+                [values[low], values[high]] = result;
+                placement.apply(step);
+            }
+        }
+    }
+
+    fn shuffle(&mut self, low: Op, high: Op, pair: [ValueId; 2]) -> [ValueId; 2] {
+        [low, high].map(|op| self.code.apply(op, pair, None, self.tower))
+    }
+
+    fn stage(&mut self, bit: Bit, placement: &Placement, fixed: u32, pair: [ValueId; 2]) -> [ValueId; 2] {
+        let factor = self.factors(Some(bit), placement, fixed);
+        let (code, tower) = (&mut *self.code, self.tower);
+        if self.algorithm != Algorithm::Inverse {
+            return code.butterfly(Op::Bfly, pair, factor, tower);
+        }
+        let [sum, product] = if self.dialect.gs_butterfly {
+            code.butterfly(Op::Gsbfly, pair, factor, tower)
+        } else {
+            let sum = code.apply(Op::Vadd, pair, None, tower);
+            let difference = code.apply(Op::Vsub, pair, None, tower);
+            [sum, code.apply(Op::Vmul, [difference], Some(factor), tower)]
+        };
+        // The last stage's factors hold 1/n for the products; the sums need it too.
+        let last = u32::from(bit.0) + 1 == self.log_n;
+        [if last { code.apply(Op::Vmuls, [sum], None, tower) } else { sum }, product]
+    }
+
+    /// The factors of a stage (`None`: the twist) for the registers whose index bits outside of
+    /// the lanes are `fixed`.
+    fn factors(&mut self, stage: Option<Bit>, placement: &Placement, fixed: u32) -> ConstantId {
+        let algorithm = self.algorithm;
+        let relevant = |bit: Bit| match (stage, algorithm) {
+            (None, _) => true,
+            (Some(stage), Algorithm::Forward | Algorithm::Inverse) => bit > stage,
+            (Some(stage), Algorithm::InverseTwisted) => bit < stage,
+        };
+        let mask: u32 = (0..self.log_n as u8).map(Bit).filter(|&b| relevant(b)).map(|b| 1 << b.0).sum();
+        let mut lanes: Vec<Option<Bit>> =
+            placement.lanes.iter().map(|&bit| Some(bit).filter(|&b| relevant(b))).collect();
+        // Above the last lane bit that matters, the vector repeats itself.
+        while lanes.last() == Some(&None) {
+            lanes.pop();
+        }
+        let key = (stage, fixed & mask, lanes);
+        if let Some(&known) = self.constants.get(&key) {
+            return known;
+        }
+        let index = |lane: u32| -> u32 {
+            let bits = key.2.iter().enumerate();
+            bits.map(|(place, bit)| bit.map_or(0, |bit| (lane >> place & 1) << bit.0)).sum()
+        };
+        let factors = (0..1u32 << key.2.len()).map(|lane| self.factor(stage, key.1 | index(lane))).collect();
+        let id = self.code.constant(Constant { tower: self.tower, factors });
+        self.constants.insert(key, id);
+        id
+    }
+
+    /// The factor for the element of that index; bits that do not matter are zero.
+    fn factor(&self, stage: Option<Bit>, index: u32) -> Factor {
+        let log_n = self.log_n;
+        let order = 2u32 << log_n;
+        let inverse = |exponent: u32| (order - exponent) % order;
+        let merged = |stage: u32| {
+            let place = 1 << (log_n - 1 - stage) | index >> (stage + 1);
+            u32::reverse_bits(place) >> (32 - log_n)
+        };
+        match (stage, self.algorithm) {
+            (None, _) => Factor { exponent: inverse(index), scaled: true },
+            (Some(Bit(stage)), Algorithm::Forward) => {
+                Factor { exponent: merged(stage.into()), scaled: false }
+            }
+            (Some(Bit(stage)), Algorithm::Inverse) => {
+                let scaled = u32::from(stage) + 1 == log_n;
+                Factor { exponent: inverse(merged(stage.into())), scaled }
+            }
+            (Some(Bit(stage)), Algorithm::InverseTwisted) => {
+                Factor { exponent: inverse(index << (log_n - u32::from(stage))), scaled: false }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The golden model, the executor and the host's transform compute the same.
+
+mod support;
+
+use b512_asm::{Function, Program};
+use codegen::golden::{check, evaluate};
+use codegen::number::{largest_prime, smallest_root};
+use num_bigint::BigUint;
+use sim::cpu::Ntt;
+use sim::functional::Executor;
+use sim::modular::Modulus;
+
+/// Runs `program` on `x`.
+fn execute(executor: &mut Executor, program: &Program, x: &[u128]) -> Vec<u128> {
+    executor.write("x", x).unwrap();
+    let executed = executor.run().unwrap();
+    assert_eq!(executed, program.instructions.len());
+    executor.read("y").unwrap().to_vec()
+}
+
+/// A sequence without pattern modulo `q`: powers of an odd multiplier modulo 2^128.
+fn random(q: u128, n: usize) -> Vec<u128> {
+    let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
+    std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
+}
+
+fn inputs(q: u128, n: usize) -> Vec<(&'static str, Vec<u128>)> {
+    let single = |place| (0..n).map(|i| if i == place { q - 1 } else { 0 }).collect();
+    vec![
+        ("random", random(q, n)),
+        ("all q - 1", vec![q - 1; n]),
+        ("only the first", single(0)),
+        ("only the last", single(n - 1)),
+        ("only one in the middle", single(n / 2 + 1)),
+    ]
+}
+
+fn check_size(n: usize, bits: &[u32]) {
+    for &bits in bits {
+        let q = largest_prime(bits, n as u64).unwrap();
+        let root = smallest_root(q, n as u64).unwrap();
+        let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
+        for function in [Function::Ntt, Function::Intt] {
+            let program = support::transform(function, n, q, root);
+            let mut executor = Executor::new(support::vdm_words(n), 1);
+            executor.load(&program).unwrap();
+            for (name, x) in inputs(q, n) {
+                let y = execute(&mut executor, &program, &x);
+                let case = format!("{function} of {n} points, {bits} bits, {name}");
+                assert_eq!(check(&program.equations[0], &[&x], &y), Ok(()), "{case}");
+                let mut host = x;
+                match function {
+                    Function::Ntt => ntt.forward(&mut host),
+                    _ => ntt.inverse(&mut host),
+                }
+                assert!(host == y, "the host differs: {case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transforms_of_1024_points_agree() {
+    check_size(1024, &[20, 60, 121, 127, 128]);
+}
+
+#[test]
+fn transforms_of_4096_points_agree() {
+    check_size(4096, &[20, 60, 121, 127, 128]);
+}
+
+#[test]
+fn transforms_of_16384_points_agree() {
+    check_size(16384, &[20, 128]);
+}
+
+#[test]
+fn transforms_of_65536_points_agree() {
+    let n = 65536;
+    for bits in [20, 60, 121, 127, 128] {
+        let q = largest_prime(bits, n as u64).unwrap();
+        let root = smallest_root(q, n as u64).unwrap();
+        let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
+        let forward = support::transform(Function::Ntt, n, q, root);
+        let inverse = support::transform(Function::Intt, n, q, root);
+        let words = support::vdm_words(n);
+        let (mut there, mut back) = (Executor::new(words, 1), Executor::new(words, 1));
+        there.load(&forward).unwrap();
+        back.load(&inverse).unwrap();
+        for (name, x) in inputs(q, n) {
+            let y = execute(&mut there, &forward, &x);
+            let mut host = x.clone();
+            ntt.forward(&mut host);
+            assert!(host == y, "the host differs: {bits} bits, {name}");
+            assert!(execute(&mut back, &inverse, &y) == x, "not undone: {bits} bits, {name}");
+            ntt.inverse(&mut host);
+            assert!(host == x, "not undone by the host: {bits} bits, {name}");
+            if name == "random" {
+                assert_eq!(check(&forward.equations[0], &[&x], &y), Ok(()), "{bits} bits");
+            }
+        }
+    }
+}
+
+/// Composite moduli have transforms too, where a root exists.
+#[test]
+fn a_transform_modulo_a_product_of_primes_agrees() {
+    let n = 1024;
+    let p = largest_prime(60, n as u64).unwrap();
+    let r = largest_prime(61, n as u64).unwrap();
+    let q = p * r;
+    // The root that is each prime's root modulo it.
+    let roots = [p, r].map(|prime| smallest_root(prime, n as u64).unwrap());
+    let lift = |root: u128, other: u128, prime: u128| {
+        let inverse = BigUint::from(other).modinv(&prime.into()).unwrap();
+        BigUint::from(root) * other * inverse
+    };
+    let root = (lift(roots[0], r, p) + lift(roots[1], p, r)) % q;
+    let root = u128::try_from(root).unwrap();
+    let program = support::transform(Function::Ntt, n, q, root);
+    let mut executor = Executor::new(support::vdm_words(n), 1);
+    executor.load(&program).unwrap();
+    let x = random(q, n);
+    let y = execute(&mut executor, &program, &x);
+    assert_eq!(evaluate(Function::Ntt, &[&x], n, q, root).unwrap(), y);
+}

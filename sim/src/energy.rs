@@ -1,0 +1,130 @@
+//! The energy of a run, by component, from counts of what its instructions do.
+
+use crate::tech::EnergyConstants;
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{Instr, Op, Pipe, Program};
+use serde::{Deserialize, Serialize};
+
+/// How often the elements of a program's vectors pass each unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Events {
+    /// Modular multiplications.
+    pub multiplications: u64,
+    /// Modular additions and subtractions.
+    pub additions: u64,
+    /// Elements read from or written to the VRF.
+    pub vrf_accesses: u64,
+    /// Elements read from or written to the VDM.
+    pub vdm_accesses: u64,
+    /// Elements through the vector crossbar.
+    pub vbar_elements: u64,
+    /// Elements through the shuffle crossbar.
+    pub sbar_elements: u64,
+}
+
+impl Events {
+    /// The events of a program: each of its instructions executes once.
+    pub fn of(program: &Program) -> Self {
+        let mut events = Self::default();
+        for instr in &program.instructions {
+            events.add(instr);
+        }
+        events
+    }
+
+    /// Adds the events of one instruction.
+    pub fn add(&mut self, instr: &Instr) {
+        let length = VECTOR_LENGTH as u64;
+        let (multiplications, additions) = match instr.op() {
+            Op::Vmul | Op::Vmuls => (1, 0),
+            Op::Vadd | Op::Vsub | Op::Vadds | Op::Vsubs => (0, 1),
+            Op::Bfly | Op::Gsbfly => (1, 2),
+            _ => (0, 0),
+        };
+        self.multiplications += multiplications * length;
+        self.additions += additions * length;
+        let registers = (instr.vector_reads().len() + instr.vector_writes().len()) as u64;
+        match instr.pipe() {
+            Pipe::Scalar => {}
+            Pipe::Compute => self.vrf_accesses += registers * length,
+            Pipe::LoadStore => {
+                self.vrf_accesses += length;
+                self.vdm_accesses += length;
+                self.vbar_elements += length;
+            }
+            Pipe::Shuffle => {
+                // Each source gives half of its elements.
+                self.vrf_accesses += 2 * length;
+                self.sbar_elements += length;
+            }
+        }
+    }
+}
+
+/// Energies in uJ.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Energy {
+    /// The LAW engines.
+    pub law: f64,
+    /// The vector register file.
+    pub vrf: f64,
+    /// The vector data memory.
+    pub vdm: f64,
+    /// The vector crossbar.
+    pub vbar: f64,
+    /// The shuffle crossbar.
+    pub sbar: f64,
+}
+
+impl Energy {
+    /// The energy of `events`.
+    pub fn of(constants: &EnergyConstants, events: &Events) -> Self {
+        let uj = |count: u64, pj: f64| count as f64 * pj * 1e-6;
+        Self {
+            law: uj(events.multiplications, constants.multiply_pj) + uj(events.additions, constants.add_pj),
+            vrf: uj(events.vrf_accesses, constants.vrf_access_pj),
+            vdm: uj(events.vdm_accesses, constants.vdm_access_pj),
+            vbar: uj(events.vbar_elements, constants.vbar_element_pj),
+            sbar: uj(events.sbar_elements, constants.sbar_element_pj),
+        }
+    }
+
+    /// Name, as in the fields, and energy of each component, in the order of the fields.
+    pub const fn components(&self) -> [(&'static str, f64); 5] {
+        [("law", self.law), ("vrf", self.vrf), ("vdm", self.vdm), ("vbar", self.vbar), ("sbar", self.sbar)]
+    }
+
+    /// The sum of the components.
+    pub fn total(&self) -> f64 {
+        self.components().iter().map(|(_, energy)| energy).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Machine;
+    use b512_asm::{AReg, AddressMode, MReg, Offset, VReg};
+
+    #[test]
+    fn the_papers_program_takes_its_printed_energy_with_its_printed_shares() {
+        let v = VReg::at;
+        let (rm, base) = (MReg::at(0), AReg::at(0));
+        let butterfly = Instr::Bfly { vd: v(0), vd1: v(1), vs: v(2), vt: v(3), vt1: v(4), rm };
+        let shuffle = Instr::Unpklo { vd: v(0), vs: v(1), vt: v(2) };
+        let load = Instr::Vload { vd: v(0), base, offset: Offset::default(), mode: AddressMode::Linear };
+        let mut events = Events::default();
+        for (instr, count) in [(butterfly, 1024), (shuffle, 1920), (load, 1200)] {
+            (0..count).for_each(|_| events.add(&instr));
+        }
+        let energy = Energy::of(&Machine::rpu_128x128().technology.energy, &events);
+        let near = |measured: f64, printed: f64| (measured / printed - 1.0).abs() < 0.02;
+        assert!(near(energy.total(), 49.18), "{energy:?}");
+        for (name, share) in
+            [("law", 0.667), ("vrf", 0.193), ("vdm", 0.105), ("vbar", 0.023), ("sbar", 0.010)]
+        {
+            let (_, part) = energy.components().into_iter().find(|(n, _)| *n == name).unwrap();
+            assert!(near(part / energy.total(), share), "{name}: {}", part / energy.total());
+        }
+    }
+}

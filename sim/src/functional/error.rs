@@ -1,0 +1,170 @@
+//! What can go wrong in functional execution.
+
+use crate::modular::ModulusError;
+use b512_asm::reg::MAX_VDM_WORDS;
+use b512_asm::{AReg, Instr, MReg, SReg, Space, VReg};
+use thiserror::Error;
+
+/// A program that the machine cannot take over.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LoadError {
+    /// A memory image that reaches beyond its memory.
+    #[error("the program's {} image needs {needed} words; the machine's {} has {available}", memory_name(*.space), memory_name(*.space))]
+    ImageTooLarge {
+        /// The memory.
+        space: Space,
+        /// One past the last word of the image.
+        needed: u64,
+        /// Words of the memory.
+        available: u64,
+    },
+    /// A symbol that reaches beyond its memory.
+    #[error(
+        "symbol `{name}` ends at word {needed} of the {}, which has {available} words",
+        memory_name(*.space)
+    )]
+    SymbolOutside {
+        /// The symbol's name.
+        name: String,
+        /// The memory.
+        space: Space,
+        /// One past the last word of the symbol.
+        needed: u64,
+        /// Words of the memory.
+        available: u64,
+    },
+    /// An initial address that no address register can hold.
+    #[error("{register} cannot start with {value}: addresses are below {MAX_VDM_WORDS}")]
+    AddressTooLarge {
+        /// The register.
+        register: AReg,
+        /// Its value.
+        value: u32,
+    },
+    /// An initial modulus that is none.
+    #[error("{register} cannot start so: {source}")]
+    Modulus {
+        /// The register.
+        register: MReg,
+        /// What is wrong with the value.
+        source: ModulusError,
+    },
+}
+
+/// A symbol that cannot be read or written.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum AccessError {
+    /// A name that the program does not declare.
+    #[error("the program has no symbol `{symbol}`; it has: {}", known.join(", "))]
+    UnknownSymbol {
+        /// The name.
+        symbol: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// Data of another length than the symbol's.
+    #[error("symbol `{symbol}` has {words} words, but {given} were given")]
+    Length {
+        /// The name.
+        symbol: String,
+        /// Words of the symbol.
+        words: usize,
+        /// Words given.
+        given: usize,
+    },
+}
+
+/// A run that stopped at a fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("instruction {index}, `{instr:?}`: {fault}")]
+pub struct ExecuteError {
+    /// The instruction's place in the program, counted from 0.
+    pub index: usize,
+    /// The instruction.
+    pub instr: Instr,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// Why an instruction cannot do what it says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Fault {
+    /// A vector load or store beyond the VDM.
+    #[error("it touches the words {first} to {last}, but the VDM has {words} words")]
+    OutsideVdm {
+        /// The first word that it touches.
+        first: u32,
+        /// The last word that it touches.
+        last: u32,
+        /// Words of the VDM.
+        words: usize,
+    },
+    /// A scalar load beyond the SDM.
+    #[error("it reads word {word}, but the SDM has {words} words")]
+    OutsideSdm {
+        /// The word that it reads.
+        word: u32,
+        /// Words of the SDM.
+        words: usize,
+    },
+    /// A modulus register that nothing has set.
+    #[error("{register} holds no modulus: set it before the start, or with `mload`")]
+    ModulusUnset {
+        /// The register.
+        register: MReg,
+    },
+    /// A word that is no modulus, loaded into a modulus register.
+    #[error("{register} cannot hold that: {source}")]
+    Modulus {
+        /// The register.
+        register: MReg,
+        /// What is wrong with the value.
+        source: ModulusError,
+    },
+    /// A word that is no address, loaded into an address register.
+    #[error("{register} cannot hold {value}: addresses are below {MAX_VDM_WORDS}")]
+    AddressTooLarge {
+        /// The register.
+        register: AReg,
+        /// The value.
+        value: u128,
+    },
+    /// A vector operand of a compute instruction with a lane that is not reduced.
+    #[error(
+        "lane {lane} of {register} is {value:#x}, which is not below {modulus:#x}, the modulus in {modulus_register}"
+    )]
+    LaneNotBelowModulus {
+        /// The operand.
+        register: VReg,
+        /// The first lane that is too large.
+        lane: usize,
+        /// Its value.
+        value: u128,
+        /// The instruction's modulus register.
+        modulus_register: MReg,
+        /// The modulus.
+        modulus: u128,
+    },
+    /// A scalar operand of a compute instruction that is not reduced.
+    #[error("{register} is {value:#x}, which is not below {modulus:#x}, the modulus in {modulus_register}")]
+    ScalarNotBelowModulus {
+        /// The operand.
+        register: SReg,
+        /// Its value.
+        value: u128,
+        /// The instruction's modulus register.
+        modulus_register: MReg,
+        /// The modulus.
+        modulus: u128,
+    },
+    /// An instruction beyond the paper's set, on a machine without it.
+    #[error("it is an extension of the instruction set, which this machine does not have")]
+    Extension,
+}
+
+fn memory_name(space: Space) -> &'static str {
+    match space {
+        Space::Vdm => "VDM",
+        Space::Sdm => "SDM",
+    }
+}

@@ -1,0 +1,613 @@
+//! Functional execution: what a program computes, without time.
+//!
+//! An [`Executor`] holds the memories and register files of one RPU. It runs a
+//! [`Program`] instruction by instruction, checks every operand, and stops at the first fault.
+//! Timing is another module's business: the two share nothing but the program.
+//!
+//! ```
+//! use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
+//! use sim::functional::Executor;
+//!
+//! let (v, base) = (VReg::at, AReg::at(0));
+//! let at = |words| Offset::new(words).expect("below 2^20");
+//! let program = Program {
+//!     instructions: vec![
+//!         Instr::Vload { vd: v(1), base, offset: at(0), mode: AddressMode::Linear },
+//!         Instr::Vadd { vd: v(2), vs: v(1), vt: v(1), rm: MReg::at(0) },
+//!         Instr::Vstore { vs: v(2), base, offset: at(512), mode: AddressMode::Linear },
+//!         Instr::Halt {},
+//!     ],
+//!     moduli: vec![(MReg::at(0), 97)],
+//!     symbols: vec![
+//!         Symbol { name: "x".into(), space: Space::Vdm, start: 0, words: 512, role: Role::Input },
+//!         Symbol { name: "y".into(), space: Space::Vdm, start: 512, words: 512, role: Role::Output },
+//!     ],
+//!     ..Program::default()
+//! };
+//! let mut executor = Executor::new(1 << 18, 1 << 11);
+//! executor.load(&program)?;
+//! executor.write("x", &[50; 512])?;
+//! executor.run()?;
+//! assert_eq!(executor.read("y")?, [3; 512]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Speed
+//!
+//! A butterfly costs one Montgomery multiplication a lane where its twiddle factors are at hand in
+//! Montgomery form. Words under a symbol with [`Role::Table`] count as constants until something
+//! writes to them; what a load from there brought into a register is prepared once and kept, over
+//! all runs. Operands are proved to be below the modulus without looking at them where that
+//! follows from where they came from, and with one pass over the register where not.
+
+mod error;
+mod lanes;
+#[cfg(test)]
+mod tests;
+
+pub use error::{AccessError, ExecuteError, Fault, LoadError};
+
+use crate::modular::{Modulus, Prepared};
+use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
+use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
+use lanes::{Lanes, PreparedLanes};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+/// The memories and registers of one RPU, and the program that it runs.
+#[derive(Debug)]
+pub struct Executor {
+    vdm: Vec<u128>,
+    bounds: Bounds,
+    sdm: Vec<u128>,
+    registers: Registers,
+    program: Loaded,
+    constants: Constants,
+    extensions: bool,
+}
+
+/// What is kept of the program.
+#[derive(Debug, Default)]
+struct Loaded {
+    instructions: Vec<Instr>,
+    addresses: Vec<(AReg, u32)>,
+    moduli: Vec<(MReg, Modulus)>,
+    symbols: Vec<Symbol>,
+}
+
+#[derive(Debug)]
+struct Registers {
+    vector: [VectorRegister; REGISTERS],
+    /// Where results are formed before they change places with a destination.
+    spare: [VectorRegister; 2],
+    /// Where a factor that is no constant is prepared.
+    factor: Box<PreparedLanes>,
+    scalar: [u128; REGISTERS],
+    address: [u32; REGISTERS],
+    modulus: [Option<Modulus>; REGISTERS],
+}
+
+#[derive(Debug)]
+struct VectorRegister {
+    lanes: Box<Lanes>,
+    /// No lane is above this; `u128::MAX` where nothing is known.
+    at_most: u128,
+    /// The constant words that the register was loaded from, where it was.
+    source: Option<TableSlice>,
+}
+
+/// What is known of the sizes of the words in the VDM: a bound for each stretch of 512 words.
+///
+/// Results that a program stores and loads again need not be compared with the modulus again.
+#[derive(Debug)]
+struct Bounds(Vec<u128>);
+
+impl Bounds {
+    /// Of a memory full of zeros.
+    fn new(words: u32) -> Self {
+        Self(vec![0; (words as usize).div_ceil(VECTOR_LENGTH)])
+    }
+
+    fn stretches(words: &Range<u32>) -> Range<usize> {
+        words.start as usize / VECTOR_LENGTH..(words.end as usize).div_ceil(VECTOR_LENGTH)
+    }
+
+    /// A bound of `words`.
+    fn at_most(&self, words: &Range<u32>) -> u128 {
+        self.0[Self::stretches(words)].iter().copied().fold(0, u128::max)
+    }
+
+    /// Notes that some of `words` were overwritten with values up to `at_most`; `all` says that
+    /// every one was.
+    fn overwrite(&mut self, words: &Range<u32>, at_most: u128, all: bool) {
+        let aligned = (words.start as usize).is_multiple_of(VECTOR_LENGTH);
+        let whole = all && aligned && words.len() == VECTOR_LENGTH;
+        for bound in &mut self.0[Self::stretches(words)] {
+            *bound = if whole { at_most } else { at_most.max(*bound) };
+        }
+    }
+}
+
+/// Words of the VDM as a load selects them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct TableSlice {
+    start: u32,
+    mode: AddressMode,
+}
+
+/// The constant words of the VDM, and what was loaded from them in Montgomery form.
+#[derive(Debug, Default)]
+struct Constants {
+    tables: Vec<Range<u32>>,
+    prepared: HashMap<(TableSlice, u128), Box<PreparedLanes>>,
+}
+
+impl VectorRegister {
+    fn zero() -> Self {
+        Self { lanes: Box::new([0; VECTOR_LENGTH]), at_most: 0, source: None }
+    }
+
+    /// Checks that every lane of this register, `vs`, is below the modulus `q` of `rm`.
+    fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus) -> Result<(), Fault> {
+        let modulus = q.value();
+        if self.at_most < modulus {
+            return Ok(());
+        }
+        self.at_most = lanes::max(&self.lanes);
+        match self.lanes.iter().position(|&value| value >= modulus) {
+            None => Ok(()),
+            Some(lane) => {
+                let value = self.lanes[lane];
+                Err(Fault::LaneNotBelowModulus { register: vs, lane, value, modulus_register: rm, modulus })
+            }
+        }
+    }
+}
+
+impl Registers {
+    fn new() -> Self {
+        Self {
+            vector: std::array::from_fn(|_| VectorRegister::zero()),
+            spare: std::array::from_fn(|_| VectorRegister::zero()),
+            factor: Box::new([Prepared::default(); VECTOR_LENGTH]),
+            scalar: [0; REGISTERS],
+            address: [0; REGISTERS],
+            modulus: [None; REGISTERS],
+        }
+    }
+
+    /// The state in which a program starts.
+    fn reset(&mut self, program: &Loaded) {
+        for register in &mut self.vector {
+            register.lanes.fill(0);
+            (register.at_most, register.source) = (0, None);
+        }
+        self.scalar = [0; REGISTERS];
+        self.address = [0; REGISTERS];
+        self.modulus = [None; REGISTERS];
+        for &(register, address) in &program.addresses {
+            self.address[register.index()] = address;
+        }
+        for &(register, modulus) in &program.moduli {
+            self.modulus[register.index()] = Some(modulus);
+        }
+    }
+
+    /// Makes the spare register `index`, all lanes of which are at most `at_most`, the new `vd`.
+    fn commit(&mut self, index: usize, vd: VReg, at_most: u128) {
+        self.spare[index].at_most = at_most;
+        self.spare[index].source = None;
+        std::mem::swap(&mut self.spare[index], &mut self.vector[vd.index()]);
+    }
+
+    fn modulus(&self, rm: MReg) -> Result<Modulus, Fault> {
+        self.modulus[rm.index()].ok_or(Fault::ModulusUnset { register: rm })
+    }
+
+    /// Checks that every lane of `vs` is below the modulus `q` of `rm`.
+    fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus) -> Result<(), Fault> {
+        self.vector[vs.index()].require_below(vs, rm, q)
+    }
+
+    /// The value of `register`, which must be below the modulus `q` of `rm`.
+    fn scalar_below(&self, register: SReg, rm: MReg, q: &Modulus) -> Result<u128, Fault> {
+        let (value, modulus) = (self.scalar[register.index()], q.value());
+        if value < modulus {
+            Ok(value)
+        } else {
+            Err(Fault::ScalarNotBelowModulus { register, value, modulus_register: rm, modulus })
+        }
+    }
+}
+
+impl Constants {
+    fn of(program: &Program) -> Self {
+        let tables = program.symbols.iter().filter(|s| s.space == Space::Vdm && s.role == Role::Table);
+        Self { tables: tables.map(|s| s.start..s.start + s.words).collect(), prepared: HashMap::new() }
+    }
+
+    /// The slice, where all of its words are constant.
+    fn slice(&self, words: &Range<u32>, mode: AddressMode) -> Option<TableSlice> {
+        let mut tables = self.tables.iter();
+        tables
+            .any(|table| table.start <= words.start && words.end <= table.end)
+            .then_some(TableSlice { start: words.start, mode })
+    }
+
+    /// The lanes of `register`, which is `vs`, in Montgomery form: kept where they are constants,
+    /// formed in `scratch` where not.
+    fn prepare<'a>(
+        &'a mut self,
+        register: &mut VectorRegister,
+        vs: VReg,
+        rm: MReg,
+        q: &Modulus,
+        scratch: &'a mut PreparedLanes,
+    ) -> Result<&'a PreparedLanes, Fault> {
+        let slot = match register.source {
+            None => scratch,
+            Some(slice) => match self.prepared.entry((slice, q.value())) {
+                Entry::Occupied(entry) => return Ok(entry.into_mut()),
+                Entry::Vacant(entry) => {
+                    // Nothing is kept of lanes that are too large.
+                    register.require_below(vs, rm, q)?;
+                    entry.insert(Box::new([Prepared::default(); VECTOR_LENGTH]))
+                }
+            },
+        };
+        register.require_below(vs, rm, q)?;
+        lanes::map(slot, &register.lanes, |b| q.prepare(b));
+        Ok(slot)
+    }
+
+    /// Notes that `words` are written, and says whether any of them counted as constant.
+    fn overwrite(&mut self, words: &Range<u32>) -> bool {
+        let overlaps = |other: &Range<u32>| other.start < words.end && words.start < other.end;
+        let constant = self.tables.iter().any(overlaps);
+        if constant {
+            self.tables.retain(|table| !overlaps(table));
+            self.prepared.retain(|(slice, _), _| !overlaps(&(slice.start..slice.start + slice.mode.span())));
+        }
+        constant
+    }
+}
+
+impl Executor {
+    /// A machine with memories of that many words of 16 bytes, all zero.
+    pub fn new(vdm_words: u32, sdm_words: u32) -> Self {
+        Self {
+            vdm: vec![0; vdm_words as usize],
+            bounds: Bounds::new(vdm_words),
+            sdm: vec![0; sdm_words as usize],
+            registers: Registers::new(),
+            program: Loaded::default(),
+            constants: Constants::default(),
+            extensions: false,
+        }
+    }
+
+    /// Accepts the instructions beyond the paper's set, too.
+    #[must_use]
+    pub fn with_extensions(mut self) -> Self {
+        self.extensions = true;
+        self
+    }
+
+    /// Takes over `program`: clears both memories and fills them with its images.
+    ///
+    /// # Errors
+    /// Where the images or symbols do not fit the memories, or an initial register value cannot
+    /// be; the executor then keeps the program that it had.
+    pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
+        for (space, image, memory) in
+            [(Space::Vdm, &program.vdm, &self.vdm), (Space::Sdm, &program.sdm, &self.sdm)]
+        {
+            let ends = image.segments.iter().map(|s| u64::from(s.start) + s.words.len() as u64);
+            let (needed, available) = (ends.max().unwrap_or(0), memory.len() as u64);
+            if needed > available {
+                return Err(LoadError::ImageTooLarge { space, needed, available });
+            }
+        }
+        for symbol in &program.symbols {
+            let end = u64::from(symbol.start) + u64::from(symbol.words);
+            let available = self.memory(symbol.space).len() as u64;
+            if end > available {
+                let (name, space) = (symbol.name.clone(), symbol.space);
+                return Err(LoadError::SymbolOutside { name, space, needed: end, available });
+            }
+        }
+        for &(register, address) in &program.addresses {
+            if address >= MAX_VDM_WORDS {
+                return Err(LoadError::AddressTooLarge { register, value: address });
+            }
+        }
+        let moduli = program.moduli.iter().map(|&(register, value)| match Modulus::new(value) {
+            Ok(modulus) => Ok((register, modulus)),
+            Err(source) => Err(LoadError::Modulus { register, source }),
+        });
+        self.program = Loaded {
+            moduli: moduli.collect::<Result<_, _>>()?,
+            instructions: program.instructions.clone(),
+            addresses: program.addresses.clone(),
+            symbols: program.symbols.clone(),
+        };
+        self.constants = Constants::of(program);
+        self.bounds.0.fill(0);
+        for segment in &program.vdm.segments {
+            self.bounds.overwrite(&(segment.start..segment.end()), u128::MAX, false);
+        }
+        fill(&mut self.vdm, &program.vdm);
+        fill(&mut self.sdm, &program.sdm);
+        Ok(())
+    }
+
+    /// Writes the words of a symbol before a run.
+    ///
+    /// # Errors
+    /// Where the loaded program has no such symbol, or it has another number of words.
+    pub fn write(&mut self, symbol: &str, words: &[u128]) -> Result<(), AccessError> {
+        let (space, range) = self.locate(symbol)?;
+        if words.len() != range.len() {
+            let (symbol, words, given) = (symbol.into(), range.len(), words.len());
+            return Err(AccessError::Length { symbol, words, given });
+        }
+        if space == Space::Vdm {
+            self.constants.overwrite(&range);
+            self.bounds.overwrite(&range, u128::MAX, false);
+        }
+        self.memory_mut(space)[range.start as usize..range.end as usize].copy_from_slice(words);
+        Ok(())
+    }
+
+    /// The words of a symbol, as the last run or write left them.
+    ///
+    /// # Errors
+    /// Where the loaded program has no such symbol.
+    pub fn read(&self, symbol: &str) -> Result<&[u128], AccessError> {
+        let (space, range) = self.locate(symbol)?;
+        Ok(&self.memory(space)[range.start as usize..range.end as usize])
+    }
+
+    /// Runs the loaded program to its `halt`, or to its end where it has none, and returns the
+    /// number of instructions executed.
+    ///
+    /// Registers start as the program says, the others at zero; memory starts as the last run and
+    /// the writes since left it.
+    ///
+    /// # Errors
+    /// At the first instruction that cannot do what it says. Instructions before it have taken
+    /// effect; it has not.
+    pub fn run(&mut self) -> Result<usize, ExecuteError> {
+        self.registers.reset(&self.program);
+        for index in 0..self.program.instructions.len() {
+            let instr = self.program.instructions[index];
+            if matches!(instr, Instr::Halt {}) {
+                return Ok(index + 1);
+            }
+            self.step(instr).map_err(|fault| ExecuteError { index, instr, fault })?;
+        }
+        Ok(self.program.instructions.len())
+    }
+
+    fn memory(&self, space: Space) -> &[u128] {
+        match space {
+            Space::Vdm => &self.vdm,
+            Space::Sdm => &self.sdm,
+        }
+    }
+
+    fn memory_mut(&mut self, space: Space) -> &mut [u128] {
+        match space {
+            Space::Vdm => &mut self.vdm,
+            Space::Sdm => &mut self.sdm,
+        }
+    }
+
+    fn locate(&self, name: &str) -> Result<(Space, Range<u32>), AccessError> {
+        let symbol = self.program.symbols.iter().find(|symbol| symbol.name == name);
+        let symbol = symbol.ok_or_else(|| AccessError::UnknownSymbol {
+            symbol: name.into(),
+            known: self.program.symbols.iter().map(|symbol| symbol.name.clone()).collect(),
+        })?;
+        Ok((symbol.space, symbol.start..symbol.start + symbol.words))
+    }
+
+    /// Executes one instruction.
+    fn step(&mut self, instr: Instr) -> Result<(), Fault> {
+        if instr.op().info().extension && !self.extensions {
+            return Err(Fault::Extension);
+        }
+        match instr {
+            Instr::Halt {} => Ok(()),
+            Instr::Vload { vd, base, offset, mode } => self.load_vector(vd, base, offset, mode),
+            Instr::Vstore { vs, base, offset, mode } => self.store_vector(vs, base, offset, mode),
+            Instr::Sload { rt, offset } => self.sdm(offset).map(|v| self.registers.scalar[rt.index()] = v),
+            Instr::Aload { rt, offset } => self.load_address(rt, offset),
+            Instr::Mload { rt, offset } => self.load_modulus(rt, offset),
+            Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, Modulus::add),
+            Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, Modulus::sub),
+            Instr::Vmul { vd, vs, vt, rm } => self.multiply(vd, vs, vt, rm),
+            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| move |a| q.add(a, s)),
+            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| move |a| q.sub(a, s)),
+            Instr::Vmuls { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| {
+                let s = q.prepare(s);
+                move |a| q.mul_prepared(a, s)
+            }),
+            Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, lanes::butterfly)
+            }
+            Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, lanes::inverse_butterfly)
+            }
+            Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<0>),
+            Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<1>),
+            Instr::Pklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::pack::<0>),
+            Instr::Pkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::pack::<1>),
+        }
+    }
+
+    /// The words of the VDM from the first to the last that a vector load or store touches.
+    fn vdm_range(&self, base: AReg, offset: Offset, mode: AddressMode) -> Result<Range<u32>, Fault> {
+        let start = self.registers.address[base.index()] + offset.words();
+        let end = start + mode.span();
+        if end as usize > self.vdm.len() {
+            return Err(Fault::OutsideVdm { first: start, last: end - 1, words: self.vdm.len() });
+        }
+        Ok(start..end)
+    }
+
+    fn sdm(&self, offset: Offset) -> Result<u128, Fault> {
+        let word = self.sdm.get(offset.words() as usize).copied();
+        word.ok_or(Fault::OutsideSdm { word: offset.words(), words: self.sdm.len() })
+    }
+
+    fn load_vector(&mut self, vd: VReg, base: AReg, offset: Offset, mode: AddressMode) -> Result<(), Fault> {
+        let range = self.vdm_range(base, offset, mode)?;
+        let register = &mut self.registers.vector[vd.index()];
+        let words = &self.vdm[range.start as usize..range.end as usize];
+        match mode {
+            AddressMode::Linear => register.lanes.copy_from_slice(words),
+            _ => {
+                for (lane, out) in register.lanes.iter_mut().enumerate() {
+                    *out = words[mode.element(lane as u32) as usize];
+                }
+            }
+        }
+        register.at_most = self.bounds.at_most(&range);
+        register.source = self.constants.slice(&range, mode);
+        Ok(())
+    }
+
+    fn store_vector(&mut self, vs: VReg, base: AReg, offset: Offset, mode: AddressMode) -> Result<(), Fault> {
+        let range = self.vdm_range(base, offset, mode)?;
+        if self.constants.overwrite(&range) {
+            self.registers.vector.iter_mut().for_each(|register| register.source = None);
+        }
+        let register = &self.registers.vector[vs.index()];
+        self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
+        let words = &mut self.vdm[range.start as usize..range.end as usize];
+        match mode {
+            AddressMode::Linear => words.copy_from_slice(&*register.lanes),
+            _ => {
+                for (lane, &value) in register.lanes.iter().enumerate() {
+                    words[mode.element(lane as u32) as usize] = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_address(&mut self, rt: AReg, offset: Offset) -> Result<(), Fault> {
+        let value = self.sdm(offset)?;
+        if value >= u128::from(MAX_VDM_WORDS) {
+            return Err(Fault::AddressTooLarge { register: rt, value });
+        }
+        self.registers.address[rt.index()] = value as u32;
+        Ok(())
+    }
+
+    fn load_modulus(&mut self, rt: MReg, offset: Offset) -> Result<(), Fault> {
+        let modulus = Modulus::new(self.sdm(offset)?);
+        let modulus = modulus.map_err(|source| Fault::Modulus { register: rt, source })?;
+        self.registers.modulus[rt.index()] = Some(modulus);
+        Ok(())
+    }
+
+    /// `vd = f(vs, vt)`, lane by lane.
+    #[inline(always)]
+    fn lanewise(
+        &mut self,
+        vd: VReg,
+        vs: VReg,
+        vt: VReg,
+        rm: MReg,
+        f: impl Fn(&Modulus, u128, u128) -> u128,
+    ) -> Result<(), Fault> {
+        let r = &mut self.registers;
+        let q = r.modulus(rm)?;
+        r.require_below(vs, rm, &q)?;
+        r.require_below(vt, rm, &q)?;
+        let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
+        lanes::zip(&mut r.spare[0].lanes, a, b, |a, b| f(&q, a, b));
+        r.commit(0, vd, q.value() - 1);
+        Ok(())
+    }
+
+    /// `vd = f(vs)`, lane by lane, for the `f` that `with` makes of the modulus and the scalar.
+    #[inline(always)]
+    fn with_scalar<F: Fn(u128) -> u128>(
+        &mut self,
+        vd: VReg,
+        vs: VReg,
+        rt: SReg,
+        rm: MReg,
+        with: impl Fn(Modulus, u128) -> F,
+    ) -> Result<(), Fault> {
+        let r = &mut self.registers;
+        let q = r.modulus(rm)?;
+        r.require_below(vs, rm, &q)?;
+        let scalar = r.scalar_below(rt, rm, &q)?;
+        lanes::map(&mut r.spare[0].lanes, &r.vector[vs.index()].lanes, with(q, scalar));
+        r.commit(0, vd, q.value() - 1);
+        Ok(())
+    }
+
+    /// `vd = vs vt`, lane by lane.
+    fn multiply(&mut self, vd: VReg, vs: VReg, vt: VReg, rm: MReg) -> Result<(), Fault> {
+        let r = &mut self.registers;
+        let q = r.modulus(rm)?;
+        // A product commutes: either factor may be the constant one.
+        let (x, w) = if r.vector[vs.index()].source.is_some() { (vt, vs) } else { (vs, vt) };
+        r.require_below(x, rm, &q)?;
+        let w = self.constants.prepare(&mut r.vector[w.index()], w, rm, &q, &mut r.factor)?;
+        lanes::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
+        r.commit(0, vd, q.value() - 1);
+        Ok(())
+    }
+
+    /// `(vd, vd1) = kernel(vs, vt, vt1)`, with `vt1` in Montgomery form.
+    fn butterfly(
+        &mut self,
+        [vd, vd1]: [VReg; 2],
+        [vs, vt, vt1]: [VReg; 3],
+        rm: MReg,
+        kernel: fn(&Modulus, [&mut Lanes; 2], &Lanes, &Lanes, &PreparedLanes),
+    ) -> Result<(), Fault> {
+        let r = &mut self.registers;
+        let q = r.modulus(rm)?;
+        r.require_below(vs, rm, &q)?;
+        r.require_below(vt, rm, &q)?;
+        let w = self.constants.prepare(&mut r.vector[vt1.index()], vt1, rm, &q, &mut r.factor)?;
+        let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
+        let [out, out1] = &mut r.spare;
+        kernel(&q, [&mut out.lanes, &mut out1.lanes], a, b, w);
+        r.commit(0, vd, q.value() - 1);
+        r.commit(1, vd1, q.value() - 1);
+        Ok(())
+    }
+
+    /// `vd = kernel(vs, vt)`, for a kernel that moves lanes about.
+    fn shuffle(
+        &mut self,
+        vd: VReg,
+        vs: VReg,
+        vt: VReg,
+        kernel: fn(&mut Lanes, &Lanes, &Lanes),
+    ) -> Result<(), Fault> {
+        let r = &mut self.registers;
+        let (a, b) = (&r.vector[vs.index()], &r.vector[vt.index()]);
+        let at_most = a.at_most.max(b.at_most);
+        kernel(&mut r.spare[0].lanes, &a.lanes, &b.lanes);
+        r.commit(0, vd, at_most);
+        Ok(())
+    }
+}
+
+/// Fills `memory` with an image and zeros.
+fn fill(memory: &mut [u128], image: &Image) {
+    memory.fill(0);
+    for segment in &image.segments {
+        memory[segment.start as usize..segment.end() as usize].copy_from_slice(&segment.words);
+    }
+}

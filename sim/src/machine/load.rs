@@ -1,0 +1,444 @@
+//! Reading machine files.
+//!
+//! A machine is built up in layers: the file that is inherited from, the file itself, the
+//! overrides of the command line. Each layer sets keys; a later one replaces what an earlier one
+//! set. Every value remembers the text that it came from, so that an error points at it.
+
+use super::schema::{self, Key, Kind};
+use super::{Machine, VbarPaths};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+/// What is wrong with a machine file, a technology file, or an override.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub struct ConfigError {
+    /// The file's path, `-p` for an override, or the name of a built-in file.
+    pub file: String,
+    /// The whole text of the file or the override; empty where a file could not be read.
+    pub text: String,
+    /// The bytes of `text` that are wrong, unless the error concerns the file as a whole.
+    pub span: Option<Range<usize>>,
+    /// What is wrong, with the path of the key.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl ConfigError {
+    /// Line and column of the error, both from 1; columns count characters.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        let before = self.text.get(..self.span.as_ref()?.start)?;
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.file == Override::SOURCE {
+            write!(f, " {}", self.text)?;
+        } else if let Some((line, column)) = self.position() {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
+    }
+}
+
+/// One key set from the command line: `-p key=value`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Override {
+    text: String,
+    equals: usize,
+}
+
+impl Override {
+    /// Stands for the file's name in errors.
+    const SOURCE: &str = "-p";
+
+    /// Takes `key=value` apart: a dotted key, and a TOML value or bare text.
+    ///
+    /// # Errors
+    /// Where there is no `=` or nothing before it. Keys and values are checked when a machine is loaded.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        match text.find('=') {
+            Some(equals) if !text[..equals].trim().is_empty() => Ok(Self { text: text.into(), equals }),
+            _ => Err(ConfigError {
+                file: Self::SOURCE.into(),
+                text: text.into(),
+                span: Some(0..text.len()),
+                message: "this sets no key".into(),
+                help: Some("write `key=value`, for example `vdm.banks=64`".into()),
+            }),
+        }
+    }
+
+    /// The dotted key.
+    pub fn key(&self) -> &str {
+        self.text[..self.equals].trim()
+    }
+
+    /// The value as it was written.
+    pub fn value(&self) -> &str {
+        self.text[self.equals + 1..].trim()
+    }
+
+    fn leaf_value(&self) -> Value {
+        let toml = DeValue::parse(self.value()).ok();
+        toml.and_then(to_value).unwrap_or_else(|| Value::String(self.value().into()))
+    }
+}
+
+/// Finds and reads machine files.
+pub struct MachineFile;
+
+/// Machine files that every binary carries.
+const MACHINES: &[(&str, &str)] = &[
+    ("rpu-128x128", include_str!("../../../configs/machines/rpu-128x128.toml")),
+    ("rpu-128x128-gs", include_str!("../../../configs/machines/rpu-128x128-gs.toml")),
+    ("rpu-128x128-shared-reads", include_str!("../../../configs/machines/rpu-128x128-shared-reads.toml")),
+    ("rpu-128x128-xor", include_str!("../../../configs/machines/rpu-128x128-xor.toml")),
+];
+
+/// Technology files that every binary carries.
+const TECHNOLOGIES: &[(&str, &str)] = &[("gf12", include_str!("../../../configs/tech/gf12.toml"))];
+
+impl MachineFile {
+    /// The names of the built-in machines.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        MACHINES.iter().map(|(name, _)| *name)
+    }
+
+    /// Loads a machine file, with `overrides` applied in their order.
+    ///
+    /// Paths in a file (`inherits`, `technology`) are relative to it. A name without `.toml` is a
+    /// built-in file.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, is no TOML, inherits from itself, lacks a key, has an unknown
+    /// one, or a value that makes no sense.
+    pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, ConfigError> {
+        Layers::default().machine(Place::File(path.as_ref().into()), overrides)
+    }
+
+    /// Loads a built-in machine, with `overrides` applied in their order.
+    ///
+    /// # Errors
+    /// Where there is no machine of that name, or an override is wrong.
+    pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, ConfigError> {
+        let place = built_in(MACHINES, name).ok_or_else(|| ConfigError {
+            file: name.into(),
+            text: String::new(),
+            span: None,
+            message: format!("there is no built-in machine `{name}`"),
+            help: Some(format!("there are {}", names(MACHINES))),
+        })?;
+        Layers::default().machine(place, overrides)
+    }
+}
+
+/// Where a file's text is.
+#[derive(Clone, PartialEq, Eq)]
+enum Place {
+    File(PathBuf),
+    BuiltIn(&'static str, &'static str),
+}
+
+impl Place {
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::BuiltIn(name, _) => format!("built-in {name}"),
+        }
+    }
+
+    /// The place that a file at this one calls `name`.
+    fn relative(&self, name: &str, built_ins: &'static [(&str, &str)]) -> Place {
+        let bare = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+        match self {
+            // Built-in files know each other by the paths that they have in the repository.
+            Self::BuiltIn(..) => built_in(built_ins, bare),
+            Self::File(_) => built_in(built_ins, name),
+        }
+        .unwrap_or_else(|| match self {
+            Self::File(path) => Place::File(path.parent().unwrap_or(Path::new("")).join(name)),
+            Self::BuiltIn(..) => Place::File(name.into()),
+        })
+    }
+
+    /// What tells whether two places are the same file.
+    fn identity(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()),
+            Self::BuiltIn(name, _) => PathBuf::from(format!("built-in {name}")),
+        }
+    }
+}
+
+fn built_in(files: &'static [(&str, &str)], name: &str) -> Option<Place> {
+    files.iter().find(|(built_in, _)| *built_in == name).map(|(name, text)| Place::BuiltIn(name, text))
+}
+
+fn names(files: &[(&str, &str)]) -> String {
+    files.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A text that sets keys.
+struct Source {
+    name: String,
+    text: String,
+}
+
+/// The value of a key and where it stands.
+struct Leaf {
+    value: Value,
+    at: At,
+    /// How many values were set before it.
+    order: usize,
+}
+
+/// A place in one of the sources.
+#[derive(Clone)]
+struct At {
+    source: usize,
+    span: Range<usize>,
+}
+
+#[derive(Default)]
+struct Layers {
+    sources: Vec<Source>,
+    leaves: BTreeMap<&'static str, Leaf>,
+    /// Values set so far.
+    settings: usize,
+}
+
+impl Layers {
+    fn machine(mut self, place: Place, overrides: &[Override]) -> Result<Machine, ConfigError> {
+        let name = place.name();
+        self.add_file(&place, "", None, &mut Vec::new())?;
+        for change in overrides {
+            self.add_override(change)?;
+        }
+        self.finish(&name)
+    }
+
+    fn error(&self, at: &At, message: String, help: Option<String>) -> ConfigError {
+        let Source { name, text } = &self.sources[at.source];
+        ConfigError { file: name.clone(), text: text.clone(), span: Some(at.span.clone()), message, help }
+    }
+
+    /// Adds the keys of a file below `prefix`: none for a machine, `technology` for a technology.
+    /// `named_at` is where another text names the file; `chain` are the files that inherit from it.
+    fn add_file(
+        &mut self,
+        place: &Place,
+        prefix: &str,
+        named_at: Option<&At>,
+        chain: &mut Vec<PathBuf>,
+    ) -> Result<(), ConfigError> {
+        let identity = place.identity();
+        if let (true, Some(at)) = (chain.contains(&identity), named_at) {
+            let message = format!("`{}` inherits from itself", place.name());
+            return Err(self.error(at, message, Some("name a file that does not lead back here".into())));
+        }
+        let text = match place {
+            Place::BuiltIn(_, text) => (*text).to_owned(),
+            Place::File(path) => {
+                std::fs::read_to_string(path).map_err(|error| self.unreadable(place, named_at, &error))?
+            }
+        };
+        let source = self.sources.len();
+        self.sources.push(Source { name: place.name(), text: text.clone() });
+        let table = DeTable::parse(&text).map_err(|error| {
+            let at = At { source, span: error.span().unwrap_or(0..0) };
+            self.error(&at, error.message().to_owned(), None)
+        })?;
+        let table = table.into_inner();
+        if let Some(parent) = table.get("inherits") {
+            let at = At { source, span: parent.span() };
+            let DeValue::String(parent) = parent.get_ref() else {
+                let help = "it names the file whose keys this one changes".to_owned();
+                return Err(self.error(&at, "`inherits` must be text in quotes".into(), Some(help)));
+            };
+            let built_ins = if prefix.is_empty() { MACHINES } else { TECHNOLOGIES };
+            chain.push(identity);
+            self.add_file(&place.relative(parent, built_ins), prefix, Some(&at), chain)?;
+            chain.pop();
+        }
+        for (key, value) in table {
+            if key.get_ref() != "inherits" {
+                self.add_key(place, prefix, source, key.span(), key.get_ref(), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> ConfigError {
+        let message = format!("cannot read `{}`: {error}", place.name());
+        let help = Some(format!(
+            "a file is named with its path, a built-in one without `.toml`: {}, {}",
+            names(MACHINES),
+            names(TECHNOLOGIES)
+        ));
+        match named_at {
+            Some(at) => self.error(at, message, help),
+            None => ConfigError { file: place.name(), text: String::new(), span: None, message, help },
+        }
+    }
+
+    fn add_key(
+        &mut self,
+        place: &Place,
+        prefix: &str,
+        source: usize,
+        key_span: Range<usize>,
+        key: &str,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<(), ConfigError> {
+        let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+        let at = At { source, span: value.span() };
+        if let Some(key) = schema::find(&path) {
+            let value = to_value(value).ok_or_else(|| self.wrong_value(key, &at, None))?;
+            return self.set(key, value, at);
+        }
+        let is_section = schema::section(&path).next().is_some();
+        match value.into_inner() {
+            DeValue::Table(table) if is_section => {
+                for (key, value) in table {
+                    self.add_key(place, &path, source, key.span(), key.get_ref(), value)?;
+                }
+                Ok(())
+            }
+            DeValue::String(name) if path == "technology" => self.set_technology(place, &name, &at),
+            _ if is_section => Err(self.not_a_value(&path, &at)),
+            _ => Err(self.unknown(&path, &At { source, span: key_span })),
+        }
+    }
+
+    fn add_override(&mut self, change: &Override) -> Result<(), ConfigError> {
+        let source = self.sources.len();
+        self.sources.push(Source { name: Override::SOURCE.into(), text: change.text.clone() });
+        let at = At { source, span: change.equals + 1..change.text.len() };
+        let path = change.key();
+        match schema::find(path) {
+            Some(key) => self.set(key, change.leaf_value(), at),
+            None if path == "technology" => {
+                let name = change.leaf_value();
+                let here = Place::File(PathBuf::new());
+                self.set_technology(&here, name.as_str().unwrap_or(change.value()), &at)
+            }
+            None if schema::section(path).next().is_some() => Err(self.not_a_value(path, &at)),
+            None => Err(self.unknown(path, &At { source, span: 0..change.equals })),
+        }
+    }
+
+    fn set_technology(&mut self, place: &Place, name: &str, at: &At) -> Result<(), ConfigError> {
+        self.leaves.retain(|path, _| !path.starts_with("technology."));
+        self.add_file(&place.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new())
+    }
+
+    fn set(&mut self, key: &'static Key, value: Value, at: At) -> Result<(), ConfigError> {
+        if !key.kind.allows(&value) {
+            return Err(self.wrong_value(key, &at, Some(&value)));
+        }
+        self.leaves.insert(key.path, Leaf { value, at, order: self.settings });
+        self.settings += 1;
+        Ok(())
+    }
+
+    fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> ConfigError {
+        let message = match value {
+            Some(value) => format!("`{}` cannot be `{value}`", key.path),
+            None => format!("`{}` cannot be this", key.path),
+        };
+        let nearest = match (key.kind, value) {
+            (Kind::Choice(choices), Some(Value::String(text))) => {
+                schema::closest(text, choices.iter().copied())
+            }
+            _ => None,
+        };
+        let mut help = format!("it must be {}", key.kind.describe());
+        if let Some(nearest) = nearest {
+            help += &format!("; did you mean `\"{nearest}\"`?");
+        }
+        self.error(at, message, Some(help))
+    }
+
+    fn not_a_value(&self, path: &str, at: &At) -> ConfigError {
+        let keys: Vec<_> = schema::section(path).map(|key| format!("`{}`", key.path)).collect();
+        let help = format!("set one of its keys: {}", keys.join(", "));
+        self.error(at, format!("`{path}` is a section, not a value"), Some(help))
+    }
+
+    fn unknown(&self, path: &str, at: &At) -> ConfigError {
+        let help = match schema::nearest(path) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => {
+                let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+                let mut keys: Vec<_> = schema::section(parent).map(|key| key.path).collect();
+                if keys.is_empty() {
+                    keys = schema::KEYS.iter().filter_map(|key| key.path.split('.').next()).collect();
+                    keys.dedup();
+                }
+                format!("there are `{}`", keys.join("`, `"))
+            }
+        };
+        self.error(at, format!("unknown key `{path}`"), Some(help))
+    }
+
+    fn finish(self, name: &str) -> Result<Machine, ConfigError> {
+        let whole = |message: String, help: &str| ConfigError {
+            file: name.to_owned(),
+            text: String::new(),
+            span: None,
+            message,
+            help: Some(help.into()),
+        };
+        let mut root = Table::new();
+        for key in schema::KEYS {
+            let leaf = self.leaves.get(key.path).ok_or_else(|| {
+                let help = "set it, or inherit it with `inherits = \"rpu-128x128\"`";
+                whole(format!("the key `{}` is missing", key.path), help)
+            })?;
+            insert(&mut root, key.path, leaf.value.clone());
+        }
+        let machine = Machine::deserialize(root.into_deserializer()).map_err(|error| {
+            whole(error.message().to_owned(), "every key has the type of the built-in file")
+        })?;
+        if machine.vbar.paths == VbarPaths::Split && machine.vdm.ports != 2 {
+            // The one of the two keys that was set last is the one to blame.
+            let (paths, ports) = (&self.leaves["vbar.paths"], &self.leaves["vdm.ports"]);
+            let at = if ports.order > paths.order { &ports.at } else { &paths.at };
+            let message = "`vbar.paths = \"split\"` needs `vdm.ports = 2`".to_owned();
+            let help = "a load and a store under way at once each take one port of a bank".to_owned();
+            return Err(self.error(at, message, Some(help)));
+        }
+        Ok(machine)
+    }
+}
+
+/// Puts a value at a dotted path.
+fn insert(table: &mut Table, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => drop(table.insert(path.to_owned(), value)),
+        Some((section, rest)) => {
+            let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// A parsed value without its position; `None` for a number that no `i64` or `f64` holds.
+fn to_value(value: Spanned<DeValue<'_>>) -> Option<Value> {
+    Value::deserialize(toml::de::ValueDeserializer::from(value)).ok()
+}

@@ -1,0 +1,267 @@
+use super::*;
+use std::path::Path;
+
+fn overridden(texts: &[&str]) -> Result<Machine, ConfigError> {
+    let overrides: Vec<_> = texts.iter().map(|text| Override::parse(text).unwrap()).collect();
+    MachineFile::built_in("rpu-128x128", &overrides)
+}
+
+/// Loads `text` as a machine file in a folder of its own, beside `others`.
+fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, ConfigError> {
+    let folder = std::env::temp_dir().join(format!("sim-machine-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in others.iter().chain(&[("m.toml", text)]) {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let result = MachineFile::load(folder.join("m.toml"), &[]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    result
+}
+
+#[test]
+fn the_schema_lists_exactly_the_keys_of_the_machine() {
+    fn paths(prefix: &str, value: &toml::Value, into: &mut Vec<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                    paths(&path, value, into);
+                }
+            }
+            _ => into.push(prefix.to_owned()),
+        }
+    }
+    let machine = toml::Value::try_from(Machine::rpu_128x128()).unwrap();
+    let mut of_machine = Vec::new();
+    paths("", &machine, &mut of_machine);
+    let mut of_schema: Vec<_> = schema::KEYS.iter().map(|key| key.path).collect();
+    of_machine.sort_unstable();
+    of_schema.sort_unstable();
+    assert_eq!(of_machine, of_schema);
+}
+
+#[test]
+fn every_choice_of_the_schema_can_be_loaded() {
+    for key in schema::KEYS {
+        let schema::Kind::Choice(choices) = key.kind else { continue };
+        for choice in choices {
+            // A split VBAR needs two ports.
+            let change = format!("{}={choice}", key.path);
+            assert!(overridden(&["vdm.ports=2", &change]).is_ok(), "{change}");
+        }
+    }
+}
+
+#[test]
+fn every_built_in_machine_loads_from_its_file_as_from_the_binary() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/machines");
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(files, MachineFile::built_in_names().count());
+    for name in MachineFile::built_in_names() {
+        let built_in = MachineFile::built_in(name, &[]).unwrap();
+        assert_eq!(built_in.name, name);
+        assert_eq!(MachineFile::load(folder.join(format!("{name}.toml")), &[]), Ok(built_in));
+    }
+}
+
+#[test]
+fn a_resolved_machine_can_be_loaded_again() {
+    let machine = overridden(&["vdm.mapping=xor", "technology.area.law_mm2=0.1"]).unwrap();
+    assert_eq!(load("again", &toml::to_string(&machine).unwrap(), &[]), Ok(machine));
+}
+
+#[test]
+fn overrides_take_bare_text_and_toml_values_and_the_last_one_counts() {
+    let machine =
+        overridden(&["vdm.mapping=xor", "hple.count = 64", "hple.count=32", "name=\"a b\""]).unwrap();
+    assert_eq!(machine.vdm.mapping, BankMapping::Xor);
+    assert_eq!(machine.hple.count, 32);
+    assert_eq!(machine.name, "a b");
+}
+
+#[test]
+fn a_file_changes_what_it_names_and_inherits_the_rest() {
+    let other = ("other.toml", "inherits = 'rpu-128x128'\n[vdm]\nbanks = 64\nsize_mib = 8");
+    let machine = load("inherit", "inherits = 'other.toml'\n[vdm]\nbanks = 32", &[other]).unwrap();
+    assert_eq!((machine.vdm.banks, machine.vdm.size_mib, machine.hple.count), (32, 8, 128));
+    assert_eq!(machine.frequency_ghz(), 1.29);
+}
+
+#[test]
+fn a_technology_file_can_inherit_and_replaces_the_one_before_it() {
+    let tech = ("t.toml", "inherits = 'gf12'\nname = 'fast'\n[[clock]]\nbanks = 64\nghz = 3.0");
+    let text = "inherits = 'rpu-128x128'\ntechnology = 't.toml'";
+    assert_eq!(load("tech", text, &[tech]).unwrap().frequency_ghz(), 3.0);
+    let incomplete = ("t.toml", "name = 'nothing'");
+    let error = load("tech-incomplete", text, &[incomplete]).unwrap_err();
+    assert_eq!(error.message, "the key `technology.node_nm` is missing");
+}
+
+/// What an error says: line, column, the marked text, message and help.
+fn told(error: &ConfigError) -> (Option<(usize, usize)>, &str, &str, &str) {
+    let marked = error.span.clone().map_or("", |span| &error.text[span]);
+    (error.position(), marked, &error.message, error.help.as_deref().unwrap_or(""))
+}
+
+#[test]
+fn errors_in_files_name_place_key_and_what_would_be_right() {
+    let base = "inherits = 'rpu-128x128'\n";
+    for (name, text, position, marked, message, help) in [
+        (
+            "unknown",
+            "[vdm]\nbamks = 64",
+            (3, 1),
+            "bamks",
+            "unknown key `vdm.bamks`",
+            "did you mean `vdm.banks`?",
+        ),
+        (
+            "misplaced",
+            "[hple]\nmapping = 'xor'",
+            (3, 1),
+            "mapping",
+            "unknown key `hple.mapping`",
+            "did you mean `vdm.mapping`?",
+        ),
+        (
+            "foreign",
+            "[vdm]\nqwertyuiop = 1",
+            (3, 1),
+            "qwertyuiop",
+            "unknown key `vdm.qwertyuiop`",
+            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.size_mib`",
+        ),
+        (
+            "type",
+            "[vdm]\n  banks = 'many'",
+            (3, 11),
+            "'many'",
+            "`vdm.banks` cannot be `\"many\"`",
+            "it must be a power of two from 1 to 512",
+        ),
+        (
+            "range",
+            "[vdm]\nbanks = 96",
+            (3, 9),
+            "96",
+            "`vdm.banks` cannot be `96`",
+            "it must be a power of two from 1 to 512",
+        ),
+        (
+            "choice",
+            "[vdm]\nmapping = 'xorr'",
+            (3, 11),
+            "'xorr'",
+            "`vdm.mapping` cannot be `\"xorr\"`",
+            "it must be `\"interleaved\"` or `\"xor\"`; did you mean `\"xor\"`?",
+        ),
+        (
+            "section",
+            "vdm = 3",
+            (2, 7),
+            "3",
+            "`vdm` is a section, not a value",
+            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.size_mib`",
+        ),
+        (
+            "split",
+            "[vbar]\npaths = 'split'",
+            (3, 9),
+            "'split'",
+            "`vbar.paths = \"split\"` needs `vdm.ports = 2`",
+            "a load and a store under way at once each take one port of a bank",
+        ),
+        (
+            "huge",
+            "[vdm]\nbanks = 99999999999999999999999",
+            (3, 9),
+            "99999999999999999999999",
+            "`vdm.banks` cannot be this",
+            "it must be a power of two from 1 to 512",
+        ),
+        (
+            "size",
+            "[vdm]\nsize_mib = 64",
+            (3, 12),
+            "64",
+            "`vdm.size_mib` cannot be `64`",
+            "it must be a whole number from 1 to 32",
+        ),
+        (
+            "infinite",
+            "[hbm]\ngb_per_s = inf",
+            (3, 12),
+            "inf",
+            "`hbm.gb_per_s` cannot be `inf`",
+            "it must be a number above 0",
+        ),
+    ] {
+        let error = load(name, &format!("{base}{text}"), &[]).unwrap_err();
+        assert_eq!(told(&error), (Some(position), marked, message, help), "{name}");
+        let shown = format!("m.toml:{}:{}: {message}; {help}", position.0, position.1);
+        assert!(error.to_string().ends_with(&shown), "{error}");
+    }
+}
+
+#[test]
+fn files_that_inherit_in_a_circle_are_refused() {
+    let other = ("other.toml", "inherits = 'm.toml'");
+    let error = load("circle", "inherits = 'other.toml'", &[other]).unwrap_err();
+    assert!(error.message.ends_with("m.toml` inherits from itself"), "{error}");
+    assert!(error.file.ends_with("other.toml"));
+    assert_eq!(error.position(), Some((1, 12)));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_reported_where_it_is_named() {
+    let error = load("missing", "inherits = 'nowhere.toml'", &[]).unwrap_err();
+    assert_eq!(told(&error).1, "'nowhere.toml'");
+    let error = MachineFile::load("nowhere.toml", &[]).unwrap_err();
+    assert!(error.to_string().starts_with("nowhere.toml: cannot read `nowhere.toml`"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_reported_with_its_place() {
+    let error = load("syntax", "name = 'x'\n[vdm\n", &[]).unwrap_err();
+    assert_eq!(error.position().unwrap().0, 2);
+}
+
+#[test]
+fn overrides_are_reported_as_they_were_written() {
+    let error = overridden(&["vdm.mappin=xor"]).unwrap_err();
+    assert_eq!(error.to_string(), "-p vdm.mappin=xor: unknown key `vdm.mappin`; did you mean `vdm.mapping`?");
+    assert_eq!(told(&error).1, "vdm.mappin");
+    assert_eq!(told(&overridden(&["vdm.banks=three"]).unwrap_err()).1, "three");
+    assert!(Override::parse("vdm.banks").unwrap_err().to_string().contains("write `key=value`"));
+}
+
+#[test]
+fn a_program_that_does_not_fit_is_refused_with_both_sizes() {
+    let machine = overridden(&["frontend.instruction_memory_kib=1", "vdm.size_mib=1"]).unwrap();
+    let mut program = Program { instructions: vec![Instr::Halt {}; 128], ..Program::default() };
+    assert_eq!(machine.check_fits(&program), Ok(()));
+    program.instructions.push(Instr::Halt {});
+    assert_eq!(machine.check_fits(&program), Err(FitError::Instructions { needed: 129, capacity: 128 }));
+
+    program.instructions.truncate(1);
+    let symbol = b512_asm::Symbol {
+        name: "x".into(),
+        space: Space::Vdm,
+        start: 65535,
+        words: 1,
+        role: b512_asm::Role::Input,
+    };
+    program.symbols.push(symbol);
+    assert_eq!(machine.check_fits(&program), Ok(()));
+    program.symbols[0].words = 2;
+    let error = FitError::Data { memory: "VDM", needed: 65537, capacity: 65536 };
+    assert_eq!(machine.check_fits(&program), Err(error));
+
+    program.symbols.clear();
+    let v = b512_asm::VReg::at(0);
+    let rm = b512_asm::MReg::at(0);
+    program.instructions.push(Instr::Gsbfly { vd: v, vd1: v, vs: v, vt: v, vt1: v, rm });
+    let error = FitError::Extension { index: 1, mnemonic: "gsbfly" };
+    assert_eq!(machine.check_fits(&program), Err(error));
+    assert_eq!(MachineFile::built_in("rpu-128x128-gs", &[]).unwrap().check_fits(&program), Ok(()));
+}

@@ -1,0 +1,159 @@
+//! Every cycle has one cause; and the bounds below which no schedule of the program can go.
+
+use super::Cycle;
+use super::work::{SRAMS, Work};
+use crate::machine::Machine;
+use b512_asm::Pipe;
+use b512_asm::reg::REGISTERS;
+
+/// Why a cycle passed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// The front end dispatched.
+    Issue,
+    /// A register was in use by an instruction of the load/store pipe.
+    BusyLoadStore,
+    /// A register was in use by an instruction of the compute pipe.
+    BusyCompute,
+    /// A register was in use by an instruction of the shuffle pipe.
+    BusyShuffle,
+    /// The load/store queue was full.
+    QueueLoadStore,
+    /// The compute queue was full.
+    QueueCompute,
+    /// The shuffle queue was full.
+    QueueShuffle,
+    /// A scalar load held the front end.
+    Scalar,
+    /// The first instruction had not been fetched and decoded.
+    Fetch,
+    /// All instructions had dispatched, some were still under way.
+    Drain,
+}
+
+impl Cause {
+    /// Every cause, in the order of reports.
+    pub const ALL: [Self; 10] = [
+        Self::Issue,
+        Self::BusyLoadStore,
+        Self::BusyCompute,
+        Self::BusyShuffle,
+        Self::QueueLoadStore,
+        Self::QueueCompute,
+        Self::QueueShuffle,
+        Self::Scalar,
+        Self::Fetch,
+        Self::Drain,
+    ];
+
+    /// A register in use by `pipe`.
+    ///
+    /// # Panics
+    /// For the scalar unit, which has no in-flight instructions.
+    pub const fn busy(pipe: Pipe) -> Self {
+        match pipe {
+            Pipe::LoadStore => Self::BusyLoadStore,
+            Pipe::Compute => Self::BusyCompute,
+            Pipe::Shuffle => Self::BusyShuffle,
+            Pipe::Scalar => panic!("the scalar unit holds no vector register"),
+        }
+    }
+
+    /// The queue of `pipe` was full.
+    ///
+    /// # Panics
+    /// For the scalar unit, which has no queue.
+    pub const fn queue(pipe: Pipe) -> Self {
+        match pipe {
+            Pipe::LoadStore => Self::QueueLoadStore,
+            Pipe::Compute => Self::QueueCompute,
+            Pipe::Shuffle => Self::QueueShuffle,
+            Pipe::Scalar => panic!("the scalar unit has no queue"),
+        }
+    }
+
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Issue => "issue",
+            Self::BusyLoadStore => "busy_load_store",
+            Self::BusyCompute => "busy_compute",
+            Self::BusyShuffle => "busy_shuffle",
+            Self::QueueLoadStore => "queue_load_store",
+            Self::QueueCompute => "queue_compute",
+            Self::QueueShuffle => "queue_shuffle",
+            Self::Scalar => "scalar",
+            Self::Fetch => "fetch",
+            Self::Drain => "drain",
+        }
+    }
+}
+
+/// Cycles by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stalls([u64; Cause::ALL.len()]);
+
+impl Stalls {
+    /// The cycles charged to `cause`.
+    pub const fn get(&self, cause: Cause) -> u64 {
+        self.0[cause as usize]
+    }
+
+    /// Charges `cycles` to `cause`.
+    pub(super) const fn charge(&mut self, cause: Cause, cycles: u64) {
+        self.0[cause as usize] += cycles;
+    }
+
+    /// The cycles of all causes.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// Cycles below which no order of the program's instructions can go on this machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// The busy cycles of the most loaded unit: a pipe, an SRAM of the register file, or the front
+    /// end.
+    pub resource: Cycle,
+    /// The longest chain of instructions in which each reads what the one before it wrote.
+    pub dependence: Cycle,
+}
+
+impl Bounds {
+    /// The bounds of a program.
+    pub fn of(machine: &Machine, works: &[Work]) -> Self {
+        let mut busy = [[0u64; 2]; 4];
+        let mut srams = [0u64; SRAMS];
+        let mut written = [Cycle::ZERO; REGISTERS];
+        let fetch = machine.frontend.fetch_to_dispatch_cycles;
+        let mut dependence = Cycle::ZERO;
+        // Cycles that pass after a scalar load before the next instruction.
+        let hold = u64::from(machine.scalar.load_latency_cycles - 1);
+        let mut held = 0;
+        for work in works {
+            busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
+            held += u64::from(work.scalar_load) * hold;
+            for (sram, cycles) in work.sram_cycles() {
+                srams[sram] += u64::from(cycles);
+            }
+            if work.pipe == Pipe::Scalar {
+                continue;
+            }
+            let start = work.reads.iter().map(|r| written[r.index()]).max().unwrap_or_default();
+            let end = start.max(Cycle::ZERO + fetch)
+                + machine.frontend.dispatch_to_issue_cycles
+                + work.total_cycles();
+            for reg in work.writes.iter() {
+                written[reg.index()] = end;
+            }
+            dependence = dependence.max(end);
+        }
+        let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
+        // One scalar load may come last and hold nothing up.
+        let dispatch = (works.len() as u64).div_ceil(width) + held.saturating_sub(hold);
+        let units = busy.as_flattened().iter().chain(&srams);
+        let resource = units.copied().max().unwrap_or(0).max(dispatch);
+        Self { resource: Cycle(resource), dependence }
+    }
+}

@@ -1,0 +1,136 @@
+//! The cycle model.
+//!
+//! Timing never touches data: it needs the instructions, the addresses that they access, and the
+//! machine. This header is the specification. Two models implement it: [`Engine`], driven by
+//! events, which users run, and `stepped`, which steps every clock and every unit and exists to
+//! check the first. They agree on every cycle of every instruction.
+//!
+//! # Life of an instruction
+//!
+//! An instruction *dispatches* from the front end to the queue of its pipe, *issues* from the
+//! head of the queue into the pipe, and *completes*. Within one cycle, registers whose users
+//! complete in it are released first, then the front end dispatches, then the pipes issue.
+//!
+//! **Dispatch.** In program order, at most `frontend.width` a cycle (any number with
+//! `ideal.front_end`), the first in cycle `frontend.fetch_to_dispatch_cycles`. An instruction
+//! dispatches in the first cycle in which all of this holds:
+//!
+//! 1. the front end is not held by an earlier scalar load: one that dispatches in cycle t lets
+//!    the next instruction dispatch from t + `scalar.load_latency_cycles` on;
+//! 2. none of its vector registers is busy;
+//! 3. its queue holds fewer than `frontend.queue_depth` instructions: those that waited when the
+//!    previous cycle ended, and those that have dispatched in this one (not asked for with
+//!    `ideal.queues`).
+//!
+//! Scalar instructions (`sload`, `aload`, `mload`, `halt`) execute in the front end: they issue and
+//! complete as they dispatch, and only the first rule applies to them. Scalar operands are read at
+//! dispatch and travel with the instruction, so that they need no hazard check.
+//!
+//! **Busy registers.** With the strict busyboard a register is busy from the dispatch of an
+//! instruction that reads or writes it until that instruction releases it. With shared reads, a
+//! register that is only being read is not busy for a reader. A destination is released when its
+//! instruction completes; a source then too, or, with `frontend.source_release = "read"`, at
+//! issue + occupancy.
+//!
+//! **Issue.** In order within each queue, one a cycle. The head issues in the first cycle t in which
+//! t >= dispatch + `frontend.dispatch_to_issue_cycles`, its pipe is free, and every SRAM of the
+//! vector register file that it needs is free in every cycle in which it needs it. Where heads
+//! of several queues could issue in one cycle, `vrf.arbitration` says in which order they are
+//! tried; each one that issues reserves its SRAMs before the next is tried. The pipe is free
+//! again at issue + occupancy. With `vbar.paths = "split"` the load/store pipe is two: one for
+//! loads, one for stores, behind one queue.
+//!
+//! **Completion.** At issue + latency + occupancy.
+//!
+//! # Occupancy and latency
+//!
+//! A compute or shuffle instruction takes 512 / HPLEs *beats*, one every `initiation_interval`
+//! cycles of its unit. The latency is the multiplier's for `vmul`, the adder's for `vadd` and
+//! `vsub`, their sum for a butterfly, and `sbar.latency_cycles` for a shuffle.
+//!
+//! A load or store takes 512 / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
+//! `vbar.initiation_interval` cycles for each round of bank accesses, and as many rounds as the
+//! most loaded bank has accesses, divided by its ports (a split path has one port to itself) and
+//! rounded up. Lanes of a load that read one word share its access; lanes of a store do not. With
+//! `ideal.bank_conflicts` every beat takes one round. The latency is `vbar.latency_cycles`.
+//!
+//! The vector data memory stands at one stage of the VBAR for loads and stores alike, so that
+//! accesses reach it in issue order, which within the load/store queue is program order. With
+//! split paths a load waits for no store: the programmer sees to it that they do not meet.
+//!
+//! # Ports of the vector register file
+//!
+//! Each SRAM makes one access a cycle (none is counted with `vrf.ports = "ideal"` or
+//! `ideal.vrf_ports`). Let an instruction read `r` and write `w` distinct registers of an SRAM.
+//!
+//! * The *interval* between its beats is at least `initiation_interval` of its unit, and at least
+//!   the largest `r` and the largest `w` over all SRAMs. For loads and stores a beat is one
+//!   cycle of the occupancy computed above.
+//! * It reads that SRAM in the cycles issue + i * interval + 0 .. r, and writes it in the cycles
+//!   issue + latency + i * interval + 0 .. w, for every beat i.
+//! * Where some SRAM is both read and written, and the latency is below beats * interval, so that
+//!   writing starts before reading has ended, the two must interleave: over such SRAMs the interval
+//!   is at least the largest `r` plus the largest `w`, and the latency is rounded up until latency
+//!   mod interval lies between that `r` and interval - `w`, both included.
+//!
+//! The occupancy is beats * interval.
+//!
+//! # Where the cycles go
+//!
+//! A run takes the cycles from 0 up to the last completion, or up to and including the last
+//! dispatch, whichever is later. A cycle in which the front end dispatches is charged to `issue`. Every other cycle up to the
+//! last dispatch is charged to what holds the next instruction back: the first of the rules of
+//! dispatch, in the order above, that fails. For a busy register it is the pipe of the
+//! instruction that makes it busy: of the first busy register in operand order (sources, then
+//! destinations), and where instructions of several pipes do, of the first in the order
+//! load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
+
+mod accounting;
+mod engine;
+pub mod stepped;
+mod vrf;
+mod work;
+
+pub use accounting::{Bounds, Cause, Stalls};
+pub use engine::{Engine, Schedule, Stall, Timing, Utilisation, simulate};
+pub use work::{Decoder, SRAMS, Work};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A point in time, or a number of cycles since the start command.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cycle(pub u64);
+
+impl Cycle {
+    /// The start command.
+    pub const ZERO: Self = Self(0);
+}
+
+impl Add<u32> for Cycle {
+    type Output = Self;
+    fn add(self, cycles: u32) -> Self {
+        Self(self.0 + u64::from(cycles))
+    }
+}
+
+impl AddAssign<u32> for Cycle {
+    fn add_assign(&mut self, cycles: u32) {
+        *self = *self + cycles;
+    }
+}
+
+impl Sub for Cycle {
+    type Output = u64;
+    fn sub(self, earlier: Self) -> u64 {
+        self.0 - earlier.0
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,346 @@
+//! The model that steps every clock, to check the one that users run.
+//!
+//! Written from the header of [`crate::timing`] alone, in the most obvious way, and sharing no
+//! code with [`Engine`](super::Engine): one loop over the cycles, each rule looked up afresh in
+//! each of them. It is slow.
+
+use super::{Cause, Cycle, SRAMS, Schedule, Timing};
+use crate::machine::{
+    Arbitration, BankMapping, Busyboard, Machine, Placement, SourceRelease, VbarPaths, VrfPorts,
+};
+use b512_asm::{AddressMode, Instr, Op, Pipe, Program, VReg};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Elements of a vector register.
+const ELEMENTS: u32 = 512;
+
+/// What the machine does for one instruction, once it issues.
+struct Execution {
+    pipe: Pipe,
+    /// Half of a split VBAR: 1 for stores there, 0 for all else.
+    path: usize,
+    sources: Vec<VReg>,
+    destinations: Vec<VReg>,
+    occupancy: u64,
+    latency: u64,
+    /// Cycles of the occupancy beyond those of a load or store without bank conflicts.
+    bank_conflicts: u64,
+    /// Every access to the register file: cycles from issue, and the SRAM.
+    accesses: Vec<(u64, usize)>,
+}
+
+/// An instruction that has dispatched to a pipe.
+struct InFlight {
+    execution: Execution,
+    dispatch: u64,
+    issue: Option<u64>,
+}
+
+impl InFlight {
+    fn complete(&self) -> Option<u64> {
+        Some(self.issue? + self.execution.latency + self.execution.occupancy)
+    }
+
+    /// Whether it makes `register` busy at `cycle` for an instruction that writes it, or reads it.
+    fn makes_busy(&self, machine: &Machine, register: VReg, cycle: u64, for_write: bool) -> bool {
+        let Execution { sources, destinations, occupancy, .. } = &self.execution;
+        let under_way = |release: Option<u64>| release.is_none_or(|release| cycle < release);
+        let source_release = match machine.frontend.source_release {
+            SourceRelease::Complete => self.complete(),
+            SourceRelease::Read => self.issue.map(|issue| issue + occupancy),
+        };
+        let read = sources.contains(&register) && under_way(source_release);
+        let written = destinations.contains(&register) && under_way(self.complete());
+        match machine.frontend.busyboard {
+            Busyboard::Strict => read || written,
+            Busyboard::SharedReads => written || for_write && read,
+        }
+    }
+}
+
+/// Runs a program clock by clock.
+///
+/// Everything in the result is observed, so that its bounds, which are not, stay zero.
+pub fn simulate(machine: &Machine, program: &Program) -> Timing {
+    let mut addresses = BTreeMap::new();
+    for &(register, address) in &program.addresses {
+        addresses.insert(register, address);
+    }
+
+    let mut timing = Timing::default();
+    let mut in_flight: BTreeMap<usize, InFlight> = BTreeMap::new();
+    let mut queues: [VecDeque<usize>; 3] = Default::default();
+    let mut pipe_free = [[0u64; 2]; 3];
+    // For each cycle, the SRAMs that are in use.
+    let mut sram_use: Vec<[bool; SRAMS]> = Vec::new();
+    let mut held_until = 0;
+    let mut next = 0;
+
+    let mut cycle: u64 = 0;
+    loop {
+        // Instructions that complete in this cycle release their registers first.
+        in_flight.retain(|_, instruction| instruction.complete().is_none_or(|complete| complete > cycle));
+        if next == program.instructions.len() && in_flight.is_empty() {
+            break;
+        }
+
+        // Then the front end dispatches.
+        let mut dispatched = 0;
+        let mut cause = None;
+        while let Some(instr) = program.instructions.get(next) {
+            if dispatched == machine.frontend.width && !machine.ideal.front_end {
+                break;
+            }
+            cause = why_not(machine, instr, cycle, held_until, &in_flight, &queues);
+            if cause.is_some() {
+                break;
+            }
+            let address = |base, offset: u32| addresses.get(&base).copied().unwrap_or(0) + offset;
+            let execution = match *instr {
+                Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } => {
+                    Some(load_store(machine, instr, address(base, offset.words()), mode))
+                }
+                _ if instr.pipe() == Pipe::Scalar => None,
+                _ => Some(compute_or_shuffle(machine, instr)),
+            };
+            timing.instructions[instr.pipe().index()] += 1;
+            timing.schedule.push(Schedule {
+                dispatch: Cycle(cycle),
+                issue: Cycle(cycle),
+                complete: Cycle(cycle),
+            });
+            match execution {
+                Some(execution) => {
+                    queues[execution.pipe.index()].push_back(next);
+                    in_flight.insert(next, InFlight { execution, dispatch: cycle, issue: None });
+                }
+                None if instr.op() != Op::Halt => {
+                    held_until = cycle + u64::from(machine.scalar.load_latency_cycles);
+                    if let Instr::Aload { rt, offset } = *instr {
+                        let word = program.sdm.word(offset.words());
+                        addresses.insert(rt, u32::try_from(word).unwrap_or(u32::MAX));
+                    }
+                }
+                None => {}
+            }
+            dispatched += 1;
+            next += 1;
+        }
+        let cause = match cause {
+            _ if dispatched > 0 => Cause::Issue,
+            Some(cause) => cause,
+            None => Cause::Drain,
+        };
+
+        // Then the pipes issue, each queue its head, at most once.
+        let mut heads: Vec<usize> = queues.iter().filter_map(|queue| queue.front().copied()).collect();
+        match machine.vrf.arbitration {
+            Arbitration::OldestFirst => heads.sort_unstable(),
+            Arbitration::PipeOrder => {}
+        }
+        for index in heads {
+            let instruction = in_flight.get_mut(&index).expect("what waits is in flight");
+            let Execution { pipe, path, occupancy, latency, accesses, .. } = &instruction.execution;
+            let bank_conflicts = instruction.execution.bank_conflicts;
+            let pipe = pipe.index();
+            let ready = instruction.dispatch + u64::from(machine.frontend.dispatch_to_issue_cycles);
+            let is_taken = |&(offset, sram): &(u64, usize)| {
+                sram_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use[sram])
+            };
+            if cycle < ready || cycle < pipe_free[pipe][*path] {
+                continue;
+            }
+            if accesses.iter().any(is_taken) {
+                timing.port_wait[pipe] += 1;
+                continue;
+            }
+            for &(offset, sram) in accesses {
+                let at = (cycle + offset) as usize;
+                if sram_use.len() <= at {
+                    sram_use.resize(at + 1, [false; SRAMS]);
+                }
+                assert!(!sram_use[at][sram], "instruction {index} meets itself in SRAM {sram}");
+                sram_use[at][sram] = true;
+                timing.sram_busy[sram] += 1;
+            }
+            pipe_free[pipe][*path] = cycle + occupancy;
+            timing.busy[pipe] += occupancy;
+            timing.bank_conflicts += bank_conflicts;
+            timing.schedule[index].issue = Cycle(cycle);
+            timing.schedule[index].complete = Cycle(cycle + latency + occupancy);
+            queues[pipe].pop_front();
+            instruction.issue = Some(cycle);
+        }
+
+        timing.stalls.charge(cause, 1);
+        cycle += 1;
+    }
+    timing.cycles = Cycle(cycle);
+    timing
+}
+
+/// The first rule of dispatch that holds `instr` back in this cycle.
+fn why_not(
+    machine: &Machine,
+    instr: &Instr,
+    cycle: u64,
+    held_until: u64,
+    in_flight: &BTreeMap<usize, InFlight>,
+    queues: &[VecDeque<usize>; 3],
+) -> Option<Cause> {
+    if cycle < u64::from(machine.frontend.fetch_to_dispatch_cycles) {
+        return Some(Cause::Fetch);
+    }
+    if cycle < held_until {
+        return Some(Cause::Scalar);
+    }
+    if instr.pipe() == Pipe::Scalar {
+        return None;
+    }
+    let (sources, destinations) = (instr.vector_reads(), instr.vector_writes());
+    let sources = sources.iter().map(|&register| (register, false));
+    let destinations = destinations.iter().map(|&register| (register, true));
+    for (register, for_write) in sources.chain(destinations) {
+        for pipe in Pipe::VECTOR {
+            let of_pipe = in_flight.values().filter(|instruction| instruction.execution.pipe == pipe);
+            for instruction in of_pipe {
+                if instruction.makes_busy(machine, register, cycle, for_write) {
+                    return Some(Cause::busy(pipe));
+                }
+            }
+        }
+    }
+    // Nothing leaves a queue between the end of the previous cycle and now.
+    let waiting = queues[instr.pipe().index()].len();
+    let full = !machine.ideal.queues && waiting >= machine.frontend.queue_depth as usize;
+    full.then(|| Cause::queue(instr.pipe()))
+}
+
+fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
+    let multiplier = machine.hple.multiplier_latency_cycles;
+    let adder = machine.hple.adder_latency_cycles;
+    let latency = match instr.op() {
+        Op::Vmul | Op::Vmuls => multiplier,
+        Op::Vadd | Op::Vadds | Op::Vsub | Op::Vsubs => adder,
+        Op::Bfly | Op::Gsbfly => multiplier + adder,
+        Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi => machine.sbar.latency_cycles,
+        Op::Vload | Op::Vstore | Op::Sload | Op::Aload | Op::Mload | Op::Halt => {
+            unreachable!("neither computes nor shuffles")
+        }
+    };
+    let initiation_interval = match instr.pipe() {
+        Pipe::Compute => machine.hple.initiation_interval,
+        _ => machine.sbar.initiation_interval,
+    };
+    let beats = ELEMENTS / machine.hple.count;
+    execution(machine, instr, beats, initiation_interval, latency)
+}
+
+fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode) -> Execution {
+    let is_store = instr.op() == Op::Vstore;
+    let split = machine.vbar.paths == VbarPaths::Split;
+    let ports = if split { 1 } else { machine.vdm.ports };
+    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
+    let mut occupancy = 0;
+    let mut first_lane = 0;
+    while first_lane < ELEMENTS {
+        let mut accesses_of_bank: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for lane in first_lane..first_lane + lanes_per_beat {
+            let word = address + mode.element(lane);
+            let accesses = accesses_of_bank.entry(bank(machine, word)).or_default();
+            if is_store || !accesses.contains(&word) {
+                accesses.push(word);
+            }
+        }
+        let most = accesses_of_bank.values().map(|words| words.len() as u32).max().unwrap_or(0);
+        let rounds = if machine.ideal.bank_conflicts { 1 } else { most.div_ceil(ports) };
+        occupancy += rounds * machine.vbar.initiation_interval;
+        first_lane += lanes_per_beat;
+    }
+    let path = usize::from(split && is_store);
+    // To the register file each cycle of the occupancy is a beat.
+    let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles);
+    let without_conflicts = ELEMENTS / lanes_per_beat * machine.vbar.initiation_interval;
+    Execution { path, bank_conflicts: u64::from(occupancy - without_conflicts), ..execution }
+}
+
+fn bank(machine: &Machine, word: u32) -> u32 {
+    let banks = machine.vdm.banks;
+    match machine.vdm.mapping {
+        BankMapping::Interleaved => word % banks,
+        BankMapping::Xor => {
+            // Digit by digit of the address written in base `banks`.
+            let mut digits = word;
+            let mut folded = 0;
+            while banks > 1 && digits > 0 {
+                folded ^= digits % banks;
+                digits /= banks;
+            }
+            folded
+        }
+    }
+}
+
+fn execution(
+    machine: &Machine,
+    instr: &Instr,
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+) -> Execution {
+    let sources = instr.vector_reads().to_vec();
+    let destinations = instr.vector_writes().to_vec();
+    let reads = registers_of_each_sram(machine, &sources);
+    let writes = registers_of_each_sram(machine, &destinations);
+
+    let mut interval = initiation_interval;
+    for sram in 0..SRAMS {
+        interval = interval.max(reads[sram]).max(writes[sram]);
+    }
+    let mut latency = latency;
+    let both: Vec<usize> = (0..SRAMS).filter(|&sram| reads[sram] > 0 && writes[sram] > 0).collect();
+    if !both.is_empty() && latency < beats * interval {
+        let most_reads = both.iter().map(|&sram| reads[sram]).max().unwrap_or(0);
+        let most_writes = both.iter().map(|&sram| writes[sram]).max().unwrap_or(0);
+        interval = interval.max(most_reads + most_writes);
+        while latency % interval < most_reads || latency % interval > interval - most_writes {
+            latency += 1;
+        }
+    }
+
+    let mut accesses = Vec::new();
+    for beat in 0..beats {
+        for sram in 0..SRAMS {
+            let start = beat * interval;
+            accesses.extend((0..reads[sram]).map(|access| (u64::from(start + access), sram)));
+            let start = start + latency;
+            accesses.extend((0..writes[sram]).map(|access| (u64::from(start + access), sram)));
+        }
+    }
+    Execution {
+        pipe: instr.pipe(),
+        path: 0,
+        sources,
+        destinations,
+        occupancy: u64::from(beats * interval),
+        latency: u64::from(latency),
+        bank_conflicts: 0,
+        accesses,
+    }
+}
+
+/// For each SRAM, how many of `registers` it holds, each counted once.
+fn registers_of_each_sram(machine: &Machine, registers: &[VReg]) -> [u32; SRAMS] {
+    let mut count = [0; SRAMS];
+    if machine.vrf.ports == VrfPorts::Ideal || machine.ideal.vrf_ports {
+        return count;
+    }
+    for register in registers.iter().collect::<BTreeSet<_>>() {
+        let sram = match machine.vrf.placement {
+            Placement::Mod => register.index() % 16,
+            Placement::Div => register.index() / 4,
+        };
+        count[sram] += 1;
+    }
+    count
+}

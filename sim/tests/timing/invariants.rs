@@ -1,0 +1,68 @@
+//! What holds of every run.
+
+use crate::random;
+use b512_asm::{Pipe, Program};
+use sim::Machine;
+use sim::timing::{Cause, Timing, simulate};
+
+fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), String> {
+    let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{what}: {timing:?}")) };
+    ensure(timing.stalls.total() == timing.cycles.0, "every cycle has one cause")?;
+    let bounds = timing.bounds;
+    ensure(bounds.resource <= timing.cycles && bounds.dependence <= timing.cycles, "bounds are bounds")?;
+    ensure(timing.schedule.len() == program.instructions.len(), "each instruction runs once")?;
+    ensure(timing.instructions.iter().sum::<u64>() == timing.schedule.len() as u64, "each has a pipe")?;
+    for s in &timing.schedule {
+        let in_order = s.dispatch <= s.issue && s.issue <= s.complete && s.complete <= timing.cycles;
+        ensure(in_order, "dispatch, issue, completion, end")?;
+    }
+    ensure(timing.schedule.is_sorted_by_key(|s| s.dispatch), "dispatch is in program order")?;
+    for pipe in Pipe::VECTOR {
+        let mut of_pipe = program.instructions.iter().zip(&timing.schedule).filter(|(i, _)| i.pipe() == pipe);
+        let in_order = of_pipe.clone().is_sorted_by_key(|(_, s)| s.issue);
+        ensure(in_order, "a pipe issues in program order")?;
+        ensure(of_pipe.all(|(_, s)| s.dispatch < s.complete), "work takes time")?;
+    }
+    let utilisation = timing.utilisation(machine);
+    let banks = timing.bank_utilisation(machine, program).unwrap_or_default();
+    let mut shares = utilisation.pipes.iter().chain(&utilisation.srams).chain(&banks);
+    ensure(shares.all(|share| (0.0..=1.0).contains(share)), "a share is between 0 and 1")?;
+    ensure(timing.stalls.get(Cause::Issue) <= program.instructions.len() as u64, "dispatch takes a cycle")
+}
+
+#[test]
+fn hold_over_random_programs_and_machines() {
+    random::check(1, 4000, (random::programs(24), random::machines()), |program, machine| {
+        check(program, machine, &simulate(machine, program))
+    });
+}
+
+#[test]
+fn hold_for_a_program_of_nothing() {
+    let (program, machine) = (Program::default(), Machine::rpu_128x128());
+    let timing = simulate(&machine, &program);
+    assert_eq!(timing.cycles.0, 0);
+    check(&program, &machine, &timing).unwrap();
+}
+
+#[test]
+fn a_copy_of_the_engine_goes_its_own_way() {
+    use sim::timing::{Decoder, Engine};
+    random::check(2, 500, (random::programs(24), random::machines()), |program, machine| {
+        let works = Decoder::program(machine, program);
+        let mut engine = Engine::new(machine);
+        let mut expected = simulate(machine, program);
+        expected.bounds = Default::default();
+        for at in 0..works.len() {
+            let mut copy = engine.clone();
+            for work in &works[at..] {
+                copy.dispatch(work);
+            }
+            if copy.finish() != expected {
+                return Err(format!("a copy before instruction {at} runs differently"));
+            }
+            engine.dispatch(&works[at]);
+        }
+        Ok(())
+    });
+}

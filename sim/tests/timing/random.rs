@@ -1,0 +1,260 @@
+//! Random programs and machines, and the comparison of the two timing models.
+
+use b512_asm::reg::REGISTERS;
+use b512_asm::{
+    AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Op, Operand, OperandKind, Program, SReg, Segment,
+    VReg,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use sim::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
+use sim::timing::{self, Timing, stepped};
+use sim::{Machine, MachineFile, Override};
+
+/// Registers of which some share an SRAM when placed by remainder, some by quotient, some do not.
+const FEW_REGISTERS: &[usize] = &[0, 1, 2, 3, 4, 5, 16, 17, 20, 32, 33, REGISTERS - 1];
+
+/// Programs of up to `longest` instructions: on few registers, so that hazards are frequent, or on
+/// all of them, so that queues fill.
+pub(crate) fn programs(longest: usize) -> impl Strategy<Value = Program> {
+    static ALL: [usize; REGISTERS] = {
+        let mut registers = [0; REGISTERS];
+        let mut register = 0;
+        while register < REGISTERS {
+            registers[register] = register;
+            register += 1;
+        }
+        registers
+    };
+    let address = 0..1u32 << 21;
+    (
+        prop_oneof![
+            3 => prop::collection::vec(instruction(FEW_REGISTERS), 1..=longest),
+            1 => prop::collection::vec(instruction(&ALL), 1..=longest),
+        ],
+        prop::collection::vec(address.clone(), 3),
+        prop::collection::vec(address, 4),
+    )
+        .prop_map(|(instructions, bases, sdm)| {
+            let words = sdm.into_iter().map(u128::from).collect();
+            Program {
+                instructions,
+                addresses: bases.into_iter().enumerate().map(|(i, a)| (AReg::at(i), a)).collect(),
+                sdm: Image { segments: vec![Segment { start: 0, words }] },
+                ..Program::default()
+            }
+        })
+}
+
+fn instruction(registers: &'static [usize]) -> impl Strategy<Value = Instr> {
+    select(Op::ALL).prop_flat_map(move |op| {
+        let operands: Vec<_> =
+            op.info().operands.iter().map(|spec| operand(op, spec.kind, registers)).collect();
+        operands.prop_map(move |operands| op.with_operands(&operands).expect("operands of the right kinds"))
+    })
+}
+
+fn operand(op: Op, kind: OperandKind, registers: &'static [usize]) -> BoxedStrategy<Operand> {
+    let offset = |words: u32| Operand::Offset(Offset::new(words).expect("in range"));
+    match kind {
+        OperandKind::VReg => select(registers).prop_map(|r| Operand::VReg(VReg::at(r))).boxed(),
+        OperandKind::SReg => Just(Operand::SReg(SReg::at(1))).boxed(),
+        OperandKind::MReg => Just(Operand::MReg(MReg::at(1))).boxed(),
+        OperandKind::AReg => (0..4usize).prop_map(|r| Operand::AReg(AReg::at(r))).boxed(),
+        // Scalar loads find an address in the SDM, or zero beyond it.
+        OperandKind::Offset if op == Op::Aload => (0..5u32).prop_map(offset).boxed(),
+        OperandKind::Offset => (0..=Offset::MAX).prop_map(offset).boxed(),
+        OperandKind::Mode => {
+            let log2 = (0..=Log2::MAX).prop_map(|v| Log2::new(v).expect("in range"));
+            prop_oneof![
+                Just(AddressMode::Linear),
+                log2.clone().prop_map(AddressMode::Strided),
+                log2.clone().prop_map(AddressMode::StridedSkip),
+                log2.prop_map(AddressMode::Repeated),
+            ]
+            .prop_map(Operand::Mode)
+            .boxed()
+        }
+    }
+}
+
+/// Mostly short, seldom long.
+fn cycles(from: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![12 => from..=12u32, 1 => 100..=300u32]
+}
+
+/// Machines that differ in every key that timing depends on.
+pub(crate) fn machines() -> impl Strategy<Value = Machine> {
+    let frontend = (
+        1..=4u32,
+        select(&[Busyboard::Strict, Busyboard::SharedReads][..]),
+        select(&[SourceRelease::Complete, SourceRelease::Read][..]),
+        1..=6u32,
+        0..=4u32,
+        0..=4u32,
+    );
+    let units = (2..=9u32, cycles(1), 1..=4u32, 1..=4u32, cycles(1), 1..=4u32, cycles(1), 1..=4u32);
+    let vrf = (
+        select(&[VrfPorts::SinglePort, VrfPorts::SinglePort, VrfPorts::SinglePort, VrfPorts::Ideal][..]),
+        select(&[Placement::Mod, Placement::Div][..]),
+        select(&[Arbitration::OldestFirst, Arbitration::PipeOrder][..]),
+    );
+    let vdm = (0..=9u32, select(&[BankMapping::Interleaved, BankMapping::Xor][..]), 1..=2u32, any::<bool>());
+    let ideal = prop::array::uniform4(prop::bool::weighted(0.1));
+    (frontend, cycles(1), units, vrf, vdm, ideal).prop_map(|(frontend, scalar, units, vrf, vdm, ideal)| {
+        let mut m = default_machine();
+        let f = &mut m.frontend;
+        (
+            f.width,
+            f.busyboard,
+            f.source_release,
+            f.queue_depth,
+            f.fetch_to_dispatch_cycles,
+            f.dispatch_to_issue_cycles,
+        ) = frontend;
+        m.scalar.load_latency_cycles = scalar;
+        let hples;
+        (
+            hples,
+            m.hple.multiplier_latency_cycles,
+            m.hple.initiation_interval,
+            m.hple.adder_latency_cycles,
+            m.sbar.latency_cycles,
+            m.sbar.initiation_interval,
+            m.vbar.latency_cycles,
+            m.vbar.initiation_interval,
+        ) = units;
+        m.hple.count = 1 << hples;
+        (m.vrf.ports, m.vrf.placement, m.vrf.arbitration) = vrf;
+        let (banks, split);
+        (banks, m.vdm.mapping, m.vdm.ports, split) = vdm;
+        m.vdm.banks = 1 << banks;
+        m.vbar.paths = if split && m.vdm.ports == 2 { VbarPaths::Split } else { VbarPaths::Shared };
+        [m.ideal.bank_conflicts, m.ideal.queues, m.ideal.vrf_ports, m.ideal.front_end] = ideal;
+        m
+    })
+}
+
+fn default_machine() -> Machine {
+    static MACHINE: std::sync::LazyLock<Machine> = std::sync::LazyLock::new(Machine::rpu_128x128);
+    MACHINE.clone()
+}
+
+/// Runs both models.
+///
+/// # Errors
+/// Says where they differ.
+pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, String> {
+    let timing = timing::simulate(machine, program);
+    let mut expected = stepped::simulate(machine, program);
+    expected.bounds = timing.bounds;
+    if timing == expected {
+        return Ok(timing);
+    }
+    for (index, instr) in program.instructions.iter().enumerate() {
+        let (engine, stepped) = (timing.schedule[index], expected.schedule[index]);
+        if engine != stepped {
+            return Err(format!(
+                "instruction {index}, {instr:?}:\n engine  {engine:?}\n stepped {stepped:?}"
+            ));
+        }
+    }
+    Err(format!(
+        "engine  {:?}\nstepped {:?}",
+        Timing { schedule: Vec::new(), ..timing },
+        Timing { schedule: Vec::new(), ..expected }
+    ))
+}
+
+/// Checks `cases` random pairs, the same ones for each seed.
+pub(crate) fn check(
+    seed: u64,
+    cases: u32,
+    pairs: (impl Strategy<Value = Program>, impl Strategy<Value = Machine>),
+    property: impl Fn(&Program, &Machine) -> Result<(), String>,
+) {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let outcome = TestRunner::new_with_rng(config, rng)
+        .run(&pairs, |(program, machine)| property(&program, &machine).map_err(TestCaseError::fail));
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, (program, machine))) => {
+            panic!("seed {seed}: {reason}\n{}", describe(&machine, &program))
+        }
+        Err(TestError::Abort(reason)) => panic!("seed {seed}: {reason}"),
+    }
+}
+
+/// A program and a machine, and the command that compares the models on them again.
+fn describe(machine: &Machine, program: &Program) -> String {
+    let mut text = "inherits = \"rpu-128x128\"\n".to_owned();
+    for (key, value) in changed_keys(machine) {
+        text += &format!("{key} = {value}\n");
+    }
+    for instr in &program.instructions {
+        text += &format!("{instr:?}\n");
+    }
+    text + &format!("again: {}", replay_command(machine, program))
+}
+
+fn replay_command(machine: &Machine, program: &Program) -> String {
+    let mut pair = Vec::new();
+    pair.extend(changed_keys(machine).iter().map(|(key, value)| format!("{key}={value}")));
+    pair.extend(program.addresses.iter().map(|(register, address)| format!("{register}={address}")));
+    for (address, word) in program.sdm.segments.iter().flat_map(|segment| &segment.words).enumerate() {
+        pair.push(format!("sdm{address}={word}"));
+    }
+    pair.extend(program.instructions.iter().map(|instr| format!("{:#x}", instr.encode())));
+    format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair.join(" "))
+}
+
+/// Reads the pair of a replay command: changes to the paper's machine, address registers, SDM words,
+/// instruction words.
+pub(crate) fn parse(pair: &str) -> (Machine, Program) {
+    let mut overrides = Vec::new();
+    let mut program = Program::default();
+    let mut sdm = Vec::new();
+    for part in pair.split_whitespace() {
+        match part.split_once('=') {
+            Some((key, value)) if key.contains('.') => {
+                overrides.push(Override::parse(&format!("{key}={value}")).expect("a key and a value"));
+            }
+            Some((key, value)) if key.starts_with("sdm") => sdm.push(value.parse().expect("a word")),
+            Some((register, address)) => {
+                let register = register[1..].parse().expect("an address register");
+                program.addresses.push((AReg::at(register), address.parse().expect("an address")));
+            }
+            None => {
+                let word = u64::from_str_radix(part.trim_start_matches("0x"), 16).expect("a word");
+                program.instructions.push(Instr::decode(word).expect("an instruction"));
+            }
+        }
+    }
+    program.sdm = Image { segments: vec![Segment { start: 0, words: sdm }] };
+    let machine = MachineFile::built_in("rpu-128x128", &overrides).unwrap_or_else(|error| panic!("{error}"));
+    (machine, program)
+}
+
+/// The keys, with their values, in which a machine differs from the paper's.
+fn changed_keys(machine: &Machine) -> Vec<(String, toml::Value)> {
+    fn walk(path: &str, value: &toml::Value, default: &toml::Value, into: &mut Vec<(String, toml::Value)>) {
+        match (value, default) {
+            (toml::Value::Table(table), toml::Value::Table(defaults)) => {
+                for (key, value) in table {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    walk(&path, value, &defaults[key], into);
+                }
+            }
+            _ if value != default => into.push((path.to_owned(), value.clone())),
+            _ => {}
+        }
+    }
+    let table = |machine| toml::Value::try_from(machine).expect("a machine is a table");
+    let mut changed = Vec::new();
+    walk("", &table(machine), &table(&default_machine()), &mut changed);
+    changed
+}
