@@ -56,7 +56,10 @@ pub(crate) struct ProductKernels {
 }
 
 /// Polynomials in a device's memory, laid out as [`Plan`] says.
+///
+/// It works with every plan of the same device; one for other moduli gives results that mean nothing.
 pub struct Batch<W> {
+    device: Device,
     buffer: Buffer,
     words: usize,
     word: PhantomData<W>,
@@ -189,7 +192,8 @@ impl<W: Word> Plan<W> {
                 return Err(Error::Range { index, value: word.widen(), q: q.widen() });
             }
         }
-        Ok(Batch { buffer: store(&self.device, words)?, words: words.len(), word: PhantomData })
+        let buffer = store(&self.device, words)?;
+        Ok(Batch { device: self.device.clone(), buffer, words: words.len(), word: PhantomData })
     }
 
     /// Copies polynomials back, after all work on them.
@@ -205,8 +209,10 @@ impl<W: Word> Plan<W> {
     /// Transforms a batch in place. On a GPU this only starts the work.
     ///
     /// # Errors
-    /// [`Error::Length`] if the batch is not a whole number of polynomials; [`Error::Driver`].
+    /// [`Error::Length`] if the batch is not a whole number of polynomials; [`Error::Unsupported`] if it lies on another device;
+    /// [`Error::Driver`].
     pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
+        self.device.require(&batch.device)?;
         self.in_chunks(batch.words, |start, count| {
             let data = batch.buffer.pointer_at(start);
             for (kernel, tables, pass) in self.steps(direction) {
@@ -251,9 +257,11 @@ impl<W: Word> Plan<W> {
     /// products and the first inverse pass.
     ///
     /// # Errors
-    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Compile`] at the
-    /// first product; [`Error::Driver`].
+    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Unsupported`] if
+    /// they lie on another device; [`Error::Compile`] at the first product; [`Error::Driver`].
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
+        self.device.require(&left.device)?;
+        self.device.require(&right.device)?;
         if left.words != right.words {
             return Err(Error::Length { unit: left.words, got: right.words });
         }

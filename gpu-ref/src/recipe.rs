@@ -246,9 +246,11 @@ impl Recipe {
     /// Whether the passes are in order, cover every stage and fit a block.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] naming the pass.
+    /// As [`Recipe::new`]; [`Error::Unsupported`] naming the pass.
     pub fn check(&self) -> Result<(), Error> {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
+        // Everything is public, so nothing that `new` has made sure of can be taken for granted.
+        Self::new(self.strategy, self.word_bits, self.log_n)?;
         if self.resident() && self.passes != single(self.log_n, 1) {
             return fail(
                 format!("{:?} for {}", self.passes, self.strategy),
@@ -353,5 +355,7 @@ mod tests {
         assert!(broken(|r| r.passes[1].lanes_log = 9));
         assert!(broken(|r| r.passes[1].lanes_log = u32::MAX));
         assert!(broken(|r| r.each = 0));
+        assert!(broken(|r| r.strategy = Strategy::Wide));
+        assert!(broken(|r| (r.log_n, r.passes) = (0, vec![])));
     }
 }

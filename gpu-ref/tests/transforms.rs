@@ -155,6 +155,9 @@ fn bad_input_is_refused() {
     let wide = Modulus::<u32>::find(31, 1 << 10, 0).unwrap();
     assert!(matches!(Plan::new(device, Strategy::Best, &[wide]), Err(Error::Modulus { .. })));
     let mut batch = [plan.upload(&[0; 1024]).unwrap()];
+    let elsewhere = Plan::new(&Device::emulated().unwrap(), Strategy::Best, &[modulus]).unwrap();
+    let foreign = elsewhere.transform(Direction::Forward, &mut batch[0]);
+    assert!(matches!(foreign, Err(Error::Unsupported { .. })));
     let timing = plan.time(gpu_ref::Work::Transform(Direction::Forward), &mut batch);
     assert!(matches!(timing, Err(Error::Unsupported { .. })));
 }

@@ -70,6 +70,11 @@ impl Device {
         Ok(module)
     }
 
+    /// Refuses what belongs to another device: its addresses mean nothing here.
+    pub(crate) fn require(&self, other: &Device) -> Result<(), Error> {
+        if Arc::ptr_eq(&self.backend, &other.backend) { Ok(()) } else { Err(foreign_buffer()) }
+    }
+
     /// A buffer of `bytes` bytes, all zero.
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Buffer, Error> {
         match &*self.backend {
