@@ -200,14 +200,14 @@ fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
     })
 }
 
-/// The algorithm that computes inverse transforms fastest on a machine.
-pub(crate) fn transforms_as(machine: &Machine) -> Algorithm {
-    if machine.isa.gs_butterfly { Algorithm::Inverse } else { Algorithm::InverseTwisted }
-}
-
 fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let code = lower(request, &recipe, machine)?;
+    let mut code = lower(request, &recipe, machine, "scratch")?;
     let mut layout = Layout::new(&code);
+    if layout.end > machine.vdm_words() && matches!(request.function, Function::Ntt | Function::Intt) {
+        // A transform that is short of memory works in its operand, which it then overwrites.
+        code = lower(request, &recipe, machine, "x")?;
+        layout = Layout::new(&code);
+    }
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
     let mut scheduled = schedule(&code, &layout.addresses, &launch, &prologue, machine, &recipe.tuning)?;
@@ -229,7 +229,9 @@ fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result
 }
 
 /// The vector code of a request.
-fn lower(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Code, Error> {
+///
+/// `scratch` names the second buffer of a transform whose passes do not work in place.
+fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
     let Request { function, n, modulus, root, .. } = *request;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
@@ -255,7 +257,7 @@ fn lower(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Code, 
     let (inputs, output) = match function {
         Function::Ntt | Function::Intt => {
             let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
-            run(&mut code, &recipe.plans[0], x, y, "scratch", None)?;
+            run(&mut code, &recipe.plans[0], x, y, scratch, None)?;
             (vec![x], y)
         }
         Function::Polymul => {

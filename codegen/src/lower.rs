@@ -53,17 +53,22 @@ pub fn transform(
 fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> Vec<BufferId> {
     let Memory { input, output, scratch, .. } = memory;
     let mut buffers = vec![output];
-    for pass in passes[1..].iter().rev() {
+    for (number, pass) in passes.iter().enumerate().skip(1).rev() {
         let after = buffers[buffers.len() - 1];
-        buffers.push(if pass.in_place() {
-            after
-        } else if after == output {
-            let known = code.buffers.iter().position(|buffer| buffer.name == scratch);
+        // The first pass still reads the operand that it would overwrite.
+        let reads = (number == 1 && !passes[0].in_place()).then_some(input);
+        let mut second = |name: &str| {
+            let known = code.buffers.iter().position(|buffer| buffer.name == name);
+            let known = known.map(|at| BufferId(at as u32));
             let words = code.buffers[output.index()].words;
-            known.map_or_else(|| code.buffer(scratch, words, Role::Scratch), |at| BufferId(at as u32))
-        } else {
-            output
-        });
+            known.unwrap_or_else(|| code.buffer(name, words, Role::Scratch))
+        };
+        let before = match after {
+            _ if pass.in_place() => after,
+            _ if after == output => second(scratch),
+            _ => output,
+        };
+        buffers.push(if Some(before) == reads { second("scratch") } else { before });
     }
     buffers.push(input);
     buffers.reverse();

@@ -496,8 +496,12 @@ impl<'a> Scheduler<'a> {
             if enough {
                 continue;
             }
-            let keep: Vec<ConstantId> = ahead.clone();
-            let Some(reg) = self.allocate(Some(constant), &keep) else { return Ok(None) };
+            // Rather drop what is needed later than this one than go without it.
+            let reg = match self.allocate(Some(constant), &ahead) {
+                None if !more => self.evict(&ahead[..i], &[]),
+                found => found,
+            };
+            let Some(reg) = reg else { return Ok(None) };
             let instr = self.load_constant(constant, reg)?;
             return Ok(self.checked(instr, Action::Constant(constant, reg)));
         }
@@ -642,16 +646,13 @@ impl<'a> Scheduler<'a> {
         self.contents.iter().filter(|content| !matches!(content, Content::Value(_))).count()
     }
 
-    /// A register for a load, free now. For a constant, constants in `keep` are not dropped.
+    /// A register for a load, free now. For a constant, the last free registers are left to
+    /// results, and constants in `keep` are not dropped.
     fn allocate(&mut self, constant: Option<ConstantId>, keep: &[ConstantId]) -> Option<VReg> {
         let free: Vec<VReg> = VReg::all()
             .filter(|reg| self.contents[reg.index()] == Content::Free && self.free_now(*reg, true))
             .collect();
-        if free.is_empty() {
-            return self.evict(keep, &[]);
-        }
-        // Results must find registers too.
-        if constant.is_some() && free.len() < 3 {
+        if free.is_empty() || constant.is_some() && free.len() < 3 {
             return self.evict(keep, &[]);
         }
         if self.tuning.srams == SramCare::None {
@@ -685,10 +686,13 @@ impl<'a> Scheduler<'a> {
             .map(|(reg, _)| reg)
     }
 
-    /// Makes room on an idle machine: loads data despite the reserve, or spills a value.
+    /// Gets an idle machine going: loads data despite the reserve where nothing else is ready, or
+    /// makes room by spilling a value.
     fn relieve(&mut self) -> Result<bool, ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
-        if self.registers_without_data() > 3
+        if self.ready.compute.is_empty()
+            && self.ready.shuffle.is_empty()
+            && self.registers_without_data() > 3
             && let Some(candidate) = self.best(free + 1_000_000, Set::Loads)?
         {
             self.commit(candidate);

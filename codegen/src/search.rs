@@ -4,9 +4,10 @@
 //! search tries them all, then refines the settings of the fastest plans at random. It is
 //! deterministic for a seed, whatever the number of threads.
 
-use crate::kernel::{Error, Kernel, PlanChoice, Recipe, Request, algorithms, generate, transforms_as};
+use crate::kernel::{Error, Kernel, PlanChoice, Recipe, Request, algorithms, generate};
 use crate::plan::{Algorithm, Plan};
 use crate::schedule::{Margin, Tuning};
+use b512_asm::Function;
 use b512_asm::reg::LANE_BITS;
 use rayon::prelude::*;
 use sim::Machine;
@@ -124,17 +125,29 @@ fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let inverse = transforms_as(machine);
-    forward_plans(request.n.trailing_zeros(), machine)
-        .into_iter()
-        .filter_map(|forward| {
+    let forward = forward_plans(request.n.trailing_zeros(), machine);
+    let with_inverse = |inverse| {
+        forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
                 Algorithm::Forward => Ok(forward.clone()),
                 _ => forward.reversed(&forward.name, inverse),
             });
             plans.collect::<Result<_, _>>().ok()
         })
-        .collect()
+    };
+    // Without an inverse transform the choice makes no difference.
+    let inverses = if request.function == Function::Ntt { &[Algorithm::Inverse] } else { inverses(machine) };
+    inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
+}
+
+/// The algorithms that compute inverse transforms well on a machine. The twisted one takes fewer
+/// instructions where there is no Gentleman-Sande butterfly, but larger tables.
+const fn inverses(machine: &Machine) -> &'static [Algorithm] {
+    if machine.isa.gs_butterfly {
+        &[Algorithm::Inverse]
+    } else {
+        &[Algorithm::InverseTwisted, Algorithm::Inverse]
+    }
 }
 
 fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
