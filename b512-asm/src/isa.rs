@@ -559,6 +559,7 @@ impl RegList {
 
 impl std::ops::Deref for RegList {
     type Target = [VReg];
+    #[inline]
     fn deref(&self) -> &[VReg] {
         &self.regs[..usize::from(self.len)]
     }

@@ -199,9 +199,7 @@ impl Bounds {
         for work in works {
             busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
             held += u64::from(work.scalar_load) * hold;
-            for (sram, cycles) in work.sram_cycles() {
-                srams[sram] += u64::from(cycles);
-            }
+            work.add_sram_cycles(&mut srams);
             if work.pipe == Pipe::Scalar {
                 continue;
             }

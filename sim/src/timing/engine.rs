@@ -147,26 +147,33 @@ struct Params {
 /// Who uses a register.
 #[derive(Clone, Copy, Default)]
 struct Register {
-    /// When the reading and the writing instructions of each pipe have all released it.
     readers: Users,
     writers: Users,
 }
 
+/// The instructions that read a register, or those that write it.
 #[derive(Clone, Copy, Default)]
 struct Users {
-    /// Instructions that have dispatched but not issued, for each pipe.
-    waiting: [u32; 3],
-    /// When those that have issued have released the register, for each pipe.
+    /// Those that have dispatched but not issued.
+    waiting: u32,
+    /// When those that have issued have all released the register.
+    free: Cycle,
+    /// The same for those of each pipe.
     released: [Cycle; 3],
 }
 
 impl Users {
-    fn any_waiting(&self) -> bool {
-        self.waiting != [0; 3]
+    /// When the register is free of them; `None` while one has not issued.
+    #[inline]
+    fn free(&self) -> Option<Cycle> {
+        (self.waiting == 0).then_some(self.free)
     }
 
-    fn released(&self) -> Cycle {
-        self.released[0].max(self.released[1]).max(self.released[2])
+    /// One that waited has issued to `pipe` and releases the register at `cycle`.
+    fn issued(&mut self, pipe: usize, cycle: Cycle) {
+        self.waiting -= 1;
+        self.free = self.free.max(cycle);
+        self.released[pipe] = self.released[pipe].max(cycle);
     }
 }
 
@@ -238,8 +245,11 @@ impl Engine {
             return Ok(());
         }
         let mut free = self.now;
-        for (reg, writes) in operands(work) {
-            free = free.max(self.register_free(reg, writes).ok_or(Stall::UntilIssue)?);
+        for &reg in work.reads.iter() {
+            free = free.max(self.register_free(reg, false).ok_or(Stall::UntilIssue)?);
+        }
+        for &reg in work.writes.iter() {
+            free = free.max(self.register_free(reg, true).ok_or(Stall::UntilIssue)?);
         }
         if self.queues[work.pipe.index()].len() >= self.params.queue_depth {
             return Err(Stall::UntilIssue);
@@ -250,13 +260,9 @@ impl Engine {
     /// When a register stops being busy for a reader or writer; `None` where one of its users has
     /// not issued.
     pub fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        let register = &self.registers[reg.index()];
-        let readers_block = writes || !self.params.shared_reads;
-        if register.writers.any_waiting() || readers_block && register.readers.any_waiting() {
-            return None;
-        }
-        let readers = if readers_block { register.readers.released() } else { Cycle::ZERO };
-        Some(register.writers.released().max(readers))
+        let Register { readers, writers } = &self.registers[reg.index()];
+        let written = writers.free()?;
+        if writes || !self.params.shared_reads { Some(written.max(readers.free()?)) } else { Some(written) }
     }
 
     /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
@@ -315,9 +321,11 @@ impl Engine {
                 Ok(()) => break,
                 Err(Stall::Until(cycle)) => self.move_to(cycle),
                 Err(Stall::UntilIssue) => {
-                    let issue = self.next_issue().expect("a full queue or waiting user has a head to issue");
+                    let (pipe, at) =
+                        self.next_issue().expect("a full queue or waiting user has a head to issue");
+                    self.issue(pipe, at);
                     // What issues in a cycle has left its queue in the next.
-                    self.move_to(issue.1.max(self.now) + 1);
+                    self.move_to(at.max(self.now) + 1);
                 }
             }
         }
@@ -334,10 +342,10 @@ impl Engine {
         }
         let pipe = work.pipe.index();
         for reg in work.reads.iter() {
-            self.registers[reg.index()].readers.waiting[pipe] += 1;
+            self.registers[reg.index()].readers.waiting += 1;
         }
         for reg in work.writes.iter() {
-            self.registers[reg.index()].writers.waiting[pipe] += 1;
+            self.registers[reg.index()].writers.waiting += 1;
         }
         self.queues[pipe].push_back(Waiting { index, dispatch: self.now, work: *work });
         if self.queues[pipe].len() == 1 {
@@ -408,20 +416,14 @@ impl Engine {
         let complete = at + work.total_cycles();
         let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
         for reg in work.reads.iter() {
-            let users = &mut self.registers[reg.index()].readers;
-            users.waiting[p] -= 1;
-            users.released[p] = users.released[p].max(read);
+            self.registers[reg.index()].readers.issued(p, read);
         }
         for reg in work.writes.iter() {
-            let users = &mut self.registers[reg.index()].writers;
-            users.waiting[p] -= 1;
-            users.released[p] = users.released[p].max(complete);
+            self.registers[reg.index()].writers.issued(p, complete);
         }
         self.end = self.end.max(complete);
         self.timing.busy[p] += u64::from(work.occupancy);
-        for (sram, cycles) in work.sram_cycles() {
-            self.timing.sram_busy[sram] += u64::from(cycles);
-        }
+        work.add_sram_cycles(&mut self.timing.sram_busy);
         let schedule = &mut self.timing.schedule[index];
         schedule.issue = at;
         schedule.complete = complete;
@@ -439,16 +441,27 @@ impl Engine {
 
     /// Charges the cycles up to the dispatch of `work` in the current one.
     fn account(&mut self, work: &Work) {
-        let mut at = self.accounted;
+        if self.accounted < self.now {
+            self.account_wait(work);
+        }
+        if self.accounted == self.now {
+            self.timing.stalls.charge(Cause::Issue, 1);
+            self.accounted = self.now + 1;
+        }
+    }
+
+    /// Charges the cycles before the current one in which `work` was held back.
+    fn account_wait(&mut self, work: &Work) {
+        let at = &mut self.accounted;
         let stalls = &mut self.timing.stalls;
-        let mut charge = |cause, until: Cycle, at: &mut Cycle| {
+        let mut charge = |cause, until: Cycle| {
             if until > *at {
                 stalls.charge(cause, until - *at);
                 *at = until;
             }
         };
-        charge(Cause::Fetch, self.params.fetch, &mut at);
-        charge(Cause::Scalar, self.held_until, &mut at);
+        charge(Cause::Fetch, self.params.fetch);
+        charge(Cause::Scalar, self.held_until);
         if work.pipe != Pipe::Scalar {
             // Every user of the registers has issued by now, so the past is known.
             for (reg, writes) in operands(work) {
@@ -458,16 +471,12 @@ impl Engine {
                     let readers =
                         if readers_block { register.readers.released[pipe.index()] } else { Cycle::ZERO };
                     let released = register.writers.released[pipe.index()].max(readers);
-                    charge(Cause::busy(pipe), released, &mut at);
+                    charge(Cause::busy(pipe), released);
                 }
             }
-            charge(Cause::queue(work.pipe), self.now, &mut at);
+            charge(Cause::queue(work.pipe), self.now);
         }
-        debug_assert!(at >= self.now);
-        if at == self.now {
-            self.timing.stalls.charge(Cause::Issue, 1);
-            self.accounted = self.now + 1;
-        }
+        debug_assert_eq!(self.accounted, self.now);
     }
 }
 

@@ -71,9 +71,15 @@ impl Reservations {
 
     /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
     pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
-        for cycle in self.start..at.0.min(self.end) {
-            let index = self.index(cycle);
-            self.taken[index] = 0;
+        let (from, to) = (self.start, at.0.min(self.end));
+        if from < to {
+            let (from, to) = (self.index(from), self.index(to - 1) + 1);
+            if from < to {
+                self.taken[from..to].fill(0);
+            } else {
+                self.taken[from..].fill(0);
+                self.taken[..to].fill(0);
+            }
         }
         self.start = at.0;
         self.end = self.end.max(at.0);

@@ -55,26 +55,22 @@ impl Work {
         self
     }
 
-    /// For each SRAM that it accesses: its number, and the cycles for which it needs it.
-    pub fn sram_cycles(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let beats = self.occupancy / self.interval;
-        let mut left = self.srams();
-        std::iter::from_fn(move || {
-            let sram = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some((sram, beats * (count(&self.beat_reads, sram) + count(&self.beat_writes, sram))))
-        })
+    /// Adds the cycles for which it needs each SRAM to `cycles`.
+    pub fn add_sram_cycles(&self, cycles: &mut [u64; SRAMS]) {
+        let beats = u64::from(self.occupancy / self.interval);
+        for &set in self.beat_reads.iter().chain(&self.beat_writes) {
+            let mut left = set;
+            while left != 0 {
+                cycles[left.trailing_zeros() as usize] += beats;
+                left &= left - 1;
+            }
+        }
     }
 
     /// The SRAMs that it accesses.
     pub(super) fn srams(&self) -> SramSet {
         self.beat_reads[0] | self.beat_writes[0]
     }
-}
-
-/// How many accesses a beat makes to an SRAM.
-fn count(beat: &[SramSet], sram: usize) -> u32 {
-    beat.iter().map(|set| u32::from(set >> sram & 1)).sum()
 }
 
 /// Turns instructions into [`Work`] for one machine, in program order.
@@ -228,9 +224,9 @@ impl<'m> Decoder<'m> {
         if m.ideal.bank_conflicts || consecutive {
             return vbar_beats(m) * m.vbar.initiation_interval;
         }
-        // Interleaved banks see the address modulo their number only.
+        // The address only renames interleaved banks.
         let relevant = match m.vdm.mapping {
-            BankMapping::Interleaved => address % m.vdm.banks,
+            BankMapping::Interleaved => 0,
             BankMapping::Xor => address,
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
@@ -285,13 +281,13 @@ fn count_accesses(
     accesses: &mut [u64],
 ) {
     let lanes = vbar_lanes(m);
-    let mut words: Vec<u32> =
-        (beat * lanes..(beat + 1) * lanes).map(|lane| address.wrapping_add(mode.element(lane))).collect();
-    if !store {
-        words.sort_unstable();
-        words.dedup();
-    }
-    for word in words {
+    // Lanes of a load that read the word of an earlier one share its access.
+    let distinct = match mode {
+        AddressMode::Repeated(block) if !store && block.value() < LANE_BITS => lanes.min(1 << block.value()),
+        _ => lanes,
+    };
+    for lane in beat * lanes..beat * lanes + distinct {
+        let word = address.wrapping_add(mode.element(lane));
         accesses[m.vdm.mapping.bank(word, m.vdm.banks)] += 1;
     }
 }
