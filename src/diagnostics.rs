@@ -1,7 +1,8 @@
 //! Errors in a source, for people: the line, a caret under the place, and what would be right.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use b512_asm::{Diagnostic, Diagnostics};
+use std::ops::Range;
 
 /// The text of all errors of the file `path`, with terminal colours where `colour` says so.
 pub(crate) fn render(path: &str, source: &str, diagnostics: &Diagnostics, colour: bool) -> String {
@@ -21,17 +22,27 @@ pub(crate) fn render(path: &str, source: &str, diagnostics: &Diagnostics, colour
 }
 
 fn report<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+    let title = Level::ERROR.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name());
+    vec![place(title, path, source, &diagnostic.span, diagnostic.help.as_deref())]
+}
+
+/// An error at the bytes `span` of the file `path`.
+pub(crate) fn place<'a>(
+    title: Title<'a>,
+    path: &'a str,
+    source: &'a str,
+    span: &Range<usize>,
+    help: Option<&'a str>,
+) -> Group<'a> {
     // The lines that the error is on: tables make sources long, and the renderer looks at all it gets.
-    let span = &diagnostic.span;
     let start = source[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
     let end = source[span.end..].find('\n').map_or(source.len(), |newline| span.end + newline);
-    let (line, _) = diagnostic.line_column(source);
+    let line = source[..start].matches('\n').count() + 1;
     let annotation = AnnotationKind::Primary.span(span.start - start..span.end - start);
     let snippet = Snippet::source(&source[start..end]).path(path).line_start(line).annotation(annotation);
-    let title = Level::ERROR.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name());
-    let mut group = title.element(snippet);
-    if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+    let group = title.element(snippet);
+    match help {
+        Some(help) => group.element(Level::HELP.message(help)),
+        None => group,
     }
-    vec![group]
 }

@@ -1,10 +1,12 @@
 //! Kernels: ring operations as programs that stand on their own.
 
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
-use crate::lower::{Dialect, transform};
+use crate::library;
+use crate::lower::{Dialect, Memory, transform};
 use crate::number::{NumberError, check_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
+use crate::search::{Effort, tune};
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{
     AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Program, Role, SReg, Segment,
@@ -164,7 +166,7 @@ fn validate(request: &Request) -> Result<(), Error> {
 }
 
 /// The algorithms of the transforms of a function, in order of their appearance in a recipe.
-fn algorithms(function: Function) -> &'static [&'static [Algorithm]] {
+pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] {
     const FORWARD: &[Algorithm] = &[Algorithm::Forward];
     const INVERSE: &[Algorithm] = &[Algorithm::Inverse, Algorithm::InverseTwisted];
     match function {
@@ -191,11 +193,16 @@ fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
         PlanChoice::Classical => classical(Tuning::spiral()),
         PlanChoice::Unoptimised => classical(Tuning::textbook()),
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
-        PlanChoice::Best => {
-            let _ = machine;
-            classical(Tuning::default())
-        }
+        PlanChoice::Best => match library::lookup(request, machine) {
+            Some(recipe) => recipe,
+            None => tune(request, machine, Effort::QUICK, |_, _, _| ())?.recipe,
+        },
     })
+}
+
+/// The algorithm that computes inverse transforms fastest on a machine.
+pub(crate) fn transforms_as(machine: &Machine) -> Algorithm {
+    if machine.isa.gs_butterfly { Algorithm::Inverse } else { Algorithm::InverseTwisted }
 }
 
 fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
@@ -242,7 +249,7 @@ fn lower(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Code, 
     let mut code = Code::default();
     let tower = code.tower(Tower { n, modulus, root });
     let run = |code: &mut Code, plan: &Plan, input, output, scratch: &str, times| {
-        transform(code, dialect, plan, tower, input, output, scratch, times)
+        transform(code, dialect, plan, tower, Memory { input, output, scratch, times })
             .map_err(|error| Error::Plan { name: plan.name.clone(), error })
     };
     let (inputs, output) = match function {

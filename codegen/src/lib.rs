@@ -10,9 +10,11 @@ pub mod code;
 pub mod formula;
 pub mod golden;
 pub mod kernel;
+pub mod library;
 pub mod lower;
 pub mod number;
 pub mod plan;
 pub mod schedule;
+pub mod search;
 
 pub use kernel::{Error, Kernel, PlanChoice, Recipe, Request, generate};

@@ -12,11 +12,21 @@ pub struct Dialect {
     pub gs_butterfly: bool,
 }
 
-/// Appends the code of a transform from `input` to `output`.
-///
-/// A pass that cannot work in place needs a second buffer: the one named `scratch`, which is made
-/// where there is none. With `times`, each element of the result is multiplied by the element of that buffer which
-/// lies at the same place.
+/// The memory of a transform.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    /// Where the operand is.
+    pub input: BufferId,
+    /// Where the result goes.
+    pub output: BufferId,
+    /// The name of the second buffer that passes need which cannot work in place. It is made
+    /// where there is none of that name.
+    pub scratch: &'a str,
+    /// A buffer by whose elements those of the result are multiplied, place by place.
+    pub times: Option<BufferId>,
+}
+
+/// Appends the code of a transform.
 ///
 /// # Errors
 /// Where the plan is none.
@@ -25,31 +35,23 @@ pub fn transform(
     dialect: Dialect,
     plan: &Plan,
     tower: TowerId,
-    input: BufferId,
-    output: BufferId,
-    scratch: &str,
-    times: Option<BufferId>,
+    memory: Memory<'_>,
 ) -> Result<(), PlanError> {
     let passes = plan.trace()?;
-    let buffers = pass_buffers(code, &passes, input, output, scratch);
+    let buffers = pass_buffers(code, &passes, memory);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
     let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: HashMap::new() };
     for (number, pass) in passes.iter().enumerate() {
         let last = number + 1 == passes.len();
-        lowering.pass(pass, buffers[number], buffers[number + 1], times.filter(|_| last));
+        lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
     }
     Ok(())
 }
 
 /// The buffer before each pass and after the last one. A pass that cannot work in place goes from
 /// one of two buffers to the other; the second one is made only where it is needed.
-fn pass_buffers(
-    code: &mut Code,
-    passes: &[TracedPass],
-    input: BufferId,
-    output: BufferId,
-    scratch: &str,
-) -> Vec<BufferId> {
+fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> Vec<BufferId> {
+    let Memory { input, output, scratch, .. } = memory;
     let mut buffers = vec![output];
     for pass in passes[1..].iter().rev() {
         let after = buffers[buffers.len() - 1];

@@ -49,7 +49,7 @@ pub struct Tuning {
     pub margin: Margin,
 }
 
-/// Cycles added to latencies.
+/// Cycles added to latencies and intervals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Margin {
@@ -59,6 +59,8 @@ pub struct Margin {
     pub shuffle: u32,
     /// To multiplications and butterflies.
     pub compute: u32,
+    /// To the initiation interval of the multipliers.
+    pub initiation_interval: u32,
 }
 
 /// How the choice of registers looks at the SRAMs that hold them.
@@ -74,10 +76,19 @@ pub enum SramCare {
 }
 
 impl Tuning {
-    /// The paper's scheduler: it reorders greedily, and places the operands of an instruction
-    /// so that they can be accessed together.
+    /// The paper's scheduler, as far as its numbers tell: it reorders greedily, places the
+    /// operands of an instruction so that they can be accessed together, feeds the queues well
+    /// ahead, and leaves room for longer latencies and a slower multiplier, to which the paper
+    /// finds its program insensitive.
     pub fn spiral() -> Self {
-        Self { srams: SramCare::Operands, patience: 3, early: 4, copies: 2, ..Self::default() }
+        Self {
+            srams: SramCare::Operands,
+            patience: 3,
+            early: 6,
+            copies: 1,
+            margin: Margin { load_store: 6, shuffle: 3, compute: 0, initiation_interval: 1 },
+            ..Self::default()
+        }
     }
 
     /// No scheduler: textbook order, registers in rotation.
@@ -170,6 +181,7 @@ pub fn schedule(
     machine.vbar.latency_cycles += tuning.margin.load_store;
     machine.sbar.latency_cycles += tuning.margin.shuffle;
     machine.hple.multiplier_latency_cycles += tuning.margin.compute;
+    machine.hple.initiation_interval += tuning.margin.initiation_interval;
     let mut scheduler = Scheduler::new(code, addresses, &machine, tuning);
     for &(reg, address) in launch {
         scheduler.decoder.set_address(reg, address);
@@ -352,7 +364,7 @@ impl<'a> Scheduler<'a> {
             } else if self.engine.idle() && !self.relieve()? {
                 return Err(ScheduleError::Stuck { left });
             } else {
-                self.engine.advance();
+                self.pass_time();
             }
             if self.left < left {
                 last_progress = self.engine.now();
@@ -361,6 +373,17 @@ impl<'a> Scheduler<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Lets the cycles pass until a pipe wants an instruction; where one does, one beat of a
+    /// quarter of a vector.
+    fn pass_time(&mut self) {
+        let now = self.engine.now();
+        let due = Pipe::VECTOR
+            .map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(self.tuning.early.into()));
+        let due = due.into_iter().min().unwrap_or(now.0);
+        let step = (128 / self.machine.hple.count).max(1);
+        self.engine.advance_to(Cycle(due).max(now + step));
     }
 
     /// The instruction to dispatch in this cycle.
@@ -572,6 +595,7 @@ impl<'a> Scheduler<'a> {
         let work = self.decoder.decode(&self.instr(inst, sources, &trial)?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
+        let overlap = work.latency < work.occupancy;
         let on_time = self.tuning.srams == SramCare::Schedule;
         let mut chosen: Vec<VReg> = Vec::with_capacity(count);
         for value in inst.results.iter() {
@@ -582,7 +606,9 @@ impl<'a> Scheduler<'a> {
                 .filter(|reg| !chosen.contains(reg))
                 .min_by_key(|&reg| {
                     let sram = self.sram(reg);
-                    let twice = chosen.iter().any(|&other| self.sram(other) == sram);
+                    // Where reads and writes overlap in time, a source's SRAM is no better.
+                    let mut rivals = chosen.iter().chain(if overlap { sources } else { &[] });
+                    let twice = rivals.any(|&other| self.sram(other) == sram);
                     let taken = on_time && !self.engine.sram_free(sram, write, work.occupancy);
                     let meets_partner = partners.iter().any(|&other| self.sram(other) == sram);
                     (twice, taken, meets_partner)

@@ -1,1 +1,10 @@
-//! To be filled.
+//! From simulated runs to documents: one run's report, sweeps of many, Pareto fronts and charts.
+//!
+//! The crate does no terminal input or output.
+
+pub mod files;
+pub mod kernel;
+pub mod pareto;
+pub mod plot;
+pub mod run;
+pub mod sweep;

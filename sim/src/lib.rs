@@ -13,8 +13,10 @@ pub mod machine;
 pub mod modular;
 pub mod tech;
 pub mod timing;
+pub mod trace;
 
 pub use area::Area;
 pub use energy::{Energy, Events};
 pub use machine::{ConfigError, FitError, Machine, MachineFile, Override};
 pub use tech::Technology;
+pub use trace::Trace;

@@ -1,8 +1,8 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
-use super::Cycle;
 use super::work::{SRAMS, Work};
-use crate::machine::Machine;
+use super::{Cycle, Schedule};
+use crate::machine::{Busyboard, Machine, SourceRelease};
 use b512_asm::Pipe;
 use b512_asm::reg::REGISTERS;
 
@@ -107,6 +107,71 @@ impl Stalls {
     /// The cycles of all causes.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+}
+
+/// Cycles in which one cause held an instruction back at the front end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// The instruction's index in the program.
+    pub instruction: usize,
+    /// Neither [`Cause::Issue`] nor [`Cause::Drain`].
+    pub cause: Cause,
+    /// The first of the cycles.
+    pub from: Cycle,
+    /// One past the last of them.
+    pub to: Cycle,
+}
+
+impl Wait {
+    /// All waits of a run in order of time, from what is known once it is over. Summed by cause
+    /// they are its [`Stalls`].
+    pub fn of(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
+        let shared_reads = machine.frontend.busyboard == Busyboard::SharedReads;
+        let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
+        // When the readers and the writers of each register have released it, for each pipe.
+        let mut readers = [[Cycle::ZERO; 3]; REGISTERS];
+        let mut writers = [[Cycle::ZERO; 3]; REGISTERS];
+        let mut held_until = Cycle::ZERO;
+        let mut at = Cycle::ZERO;
+        let mut waits = Vec::new();
+        for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
+            let mut wait = |cause, to: Cycle| {
+                if to > at {
+                    waits.push(Self { instruction, cause, from: at, to });
+                    at = to;
+                }
+            };
+            wait(Cause::Fetch, fetched);
+            wait(Cause::Scalar, held_until);
+            if work.scalar_load {
+                held_until = schedule.dispatch + machine.scalar.load_latency_cycles;
+            }
+            if work.pipe != Pipe::Scalar {
+                let reads = work.reads.iter().map(|reg| (reg.index(), !shared_reads));
+                for (reg, readers_block) in reads.chain(work.writes.iter().map(|reg| (reg.index(), true))) {
+                    for pipe in Pipe::VECTOR {
+                        let p = pipe.index();
+                        let readers = if readers_block { readers[reg][p] } else { Cycle::ZERO };
+                        wait(Cause::busy(pipe), writers[reg][p].max(readers));
+                    }
+                }
+                wait(Cause::queue(work.pipe), schedule.dispatch);
+                let read = match machine.frontend.source_release {
+                    SourceRelease::Read => schedule.issue + work.read_cycles(),
+                    SourceRelease::Complete => schedule.complete,
+                };
+                let p = work.pipe.index();
+                for reg in work.reads.iter() {
+                    readers[reg.index()][p] = readers[reg.index()][p].max(read);
+                }
+                for reg in work.writes.iter() {
+                    writers[reg.index()][p] = writers[reg.index()][p].max(schedule.complete);
+                }
+            }
+            at = at.max(schedule.dispatch + 1);
+        }
+        waits
     }
 }
 

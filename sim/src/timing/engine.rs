@@ -303,6 +303,11 @@ impl Engine {
         self.move_to(self.now + 1);
     }
 
+    /// Lets the cycles before `cycle`, which lies ahead, end.
+    pub fn advance_to(&mut self, cycle: Cycle) {
+        self.move_to(cycle);
+    }
+
     /// Dispatches `work` as the next instruction, in the first cycle in which it can.
     pub fn dispatch(&mut self, work: &Work) -> Cycle {
         loop {

@@ -91,7 +91,7 @@ pub mod stepped;
 mod vrf;
 mod work;
 
-pub use accounting::{Bounds, Cause, Stalls};
+pub use accounting::{Bounds, Cause, Stalls, Wait};
 pub use engine::{Engine, Schedule, Stall, Timing, Utilisation, simulate};
 pub use work::{Decoder, SRAMS, Work};
 

@@ -5,7 +5,7 @@ use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
 use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Instr, Pipe, Program, VReg};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// SRAMs of a slice of the vector register file.
 pub const SRAMS: usize = 16;
@@ -58,9 +58,11 @@ impl Work {
     /// For each SRAM that it accesses: its number, and the cycles for which it needs it.
     pub fn sram_cycles(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let beats = self.occupancy / self.interval;
-        (0..SRAMS).filter(|sram| self.srams() >> sram & 1 == 1).map(move |sram| {
-            let per_beat = count(&self.beat_reads, sram) + count(&self.beat_writes, sram);
-            (sram, beats * per_beat)
+        let mut left = self.srams();
+        std::iter::from_fn(move || {
+            let sram = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some((sram, beats * (count(&self.beat_reads, sram) + count(&self.beat_writes, sram))))
         })
     }
 
@@ -82,13 +84,14 @@ fn count(beat: &[SramSet], sram: usize) -> u32 {
 pub struct Decoder<'m> {
     machine: &'m Machine,
     addresses: [u32; REGISTERS],
-    vbar_cycles: HashMap<(AddressMode, bool, u32), u32>,
+    /// What [`Decoder::vbar_cycles`] has found already.
+    vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
 }
 
 impl<'m> Decoder<'m> {
     /// A decoder with every address register at 0.
     pub fn new(machine: &'m Machine) -> Self {
-        Self { machine, addresses: [0; REGISTERS], vbar_cycles: HashMap::new() }
+        Self { machine, addresses: [0; REGISTERS], vbar_cycles: FxHashMap::default() }
     }
 
     /// A decoder with the address registers that the controlling core sets for a program.

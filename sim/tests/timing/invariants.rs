@@ -3,7 +3,7 @@
 use crate::random;
 use b512_asm::{Pipe, Program};
 use sim::Machine;
-use sim::timing::{Cause, Timing, simulate};
+use sim::timing::{Cause, Decoder, Engine, Timing, Wait, simulate};
 
 fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), String> {
     let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{what}: {timing:?}")) };
@@ -27,6 +27,12 @@ fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), St
     let banks = timing.bank_utilisation(machine, program).unwrap_or_default();
     let mut shares = utilisation.pipes.iter().chain(&utilisation.srams).chain(&banks);
     ensure(shares.all(|share| (0.0..=1.0).contains(share)), "a share is between 0 and 1")?;
+    let works = Decoder::program(machine, program);
+    let waits = Wait::of(machine, &works, &timing.schedule);
+    for cause in Cause::ALL.into_iter().filter(|&cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
+        let waited = waits.iter().filter(|wait| wait.cause == cause).map(|wait| wait.to - wait.from);
+        ensure(waited.sum::<u64>() == timing.stalls.get(cause), "the waits are the stalls")?;
+    }
     ensure(timing.stalls.get(Cause::Issue) <= program.instructions.len() as u64, "dispatch takes a cycle")
 }
 
@@ -47,7 +53,6 @@ fn hold_for_a_program_of_nothing() {
 
 #[test]
 fn a_copy_of_the_engine_goes_its_own_way() {
-    use sim::timing::{Decoder, Engine};
     random::check(2, 500, (random::programs(24), random::machines()), |program, machine| {
         let works = Decoder::program(machine, program);
         let mut engine = Engine::new(machine);

@@ -1,0 +1,224 @@
+//! The search for fast recipes, with the cycle model as the cost.
+//!
+//! Candidates are all plans of a few families, each with some settings of the scheduler. The
+//! search tries them all, then refines the settings of the fastest plans at random. It is
+//! deterministic for a seed, whatever the number of threads.
+
+use crate::kernel::{Error, Kernel, PlanChoice, Recipe, Request, algorithms, generate, transforms_as};
+use crate::plan::{Algorithm, Plan};
+use crate::schedule::{Margin, Tuning};
+use b512_asm::reg::LANE_BITS;
+use rayon::prelude::*;
+use sim::Machine;
+use sim::machine::BankMapping;
+use sim::timing::{Cycle, simulate};
+
+/// How long to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// The settings that each plan is tried with, at most.
+    pub tunings: usize,
+    /// Random settings tried for the fastest plans together.
+    pub refinements: usize,
+    /// The seed of those.
+    pub seed: u64,
+}
+
+impl Effort {
+    /// What a generator can afford that has found no recipe ready.
+    pub const QUICK: Self = Self { tunings: 1, refinements: 0, seed: 0 };
+    /// What `rpu tune` does unless told otherwise.
+    pub const DEFAULT: Self = Self { tunings: 6, refinements: 100, seed: 0 };
+}
+
+/// A recipe and what it costs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// The recipe.
+    pub recipe: Recipe,
+    /// The cycles of its program.
+    pub cycles: Cycle,
+    /// The recipes that were tried.
+    pub tried: usize,
+}
+
+/// Searches for the fastest recipe for `request`, whose own plan is not looked at.
+///
+/// `progress` is told about each recipe that has been tried: how many, of how many, and the
+/// cycles of the best one so far.
+///
+/// # Errors
+/// Where no candidate fits the machine: the reason of the first.
+pub fn tune(
+    request: &Request,
+    machine: &Machine,
+    effort: Effort,
+    progress: impl Fn(usize, usize, Cycle) + Sync,
+) -> Result<Found, Error> {
+    let plans = candidates(request, machine);
+    let tunings = tunings();
+    let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
+    let first: Vec<Recipe> = plans
+        .iter()
+        .flat_map(|plans| {
+            tunings.iter().map(|tuning| Recipe { tuning: tuning.clone(), plans: plans.clone() })
+        })
+        .collect();
+    let total = first.len() + effort.refinements;
+    let state = std::sync::Mutex::new((0, Cycle(u64::MAX)));
+    let measure = |recipe: &Recipe| {
+        let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
+        let kernel = generate(&Request { plan, ..request.clone() }, machine);
+        let cycles = kernel.map(|kernel: Kernel| simulate(machine, &kernel.program).cycles);
+        let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.0 += 1;
+        if let Ok(cycles) = cycles {
+            state.1 = state.1.min(cycles);
+        }
+        progress(state.0, total, state.1);
+        cycles
+    };
+    let outcomes: Vec<_> = first.par_iter().map(&measure).collect();
+    let mut ranked: Vec<(Cycle, &Recipe)> = outcomes
+        .iter()
+        .zip(&first)
+        .filter_map(|(cycles, recipe)| Some((*cycles.as_ref().ok()?, recipe)))
+        .collect();
+    // The sort is stable: of equals, the first candidate wins.
+    ranked.sort_by_key(|&(cycles, _)| cycles);
+    let Some(&(mut cycles, best)) = ranked.first() else {
+        let error = outcomes.into_iter().find_map(Result::err);
+        return Err(error.expect("there is at least one candidate for every function"));
+    };
+    let mut recipe = best.clone();
+
+    let mut leaders: Vec<&Recipe> = Vec::new();
+    for (_, recipe) in &ranked {
+        if leaders.len() < LEADERS && leaders.iter().all(|leader| leader.plans != recipe.plans) {
+            leaders.push(recipe);
+        }
+    }
+    let mut random = Random(effort.seed ^ 0x9e37_79b9_7f4a_7c15);
+    let refined: Vec<Recipe> = (0..effort.refinements)
+        .map(|i| Recipe {
+            tuning: random_tuning(&mut random),
+            plans: leaders[i % leaders.len()].plans.clone(),
+        })
+        .collect();
+    let outcomes: Vec<_> = refined.par_iter().map(&measure).collect();
+    for (outcome, candidate) in outcomes.into_iter().zip(refined) {
+        if outcome.as_ref().is_ok_and(|&found| found < cycles) {
+            cycles = outcome.expect("it has been looked at");
+            recipe = candidate;
+        }
+    }
+    Ok(Found { recipe, cycles, tried: total })
+}
+
+/// Plans whose settings are refined.
+const LEADERS: usize = 3;
+
+/// The plans worth trying for the transforms of a function.
+fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
+    let transforms = algorithms(request.function);
+    if transforms.is_empty() {
+        return vec![Vec::new()];
+    }
+    let inverse = transforms_as(machine);
+    forward_plans(request.n.trailing_zeros(), machine)
+        .into_iter()
+        .filter_map(|forward| {
+            let plans = transforms.iter().map(|algorithms| match algorithms[0] {
+                Algorithm::Forward => Ok(forward.clone()),
+                _ => forward.reversed(&forward.name, inverse),
+            });
+            plans.collect::<Result<_, _>>().ok()
+        })
+        .collect()
+}
+
+fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
+    let vectors = log_n - LANE_BITS;
+    let stages = Algorithm::Forward.stages(log_n);
+    let mut plans = Vec::new();
+    if machine.vdm.mapping == BankMapping::Xor {
+        plans.extend(Plan::transposing(log_n));
+    }
+    if vectors <= 5 {
+        // Everything fits the registers at once.
+        plans.push(Plan::korn_lambiotte(log_n, 5));
+        for early in [1, 2, 3] {
+            plans.push(Plan::windowed(log_n, 0, &stages[..early], 0, false));
+            plans.push(Plan::windowed(log_n, 0, &stages[..early], 0, true));
+        }
+        if vectors > 1 {
+            let next = vectors as usize - 2;
+            plans.push(Plan::windowed(log_n, 0, &stages[next..next + 2], 0, false));
+        }
+    }
+    for first in 2..=5u32.min(vectors) {
+        let top = &stages[..first as usize];
+        for early in [&top[..1], &top[first as usize - 1..], &top[..2], &top[first as usize - 2..]] {
+            plans.push(Plan::windowed(log_n, first, early, 0, false));
+        }
+    }
+    if vectors > 5 {
+        plans.push(Plan::korn_lambiotte(log_n, 4));
+    }
+    // Blocks beyond 32 registers leave too few to work with.
+    plans.retain(|plan| plan.passes.iter().all(|pass| pass.registers.len() <= 5) && plan.trace().is_ok());
+    plans
+}
+
+/// Settings that have done well, the best first.
+fn tunings() -> Vec<Tuning> {
+    let base = Tuning::default();
+    let with = |constants_ahead, candidates, reserve, copies, patience, early| Tuning {
+        constants_ahead,
+        candidates,
+        reserve,
+        copies,
+        patience,
+        early,
+        ..base.clone()
+    };
+    vec![
+        with(8, 48, 8, 4, 0, 0),
+        with(32, 16, 10, 3, 0, 0),
+        with(6, 100, 12, 2, 0, 0),
+        with(16, 48, 10, 1, 0, 0),
+        with(24, 48, 16, 2, 3, 1),
+        with(16, 100, 20, 3, 0, 2),
+    ]
+}
+
+fn random_tuning(random: &mut Random) -> Tuning {
+    Tuning {
+        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32]),
+        candidates: random.pick(&[8, 16, 32, 64, 100]),
+        patience: random.pick(&[0, 0, 0, 1, 3]),
+        early: random.pick(&[0, 0, 0, 1, 2]),
+        reserve: random.pick(&[4, 6, 8, 10, 12, 16, 20]),
+        copies: random.pick(&[1, 2, 3, 4, 5]),
+        margin: Margin {
+            load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
+            shuffle: random.pick(&[0, 0, 0, 1, 2]),
+            compute: random.pick(&[0, 0, 0, 1, 2]),
+            initiation_interval: 0,
+        },
+        ..Tuning::default()
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn pick(&mut self, options: &[u32]) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        options[((z ^ (z >> 31)) % options.len() as u64) as usize]
+    }
+}

@@ -1,0 +1,58 @@
+// `caramel`: modular multiplication in double precision, for q < 2^50, with the data kept in double from the first kernel of
+// a transform to its last; only the outermost loads and stores convert.
+//
+// The quotient x w / q is rounded to an integer by adding and subtracting 2^52 + 2^51; the product's rounding error comes
+// from a fused multiply-add. For |x| <= 2q the rounded quotient is off by at most one half plus 2^-52 (|x w / q| + ...), so
+// the remainder stays within [-q, q]. As in `cheddar` the values between stages lie in [-2q, 2q].
+
+#include "common.cuh"
+
+struct Field {
+    using Word = u64;
+    using Reg = double;
+    using Twiddle = double;
+
+    Reg q, reciprocal;
+
+    INLINE explicit Field(const Constants<Word, Twiddle>& c)
+        : q((double)c.q), reciprocal(__longlong_as_double((i64)c.aux[0])) {}
+
+    INLINE Reg enter(Word x) const { return (double)x; }
+    INLINE Reg unpack(Word x) const { return __longlong_as_double((i64)x); }
+    INLINE Word pack(Reg x) const { return (u64)__double_as_longlong(x); }
+    INLINE Word leave(Reg x) const {
+        Reg y = narrow(x);           // [-q, q]
+        y = y < 0.0 ? y + q : y;     // [0, q]
+        return (u64)(y >= q ? y - q : y);
+    }
+
+    // From [-2q, 2q] to [-q, q].
+    INLINE Reg narrow(Reg x) const { return x - copysign(q, x); }
+
+    INLINE Reg times(Reg x, Reg w) const {
+        constexpr double ROUND = 6755399441055744.0;  // 2^52 + 2^51
+        const Reg high = __dmul_rn(x, w);
+        const Reg low = __fma_rn(x, w, -high);
+        const Reg quotient = __dadd_rn(__fma_rn(high, reciprocal, ROUND), -ROUND);
+        return __dadd_rn(__fma_rn(-quotient, q, high), low);
+    }
+    INLINE Reg product(Reg x, Reg y) const { return times(narrow(x), narrow(y)); }
+
+    INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = narrow(x), v = times(y, w);
+        x = u + v;
+        y = u - v;
+    }
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = x + y, v = x - y;
+        x = narrow(u);
+        y = times(v, w);
+    }
+    INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
+        const Reg u = x + y, v = x - y;
+        x = times(u, scale);
+        y = times(v, w);
+    }
+};
+
+#include "pass.cuh"

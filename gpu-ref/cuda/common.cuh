@@ -1,0 +1,82 @@
+// Word types and the few places where a GPU compiler and a plain C++ compiler differ.
+//
+// Every kernel of this crate is compiled twice: by NVRTC for a GPU, and by g++ with emulation/emulation.h put in front of
+// it, which runs a fiber for each thread. EMULATED is defined in the second case.
+
+using u32 = unsigned int;
+using i32 = int;
+using u64 = unsigned long long;
+using i64 = long long;
+using u128 = unsigned __int128;
+
+#define INLINE __device__ __forceinline__
+
+#ifndef EMULATED
+// The block's dynamic shared memory as an array of T.
+#define SHARED_ARRAY(T, NAME)                          \
+    extern __shared__ __align__(16) unsigned char NAME##_bytes[]; \
+    T* NAME = reinterpret_cast<T*>(NAME##_bytes)
+// Makes a kernel callable by name from the host; the CUDA driver needs nothing for that.
+#define EXPORT_KERNEL(NAME)
+
+// Kernels may be launched so that their blocks start while the kernel before them is still finishing. Every kernel calls
+// this before it touches anything that another kernel writes; launched the ordinary way, it does nothing.
+INLINE void wait_for_previous_kernel() {
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+INLINE void wait_for_previous_kernel() {}
+#endif
+
+// What the host prepares for one modulus. `aux` and the product's factor are the field's business; see each field.
+template <class Word, class Twiddle>
+struct Constants {
+    Word q;
+    Word aux[3];
+    Twiddle scale;               // 1/N
+    Twiddle scale_root;          // 1/N times the inverse root of the last inverse stage
+    Twiddle product_scale;       // the same two when the data went through Field::product,
+    Twiddle product_scale_root;  // which may leave a constant factor behind
+};
+
+// A root and its companion floor(root 2^bits / q).
+template <class Word>
+struct alignas(2 * sizeof(Word)) ShoupPair {
+    Word root;
+    Word quotient;
+};
+
+// Reads a table entry through the read-only path.
+INLINE u32 load_entry(const u32* at) { return __ldg(at); }
+INLINE i32 load_entry(const i32* at) { return __ldg(at); }
+INLINE u64 load_entry(const u64* at) { return __ldg(at); }
+INLINE double load_entry(const double* at) { return __ldg(at); }
+INLINE ShoupPair<u32> load_entry(const ShoupPair<u32>* at) {
+    const uint2 v = __ldg(reinterpret_cast<const uint2*>(at));
+    return {v.x, v.y};
+}
+INLINE ShoupPair<u64> load_entry(const ShoupPair<u64>* at) {
+    const ulonglong2 v = __ldg(reinterpret_cast<const ulonglong2*>(at));
+    return {v.x, v.y};
+}
+INLINE u128 load_entry(const u128* at) {
+    const ulonglong2 v = __ldg(reinterpret_cast<const ulonglong2*>(at));
+    return (u128)v.y << 64 | v.x;
+}
+INLINE ShoupPair<u128> load_entry(const ShoupPair<u128>* at) {
+    return {load_entry(&at->root), load_entry(&at->quotient)};
+}
+
+INLINE u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
+INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
+INLINE i32 multiply_high(i32 a, i32 b) { return __mulhi(a, b); }
+
+// x - bound if that is not negative, else x. One subtraction and one minimum: a negative difference wraps to a huge one.
+template <class Word>
+INLINE Word subtract_if_not_less(Word x, Word bound) {
+    const Word reduced = x - bound;
+    return reduced < x ? reduced : x;
+}
+
+#include "wide_integer.cuh"

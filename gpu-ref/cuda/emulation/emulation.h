@@ -1,0 +1,199 @@
+// Runs CUDA kernels on a CPU: put in front of a kernel's text, compiled as C++20.
+//
+// A thread of a block is a fiber; a fiber runs until it reaches a barrier or ends, then the next one runs. Blocks run one
+// after the other. Successive barrier intervals run the fibers in alternating order, so that a kernel which lacks a barrier
+// reads a value too old in one of them. A cooperative launch keeps all blocks alive together instead, and `spin_pause` lets
+// the others run while a thread waits for a flag.
+//
+// What is not modelled: time, warps, and memory orders weaker than sequential consistency.
+
+// Only C headers: the C++ ones take longer to compile than the kernels.
+
+#define EMULATED 1
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__
+#define __align__(n) alignas(n)
+
+struct uint2 { unsigned int x, y; };
+struct alignas(16) ulonglong2 { unsigned long long x, y; };
+struct dim3 { unsigned int x = 1, y = 1, z = 1; };
+
+inline thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace emulation {
+
+constexpr size_t STACK_BYTES = 64 * 1024;
+
+enum class State { Ready, AtBarrier, Done };
+
+struct Fiber {
+    ucontext_t context;
+    State state;
+    dim3 thread, block;
+    unsigned char* shared;
+};
+
+// Memory that only grows, and is not cleared.
+template <class T>
+struct Pool {
+    T* items = nullptr;
+    size_t count = 0;
+    ~Pool() { free(items); }
+    T* at_least(size_t wanted) {
+        if (count < wanted) {
+            free(items);
+            items = static_cast<T*>(malloc(wanted * sizeof(T)));
+            count = wanted;
+        }
+        return items;
+    }
+};
+struct Stack {
+    char bytes[STACK_BYTES];
+};
+
+// One launch on this thread of the host.
+struct Launch {
+    Pool<Fiber> fibers;
+    Pool<Stack> stacks;
+    Pool<ulonglong2> shared;
+    ucontext_t scheduler;
+    Fiber* running = nullptr;
+    void (*body)(void*) = nullptr;
+    void* argument = nullptr;
+
+    void suspend(State state) {
+        Fiber* self = running;
+        self->state = state;
+        swapcontext(&self->context, &scheduler);
+    }
+    void resume(Fiber& fiber) {
+        running = &fiber;
+        threadIdx = fiber.thread;
+        blockIdx = fiber.block;
+        swapcontext(&scheduler, &fiber.context);
+    }
+    void start(Fiber& fiber, Stack& stack, dim3 block, unsigned thread, void* shared) {
+        fiber.block = block;
+        fiber.thread = dim3{thread, 0, 0};
+        fiber.shared = static_cast<unsigned char*>(shared);
+        fiber.state = State::Ready;
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = stack.bytes;
+        fiber.context.uc_stack.ss_size = STACK_BYTES;
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, entry, 0);
+    }
+    static void entry();
+};
+
+inline thread_local Launch current;
+
+inline void Launch::entry() {
+    current.body(current.argument);
+    current.suspend(State::Done);
+}
+
+// Runs the blocks whose fibers are [0, blocks * threads) of `current` to their end. False if some threads of a block ended
+// while others waited at a barrier, or if a whole sweep over waiting threads moved nothing forward for very long.
+inline bool run(unsigned blocks, unsigned threads) {
+    bool ascending = true;
+    for (uint64_t sweep = 0; sweep < 100'000'000; ++sweep, ascending = !ascending) {
+        bool all_done = true;
+        for (unsigned b = 0; b < blocks; ++b) {
+            Fiber* block = current.fibers.items + size_t(b) * threads;
+            for (unsigned i = 0; i < threads; ++i) {
+                Fiber& fiber = block[ascending ? i : threads - 1 - i];
+                if (fiber.state == State::Ready) current.resume(fiber);
+            }
+            unsigned waiting = 0, done = 0;
+            for (unsigned i = 0; i < threads; ++i) {
+                waiting += block[i].state == State::AtBarrier;
+                done += block[i].state == State::Done;
+            }
+            if (waiting > 0 && done > 0) return false;
+            if (waiting == threads) {
+                for (unsigned i = 0; i < threads; ++i) block[i].state = State::Ready;
+            }
+            all_done &= done == threads;
+        }
+        if (all_done) return true;
+    }
+    return false;
+}
+
+template <size_t... I>
+struct Indices {};
+
+// Launches `kernel` with the arguments that `arguments` points to, one pointer an argument, as cuLaunchKernel takes them.
+template <class... A>
+int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigned shared_bytes, bool cooperative,
+           void** arguments) {
+    auto call = [&] {
+        [&]<size_t... I>(Indices<I...>) {
+            kernel(*static_cast<A*>(arguments[I])...);
+        }(Indices<__integer_pack(sizeof...(A))...>{});
+    };
+    current.body = [](void* f) { (*static_cast<decltype(call)*>(f))(); };
+    current.argument = &call;
+    gridDim = dim3{grid[0], grid[1], grid[2]};
+    blockDim = dim3{threads, 1, 1};
+
+    const unsigned total = grid[0] * grid[1] * grid[2];
+    const unsigned together = cooperative ? total : 1;
+    const size_t shared_items = (shared_bytes + sizeof(ulonglong2) - 1) / sizeof(ulonglong2);
+    Fiber* fibers = current.fibers.at_least(size_t(together) * threads);
+    Stack* stacks = current.stacks.at_least(size_t(together) * threads);
+    ulonglong2* shared = current.shared.at_least(shared_items * together);
+    for (unsigned first = 0; first < total; first += together) {
+        // Poisoned, because a GPU does not clear shared memory either.
+        memset(shared, 0xA5, shared_items * together * sizeof(ulonglong2));
+        for (unsigned b = 0; b < together; ++b) {
+            const unsigned number = first + b;
+            const dim3 block{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])};
+            for (unsigned t = 0; t < threads; ++t) {
+                const size_t at = size_t(b) * threads + t;
+                current.start(fibers[at], stacks[at], block, t, shared + b * shared_items);
+            }
+        }
+        if (!run(together, threads)) return 1;
+    }
+    return 0;
+}
+
+}  // namespace emulation
+
+inline void __syncthreads() { emulation::current.suspend(emulation::State::AtBarrier); }
+inline void spin_pause() { emulation::current.suspend(emulation::State::Ready); }
+
+template <class T>
+T __ldg(const T* at) { return *at; }
+
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+inline int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+inline long long __double_as_longlong(double d) { return __builtin_bit_cast(long long, d); }
+inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
+
+#define SHARED_ARRAY(T, NAME) T* NAME = reinterpret_cast<T*>(emulation::current.running->shared)
+
+#define EXPORT_KERNEL(NAME)                                                                                       \
+    extern "C" int emulated_##NAME(const unsigned* grid, unsigned threads, unsigned shared, bool cooperative,     \
+                                   void** arguments) {                                                            \
+        return emulation::launch(NAME, grid, threads, shared, cooperative, arguments);                            \
+    }

@@ -1,0 +1,311 @@
+// One pass of a negacyclic NTT: STAGES consecutive stages in one kernel.
+//
+// The transform. Forward: natural order in, bit-reversed order out,
+//     out[j] = sum_i in[i] psi^(i (2 bitrev(j) + 1)),
+// by Cooley-Tukey stages s = 0 .. LOG_N-1; stage s has 2^s groups, and group i uses psi^bitrev(2^s + i). The inverse runs
+// the Gentleman-Sande stages backwards with the inverse roots and multiplies by 1/N in its last stage.
+//
+// A pass. Stages FIRST .. FIRST+STAGES-1 split the transform into independent sub-transforms of 2^STAGES elements. The
+// sub-transform of row r (0 <= r < 2^FIRST) and column c (0 <= c < COLUMNS) owns the elements
+//     r 2^(LOG_N-FIRST) + i COLUMNS + c,   0 <= i < 2^STAGES.
+// FIRST = 0 is a pass over columns, COLUMNS = 1 a pass over contiguous rows, and both at once the whole transform.
+//
+// A block computes 2^LANES_LOG neighbouring sub-transforms ("lanes"); 2^(STAGES-POINTS_LOG) threads share one, each with
+// 2^POINTS_LOG elements in registers. A round covers as many stages as the registers allow: register number r stands for
+// POINTS_LOG adjacent bits of i, the "window", and the thread's number for the others. Between rounds the window moves
+// down, through shared memory.
+//
+// Grid: x = sub-transforms / lanes, y = limb (the modulus), z = groups of `each` polynomials, which one block does one
+// after the other so that the second finds the roots in the L1 cache. Data: [polynomial][limb][N] words.
+//
+// Roots. The table of a limb has N entries; stage s owns entries 2^s .. 2^(s+1)-1. Inside a stage, entries stand in the
+// order in which a warp's threads read them: (row, register part of the group, thread part of the group).
+
+template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG>
+struct Pass {
+    using Word = typename Field::Word;        // in global memory
+    using Reg = typename Field::Reg;          // in registers and shared memory
+    using Twiddle = typename Field::Twiddle;  // in tables
+    using FieldConstants = Constants<Word, Twiddle>;
+
+    static constexpr int POINTS = 1 << POINTS_LOG;
+    static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES;
+    static constexpr int LOG_TEAM = STAGES - POINTS_LOG;  // threads of one sub-transform
+    static constexpr int THREADS = 1 << (LANES_LOG + LOG_TEAM);
+    static constexpr int ROUNDS = (STAGES + POINTS_LOG - 1) / POINTS_LOG;
+    static constexpr bool ROWS = LOG_COLUMNS == 0;
+    static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
+    static constexpr bool CLOSES = FIRST + STAGES == LOG_N;  // and its last
+    static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
+
+    // A column pass gives neighbouring threads neighbouring columns, a row pass neighbouring elements.
+    INLINE static u32 lane() { return ROWS ? threadIdx.x >> LOG_TEAM : threadIdx.x & ((1u << LANES_LOG) - 1); }
+    INLINE static u32 member() { return ROWS ? threadIdx.x & ((1u << LOG_TEAM) - 1) : threadIdx.x >> LANES_LOG; }
+
+    static constexpr INLINE int window(int round) {
+        return STAGES > POINTS_LOG * (round + 1) ? STAGES - POINTS_LOG * (round + 1) : 0;
+    }
+    static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
+    static constexpr INLINE int end_stage(int round) { return STAGES - window(round); }
+
+    // The element index i of register r is base(round) + (r << window(round)). All offsets below are sums of a base that
+    // depends on the thread and a constant that depends on r, so that r costs no instructions.
+    INLINE static u32 base(int round) {
+        const int low = window(round);
+        const u32 t = member();
+        return (t >> low) << (low + POINTS_LOG) | (t & ((1u << low) - 1));
+    }
+
+    // Where the elements of this thread's lane lie in shared memory: one word of padding for each 128 bytes keeps power-of-two
+    // strides off one bank. For numbers without a common bit, padded(a + b) = padded(a) + padded(b).
+    static constexpr int PAD_LOG = sizeof(Reg) == 4 ? 5 : sizeof(Reg) == 8 ? 4 : 3;
+    static constexpr INLINE u32 padded(u32 slot) { return slot + (slot >> PAD_LOG); }
+    INLINE static Reg* shared_base(Reg* shared, int round) {
+        return shared + padded(ROWS ? lane() << STAGES | base(round) : base(round) << LANES_LOG | lane());
+    }
+    static constexpr INLINE u32 shared_offset(int round, u32 r) {
+        return padded(r << (ROWS ? window(round) : window(round) + LANES_LOG));
+    }
+    INLINE static void put(const Reg (&x)[POINTS], Reg* shared, int round) {
+        Reg* to = shared_base(shared, round);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) to[shared_offset(round, r)] = x[r];
+    }
+    INLINE static void get(Reg (&x)[POINTS], const Reg* shared, int round) {
+        const Reg* from = shared_base(const_cast<Reg*>(shared), round);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) x[r] = from[shared_offset(round, r)];
+    }
+
+    template <int FROM, int TO>
+    INLINE static void exchange(Reg (&x)[POINTS], Reg* shared) {
+        put(x, shared, FROM);
+        __syncthreads();
+        get(x, shared, TO);
+    }
+
+    // The roots of this thread for one stage: entry p << hidden(round) is for part p of its registers.
+    static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }  // group bits in the thread's number
+    template <int ROUND, int STAGE>
+    INLINE static const Twiddle* roots(const Twiddle* table, u32 row) {
+        return table + ((1u << (FIRST + STAGE)) + (row << STAGE) + (member() >> window(ROUND)));
+    }
+
+    // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1) after, inverse the other
+    // way round. Shared memory must be free on entry. Recursion instead of loops over rounds and stages makes sure that
+    // every index into x is a constant, without which x would not live in registers.
+    template <int ROUND = 0>
+    INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared) {
+        if constexpr (ROUND < ROUNDS) {
+            if constexpr (ROUND > 0) exchange<ROUND - 1, ROUND>(x, shared);
+            forward_stages<ROUND, first_stage(ROUND)>(field, x, table, row);
+            forward_rounds<ROUND + 1>(field, x, table, row, shared);
+        }
+    }
+    template <int ROUND, int STAGE>
+    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row) {
+        if constexpr (STAGE < end_stage(ROUND)) {
+            constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
+            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
+#pragma unroll
+            for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
+                const Twiddle w = load_entry(w_of + (part << hidden(ROUND)));
+#pragma unroll
+                for (int j = 0; j < 1 << DISTANCE; ++j) {
+                    const int at = part << (DISTANCE + 1) | j;
+                    field.forward(x[at], x[at | 1 << DISTANCE], w);
+                }
+            }
+            forward_stages<ROUND, STAGE + 1>(field, x, table, row);
+        }
+    }
+
+    template <int ROUND = ROUNDS - 1>
+    INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared,
+                                      const Twiddle& scale, const Twiddle& scale_root) {
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, table, row, scale, scale_root);
+        if constexpr (ROUND > 0) {
+            exchange<ROUND, ROUND - 1>(x, shared);
+            inverse_rounds<ROUND - 1>(field, x, table, row, shared, scale, scale_root);
+        }
+    }
+    template <int ROUND, int STAGE>
+    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row,
+                                      const Twiddle& scale, const Twiddle& scale_root) {
+        if constexpr (STAGE >= first_stage(ROUND)) {
+            constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
+            constexpr bool LAST = OPENS && STAGE == 0;
+            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
+#pragma unroll
+            for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
+                const Twiddle w = LAST ? scale_root : load_entry(w_of + (part << hidden(ROUND)));
+#pragma unroll
+                for (int j = 0; j < 1 << DISTANCE; ++j) {
+                    const int at = part << (DISTANCE + 1) | j;
+                    if constexpr (LAST) {
+                        field.inverse_scaled(x[at], x[at | 1 << DISTANCE], scale, w);
+                    } else {
+                        field.inverse(x[at], x[at | 1 << DISTANCE], w);
+                    }
+                }
+            }
+            inverse_stages<ROUND, STAGE - 1>(field, x, table, row, scale, scale_root);
+        }
+    }
+
+    // Between global memory and registers, directly: window(round) of the sub-transform that starts at `from` or `to`.
+    INLINE static void load(const Field& field, Reg (&x)[POINTS], const Word* from, int round, bool fresh) {
+        from += (size_t)base(round) << LOG_COLUMNS;
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) {
+            const Word word = from[(size_t)r << (window(round) + LOG_COLUMNS)];
+            x[r] = fresh ? field.enter(word) : field.unpack(word);
+        }
+    }
+    INLINE static void store(const Field& field, const Reg (&x)[POINTS], Word* to, int round, bool finished) {
+        to += (size_t)base(round) << LOG_COLUMNS;
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) {
+            to[(size_t)r << (window(round) + LOG_COLUMNS)] = finished ? field.leave(x[r]) : field.pack(x[r]);
+        }
+    }
+
+    // The same for a row pass at its last window, where a thread's elements are neighbours: through shared memory, so that a
+    // warp's accesses are neighbours instead. `block` is the first word of this block's rows.
+    INLINE static void load_staged(const Field& field, Reg (&x)[POINTS], const Word* block, Reg* shared) {
+        block += threadIdx.x;
+        Reg* at = shared + padded(threadIdx.x);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(block[r * THREADS]);
+        __syncthreads();
+        get(x, shared, ROUNDS - 1);
+    }
+    INLINE static void store_staged(const Field& field, const Reg (&x)[POINTS], Word* block, Reg* shared) {
+        put(x, shared, ROUNDS - 1);
+        __syncthreads();
+        block += threadIdx.x;
+        const Reg* at = shared + padded(threadIdx.x);
+#pragma unroll
+        for (int r = 0; r < POINTS; ++r) block[r * THREADS] = field.leave(at[padded(r * THREADS)]);
+    }
+
+    // This thread's place in the grid.
+    struct Place {
+        u32 row;
+        size_t thread_base;  // first word of its sub-transform inside a polynomial
+        size_t block_base;   // first word of its block's rows (row passes only)
+        INLINE Place() {
+            const u32 number = blockIdx.x << LANES_LOG | lane();
+            const u32 column = number & ((1u << LOG_COLUMNS) - 1);
+            row = number >> LOG_COLUMNS;
+            thread_base = ((size_t)row << (LOG_N - FIRST)) + column;
+            block_base = (size_t)blockIdx.x << (LANES_LOG + STAGES);
+        }
+    };
+    INLINE static size_t polynomial(u32 number) { return (size_t)(number * gridDim.y + blockIdx.y) << LOG_N; }
+    INLINE static u32 end_of(u32 begin, u32 each, u32 polynomials) {
+        return begin + each < polynomials ? begin + each : polynomials;
+    }
+
+    static __device__ void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
+                                   u32 polynomials, u32 each) {
+        SHARED_ARRAY(Reg, shared);
+        const Field field(constants[blockIdx.y]);
+        const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
+        const Place place;
+        wait_for_previous_kernel();
+        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
+#pragma unroll 1
+        for (u32 number = begin; number < end; ++number) {
+            const size_t base = polynomial(number);
+            Reg x[POINTS];
+            load(field, x, in + base + place.thread_base, 0, OPENS);
+            if (number > begin) __syncthreads();
+            forward_rounds(field, x, table, place.row, shared);
+            if (ROWS && CLOSES && ROUNDS > 1) {
+                store_staged(field, x, out + base + place.block_base, shared);
+            } else {
+                store(field, x, out + base + place.thread_base, ROUNDS - 1, CLOSES);
+            }
+        }
+    }
+
+    template <bool PRODUCT>
+    static __device__ void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
+                                   u32 polynomials, u32 each) {
+        SHARED_ARRAY(Reg, shared);
+        const FieldConstants& limb = constants[blockIdx.y];
+        const Field field(limb);
+        const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
+        const Twiddle scale = PRODUCT ? limb.product_scale : limb.scale;
+        const Twiddle scale_root = PRODUCT ? limb.product_scale_root : limb.scale_root;
+        const Place place;
+        wait_for_previous_kernel();
+        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
+#pragma unroll 1
+        for (u32 number = begin; number < end; ++number) {
+            const size_t base = polynomial(number);
+            Reg x[POINTS];
+            if (number > begin) __syncthreads();
+            if (ROWS && CLOSES && ROUNDS > 1) {
+                load_staged(field, x, in + base + place.block_base, shared);
+                // The rounds' first exchange writes only what this thread has just read.
+            } else {
+                load(field, x, in + base + place.thread_base, ROUNDS - 1, CLOSES);
+            }
+            inverse_rounds(field, x, table, place.row, shared, scale, scale_root);
+            store(field, x, out + base + place.thread_base, 0, OPENS);
+        }
+    }
+
+    // The heart of a fused product: the last forward pass of both factors, the products, the first inverse pass. What the
+    // transforms would write and read in between stays in registers. Both inputs come from the forward passes before this one.
+    static __device__ void product(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
+                                   const Twiddle* inverse_tables, const FieldConstants* constants, u32 polynomials, u32 each) {
+        static_assert(CLOSES);
+        SHARED_ARRAY(Reg, shared);
+        const FieldConstants& limb = constants[blockIdx.y];
+        const Field field(limb);
+        const size_t tables = (size_t)blockIdx.y << LOG_N;
+        const Place place;
+        wait_for_previous_kernel();
+        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
+#pragma unroll 1
+        for (u32 number = begin; number < end; ++number) {
+            const size_t base = polynomial(number) + place.thread_base;
+            Reg x[POINTS], y[POINTS];
+            load(field, x, left + base, 0, OPENS);
+            if (number > begin) __syncthreads();
+            forward_rounds(field, x, forward_tables + tables, place.row, shared);
+            load(field, y, right + base, 0, OPENS);
+            __syncthreads();
+            forward_rounds(field, y, forward_tables + tables, place.row, shared);
+#pragma unroll
+            for (int r = 0; r < POINTS; ++r) x[r] = field.product(x[r], y[r]);
+            // No barrier: the first exchange back writes only what this thread read last.
+            inverse_rounds(field, x, inverse_tables + tables, place.row, shared, limb.product_scale, limb.product_scale_root);
+            store(field, x, out + base, 0, OPENS);
+        }
+    }
+};
+
+// The kernels of one pass; the host appends one of these lines for each kernel that a plan launches. `Field` is the field
+// that the strategy's file has chosen.
+#define TRANSFORM_KERNEL(NAME, BODY, BLOCKS, ...)                                                                         \
+    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
+        NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
+        Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, polynomials, each);                                    \
+    }                                                                                                                     \
+    EXPORT_KERNEL(NAME)
+#define FORWARD_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, forward, BLOCKS, __VA_ARGS__)
+#define INVERSE_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, template inverse<false>, BLOCKS, __VA_ARGS__)
+#define INVERSE_PRODUCT_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, template inverse<true>, BLOCKS, __VA_ARGS__)
+#define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
+        NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
+             const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
+        Pass<Field, __VA_ARGS__>::product(left, right, out, forward_tables, inverse_tables, constants, polynomials, each); \
+    }                                                                                                                     \
+    EXPORT_KERNEL(NAME)

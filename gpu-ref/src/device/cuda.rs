@@ -1,0 +1,202 @@
+//! The CUDA side of [`super::Device`], on `cudarc`.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{
+    self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
+};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError,
+};
+use cudarc::nvrtc::{self, CompileError, CompileOptions};
+
+use super::{Argument, Mode, Shape, argument_pointers};
+use crate::Error;
+
+/// A context with the one stream that all work of a device goes through.
+pub(crate) struct Cuda {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+}
+
+fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| Error::Driver { call, code: format!("{:?}", error.0) }
+}
+
+impl Cuda {
+    pub(crate) fn open(ordinal: usize) -> Result<Self, Error> {
+        let missing = |reason: String| Err(Error::NoDevice { reason });
+        // SAFETY: these only try to load a library. Asking first matters: cudarc panics where there is none.
+        if !unsafe { sys::is_culib_present() } {
+            return missing("the CUDA driver library (libcuda) is not installed".into());
+        }
+        // SAFETY: as above.
+        if !unsafe { nvrtc::sys::is_culib_present() } {
+            return missing("the run-time compiler library (libnvrtc) is not installed".into());
+        }
+        let context = match CudaContext::new(ordinal) {
+            Ok(context) => context,
+            Err(error) => return missing(format!("device {ordinal} does not open ({:?})", error.0)),
+        };
+        // SAFETY: there is one stream, so its order is the only one; and events would get in the way of recording graphs.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(driver("creating a stream"))?;
+        Ok(Self { context, stream })
+    }
+
+    pub(crate) fn name(&self) -> Result<String, Error> {
+        self.context.name().map_err(driver("reading the device's name"))
+    }
+
+    pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Arc<CudaModule>, Error> {
+        let options = CompileOptions {
+            arch: Some("compute_90"),
+            options: vec!["--std=c++20".into(), "--device-int128".into()],
+            name: Some(name.to_owned()),
+            ..CompileOptions::default()
+        };
+        let ptx = nvrtc::compile_ptx_with_opts(source, options).map_err(|error| Error::Compile {
+            name: name.to_owned(),
+            log: match error {
+                CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+                other => other.to_string(),
+            },
+        })?;
+        self.context.load_module(ptx).map_err(driver("loading a module"))
+    }
+
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<CudaSlice<u8>, Error> {
+        self.stream.alloc_zeros(bytes).map_err(driver("allocating device memory"))
+    }
+
+    pub(crate) fn upload(&self, from: &[u8], to: &mut CudaSlice<u8>) -> Result<(), Error> {
+        self.stream.memcpy_htod(from, to).map_err(driver("copying to the device"))?;
+        self.synchronize()
+    }
+
+    pub(crate) fn download(&self, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), Error> {
+        self.stream.memcpy_dtoh(&from.slice(..to.len()), to).map_err(driver("copying from the device"))?;
+        self.synchronize()
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
+        self.stream.synchronize().map_err(driver("waiting for the device"))
+    }
+
+    pub(crate) unsafe fn launch(
+        &self,
+        function: &CudaFunction,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        let [x, y, z] = shape.grid;
+        // SAFETY: the union is plain data for which all zeros are valid.
+        let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
+        let id = match shape.mode {
+            Mode::Ordered => CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE,
+            Mode::Overlapping => {
+                value.programmaticStreamSerializationAllowed = 1;
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            }
+            Mode::Cooperative => {
+                value.cooperative = 1;
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            }
+        };
+        let mut attribute = sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let configuration = sys::CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: shape.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shape.shared,
+            hStream: self.stream.cu_stream(),
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
+        let mut pointers = argument_pointers(arguments);
+        // SAFETY: the caller promises that the arguments suit the kernel.
+        unsafe {
+            sys::cuLaunchKernelEx(
+                &raw const configuration,
+                function.cu_function(),
+                pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        }
+        .result()
+        .map_err(driver("launching a kernel"))
+    }
+
+    pub(crate) fn resident_blocks(&self, function: &CudaFunction, shape: Shape) -> Result<usize, Error> {
+        let each = function
+            .occupancy_max_active_blocks_per_multiprocessor(shape.threads, shape.shared as usize, None)
+            .map_err(driver("computing the occupancy"))?;
+        let processors = self
+            .context
+            .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(driver("reading a device attribute"))?;
+        Ok(each as usize * processors.unsigned_abs() as usize)
+    }
+
+    pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+        self.stream
+            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+            .map_err(driver("beginning a graph"))?;
+        let outcome = work();
+        // The capture has to end whatever became of the work.
+        let graph =
+            self.stream.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(driver("ending a graph"));
+        outcome?;
+        let graph = graph?.ok_or(Error::Driver { call: "ending a graph", code: "no graph".into() })?;
+        Ok(Graph { graph, stream: self.stream.clone() })
+    }
+}
+
+/// Launches recorded by [`super::Device::record`], which can be replayed at the cost of one launch.
+pub(crate) struct Graph {
+    graph: CudaGraph,
+    stream: Arc<CudaStream>,
+}
+
+impl Graph {
+    /// Replays the graph `times` times and returns the device time of one replay, in microseconds.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub(crate) fn time(&self, times: u32) -> Result<f64, Error> {
+        let event = || {
+            self.stream
+                .record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))
+                .map_err(driver("recording an event"))
+        };
+        let begin = event()?;
+        for _ in 0..times {
+            self.graph.launch().map_err(driver("launching a graph"))?;
+        }
+        let end = event()?;
+        let milliseconds = begin.elapsed_ms(&end).map_err(driver("reading an event"))?;
+        Ok(f64::from(milliseconds) * 1e3 / f64::from(times))
+    }
+}
+
+/// Looks a kernel up and allows it `shared` bytes of dynamic shared memory.
+pub(crate) fn function(module: &Arc<CudaModule>, name: &str, shared: u32) -> Result<CudaFunction, Error> {
+    let function = module.load_function(name).map_err(driver("looking a kernel up"))?;
+    if shared > 48 * 1024 {
+        function
+            .set_attribute(
+                CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared.cast_signed(),
+            )
+            .map_err(driver("raising a kernel's shared memory"))?;
+    }
+    Ok(function)
+}
+
+pub(crate) fn address(slice: &CudaSlice<u8>) -> u64 {
+    slice.device_ptr(slice.stream()).0
+}

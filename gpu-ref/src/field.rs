@@ -1,0 +1,172 @@
+//! What each strategy's kernels expect in their tables: the host's half of the fields in `cuda/*.cu`.
+
+use crate::host::powers;
+use crate::number::{bit_reverse, inverse_power_of_two, mul_mod, pow_mod, shift_mod, shifted_quotient};
+use crate::recipe::{Barrett, Recipe, Strategy, Sync};
+use crate::{Error, Modulus, Word};
+
+/// A strategy's number format for words `W`.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    strategy: Strategy,
+    bits: u32,
+}
+
+impl Field {
+    pub(crate) fn new(recipe: &Recipe) -> Self {
+        Self { strategy: recipe.strategy, bits: recipe.word_bits }
+    }
+
+    /// The kernel file, and the lines that go before it.
+    pub(crate) fn source(self) -> (&'static str, String) {
+        let bits = format!("#define WORD_BITS {}\n", self.bits);
+        match self.strategy {
+            Strategy::Wide => ("wide.cu", bits),
+            Strategy::Cheddar => ("cheddar.cu", bits),
+            Strategy::Shivdikar(variant) => {
+                ("shivdikar.cu", format!("{bits}#define BARRETT {}\n", variant as u32))
+            }
+            Strategy::Caramel => ("caramel.cu", bits),
+            Strategy::HeBooster(Sync::Local | Sync::Barrier) => ("he_booster.cu", bits),
+            Strategy::HeBooster(Sync::Launches) | Strategy::Best => ("best.cu", bits),
+        }
+    }
+
+    /// Refuses a modulus that the strategy's arithmetic does not hold for.
+    pub(crate) fn check<W: Word>(self, modulus: &Modulus<W>) -> Result<(), Error> {
+        let (q, limit) = (modulus.q().widen(), self.strategy.modulus_bits(self.bits));
+        if limit < 128 && q >> limit != 0 {
+            return Err(Error::Modulus {
+                q,
+                reason: format!("{} takes moduli of at most {limit} bits", self.strategy),
+            });
+        }
+        Ok(())
+    }
+
+    fn is_shoup(self) -> bool {
+        matches!(self.strategy, Strategy::Best | Strategy::HeBooster(_))
+    }
+
+    /// Words of one table entry.
+    pub(crate) fn root_words(self) -> usize {
+        if self.is_shoup() { 2 } else { 1 }
+    }
+
+    /// Appends the table entry of `root`.
+    fn push_root<W: Word>(self, root: u128, q: u128, to: &mut Vec<W>) {
+        match self.strategy {
+            Strategy::Best | Strategy::HeBooster(_) => {
+                to.push(W::narrow(root));
+                to.push(W::narrow(shifted_quotient(root, self.bits, q)));
+            }
+            Strategy::Wide | Strategy::Cheddar => to.push(W::narrow(shift_mod(root, self.bits, q))),
+            Strategy::Shivdikar(_) => to.push(W::narrow(root)),
+            // Exact: a root is below 2^50.
+            Strategy::Caramel => to.push(W::narrow((root as f64).to_bits().into())),
+        }
+    }
+
+    /// The words that the field's constructor reads after q.
+    fn auxiliary(self, q: u128) -> [u128; 3] {
+        let inverse = inverse_power_of_two(q);
+        match self.strategy {
+            Strategy::Best | Strategy::HeBooster(_) => [inverse.wrapping_neg(), 0, 0],
+            Strategy::Wide | Strategy::Cheddar => [inverse, 0, 0],
+            Strategy::Shivdikar(variant) => {
+                let length = 128 - q.leading_zeros();
+                let extra = match variant {
+                    Barrett::Classical => 0,
+                    Barrett::DhemQuisquater => 3,
+                    Barrett::Proposed => 1,
+                };
+                [shifted_quotient(1, 2 * length + extra, q), length.into(), 0]
+            }
+            Strategy::Caramel => [(1.0 / q as f64).to_bits().into(), 0, 0],
+        }
+    }
+
+    /// `x` times what a product in the transformed domain leaves out.
+    fn with_product_factor(self, x: u128, q: u128) -> u128 {
+        match self.strategy {
+            Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => {
+                shift_mod(x, self.bits, q)
+            }
+            Strategy::Shivdikar(_) | Strategy::Caramel => x,
+        }
+    }
+
+    /// `Constants` of `cuda/common.cuh` for one modulus.
+    pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>) -> Vec<W> {
+        let (q, n) = (modulus.q().widen(), modulus.n());
+        let n_inverse = pow_mod(q.div_ceil(2), n.ilog2().into(), q);
+        // The inverse of root^bitrev(1) = root^(n/2).
+        let last_root = pow_mod(modulus.root().widen(), 3 * n as u128 / 2, q);
+        let scale = [n_inverse, mul_mod(n_inverse, last_root, q)];
+        let mut words = vec![modulus.q()];
+        words.extend(self.auxiliary(q).map(W::narrow));
+        for x in scale {
+            self.push_root(x, q, &mut words);
+        }
+        for x in scale {
+            self.push_root(self.with_product_factor(x, q), q, &mut words);
+        }
+        words
+    }
+
+    /// The table of one modulus: entry `places[j]` holds `base^bitrev(j)`.
+    pub(crate) fn table<W: Word>(self, base: u128, q: u128, places: &[usize]) -> Vec<W> {
+        let n = places.len();
+        let powers = powers(base, n, q);
+        let mut roots = vec![0; n];
+        for (j, &place) in places.iter().enumerate() {
+            roots[place] = powers[bit_reverse(j, n.ilog2())];
+        }
+        let mut words = Vec::with_capacity(n * self.root_words());
+        for root in roots {
+            self.push_root(root, q, &mut words);
+        }
+        words
+    }
+}
+
+/// Where the kernels of a recipe look for the root of group `i` of stage `s`, for `j = 2^s + i`: inside a stage the groups stand
+/// in the order (row, register part, thread part), see `Pass::roots` in `cuda/pass.cuh`. Resident kernels look for it at `j`.
+pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
+    if recipe.resident() {
+        return (0..1 << recipe.log_n).collect();
+    }
+    let mut places = vec![0; 1 << recipe.log_n];
+    for pass in &recipe.passes {
+        for stage in 0..pass.stages {
+            let round = stage / pass.points_log;
+            let thread_bits = pass.stages - pass.points_log - pass.window(round);
+            let register_bits = stage - thread_bits;
+            let start = 1usize << (pass.first + stage);
+            for i in 0..start {
+                let (row, group) = (i >> stage, i & ((1 << stage) - 1));
+                let (thread, register) = (group >> register_bits, group & ((1 << register_bits) - 1));
+                places[start + i] = start + (row << stage) + (register << thread_bits) + thread;
+            }
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_entry_has_one_place() {
+        for strategy in Strategy::ALL {
+            for &bits in strategy.word_bits() {
+                for log_n in crate::recipe::LOG_N {
+                    let mut places = table_places(&Recipe::new(strategy, bits, log_n).unwrap());
+                    places.sort_unstable();
+                    assert!(places.into_iter().eq(0..1 << log_n));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Plans: a recipe compiled for a device, with the tables of its moduli.
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use crate::device::{Argument, Buffer, Device, Kernel, Mode, Shape};
+use crate::field::{Field, table_places};
+use crate::number::pow_mod;
+use crate::recipe::{Pass, Recipe, Strategy};
+use crate::{Error, Modulus, Word, source};
+
+/// Which way a transform goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Natural order to bit-reversed order: `out[j] = sum_i in[i] root^(i (2 bitrev(j) + 1))`.
+    Forward,
+    /// Bit-reversed order to natural order, with the factor 1/N: undoes [`Direction::Forward`].
+    Inverse,
+}
+
+impl std::fmt::Display for Direction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Direction::Forward => "forward",
+            Direction::Inverse => "inverse",
+        })
+    }
+}
+
+/// Negacyclic transforms modulo `x^N + 1` of one strategy and size, for one or more moduli ("limbs"), on one device.
+///
+/// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]` starts at word
+/// `(p limbs + l) N`. All coefficients are below their modulus, going in and coming out.
+pub struct Plan<W> {
+    device: Device,
+    recipe: Recipe,
+    moduli: Vec<Modulus<W>>,
+    forward: Vec<Kernel>,
+    inverse: Vec<Kernel>,
+    /// Compiled when the first product is asked for: these kernels take the compilers longest.
+    product: OnceLock<ProductKernels>,
+    forward_tables: Buffer,
+    inverse_tables: Buffer,
+    constants: Buffer,
+    /// For resident kernels: the most polynomials in one launch, and zeros for the launch to synchronise with.
+    residency: Option<(usize, Buffer)>,
+}
+
+/// Threads a block of resident kernels; each has two elements.
+const RESIDENT_THREADS: u32 = 256;
+
+pub(crate) struct ProductKernels {
+    heart: Kernel,
+    /// The last inverse pass, where that is another one.
+    inverse: Option<Kernel>,
+}
+
+/// Polynomials in a device's memory, laid out as [`Plan`] says.
+///
+/// It works with every plan of the same device; one for other moduli gives results that mean nothing.
+pub struct Batch<W> {
+    device: Device,
+    buffer: Buffer,
+    words: usize,
+    word: PhantomData<W>,
+}
+
+impl<W> Batch<W> {
+    /// The number of words.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+}
+
+impl<W: Word> Plan<W> {
+    /// A plan with the strategy's own recipe. All moduli must have roots for the same N.
+    ///
+    /// # Errors
+    /// As [`Recipe::new`] and [`Plan::with_recipe`].
+    pub fn new(device: &Device, strategy: Strategy, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        let n = moduli.first().map_or(0, Modulus::n);
+        let log_n = n.checked_ilog2().unwrap_or(0);
+        Self::with_recipe(device, Recipe::new(strategy, W::BITS, log_n)?, moduli)
+    }
+
+    /// A plan with a recipe of the caller's.
+    ///
+    /// # Errors
+    /// As [`Recipe::check`]; [`Error::Modulus`] if there is no modulus, if one is too long for the strategy or has a root for
+    /// another N; [`Error::Compile`] and [`Error::Driver`] from the device.
+    pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        recipe.check()?;
+        if recipe.word_bits != W::BITS {
+            return Err(Error::Unsupported {
+                what: format!("a recipe for {}-bit words", recipe.word_bits),
+                instead: format!("this plan's words have {} bits", W::BITS),
+            });
+        }
+        let n = 1usize << recipe.log_n;
+        let field = Field::new(&recipe);
+        for modulus in moduli {
+            field.check(modulus)?;
+            if modulus.n() != n {
+                let reason = format!("its root is for N = {}, not {n}", modulus.n());
+                return Err(Error::Modulus { q: modulus.q().widen(), reason });
+            }
+        }
+        if moduli.is_empty() || moduli.len() > GRID_LIMIT {
+            return Err(Error::Modulus {
+                q: 0,
+                reason: format!("give 1 to {GRID_LIMIT} moduli, not {}", moduli.len()),
+            });
+        }
+
+        let module = device.compile(field.source().0, &source::transforms(&recipe))?;
+        let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
+            let passes = recipe.passes.iter().enumerate();
+            passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
+        };
+
+        let places = table_places(&recipe);
+        let tables = |exponent: u128| {
+            let mut words = Vec::with_capacity(moduli.len() * n * field.root_words());
+            for modulus in moduli {
+                let q = modulus.q().widen();
+                words.extend(field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places));
+            }
+            store(device, &words)
+        };
+        let forward = numbered("forward")?;
+        let residency = if recipe.resident() {
+            let shape = resident_shape(&recipe, moduli.len(), 1);
+            let blocks = (shape.grid[0] * shape.grid[1]) as usize;
+            let most = device.resident_blocks(&forward[0], shape)? / blocks;
+            if most == 0 {
+                return Err(Error::Unsupported {
+                    what: format!("{} with {} moduli at N = {n}", recipe.strategy, moduli.len()),
+                    instead:
+                        "its threads must all be resident on the device; use fewer moduli or a smaller N"
+                            .into(),
+                });
+            }
+            Some((most, device.allocate((4 * most * moduli.len()) << recipe.log_n)?))
+        } else {
+            None
+        };
+        let constants: Vec<W> = moduli.iter().flat_map(|m| field.constants(m)).collect();
+        Ok(Self {
+            forward,
+            residency,
+            inverse: numbered("inverse")?,
+            product: OnceLock::new(),
+            forward_tables: tables(1)?,
+            inverse_tables: tables(2 * n as u128 - 1)?,
+            constants: store(device, &constants)?,
+            device: device.clone(),
+            moduli: moduli.to_vec(),
+            recipe,
+        })
+    }
+
+    /// The recipe in use.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The moduli, in the order of a batch's limbs.
+    pub fn moduli(&self) -> &[Modulus<W>] {
+        &self.moduli
+    }
+
+    /// The device that the plan was made for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Words of one polynomial with all its limbs: limbs x N.
+    pub fn polynomial_words(&self) -> usize {
+        self.moduli.len() << self.recipe.log_n
+    }
+
+    /// Copies polynomials to the device.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are a positive multiple of [`Self::polynomial_words`] words; [`Error::Range`] naming the
+    /// first word that is not below its modulus.
+    pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
+        self.polynomials(words.len())?;
+        for (index, &word) in words.iter().enumerate() {
+            let q = self.moduli[(index >> self.recipe.log_n) % self.moduli.len()].q();
+            if word >= q {
+                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
+            }
+        }
+        let buffer = store(&self.device, words)?;
+        Ok(Batch { device: self.device.clone(), buffer, words: words.len(), word: PhantomData })
+    }
+
+    /// Copies polynomials back, after all work on them.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], also for a kernel that failed earlier.
+    pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
+        let mut words = vec![W::zeroed(); batch.words];
+        self.device.download(&batch.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        Ok(words)
+    }
+
+    /// Transforms a batch in place. On a GPU this only starts the work.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the batch is not a whole number of polynomials; [`Error::Unsupported`] if it lies on another device;
+    /// [`Error::Driver`].
+    pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
+        self.device.require(&batch.device)?;
+        self.in_chunks(batch.words, |start, count| {
+            let data = batch.buffer.pointer_at(start);
+            for (kernel, tables, pass) in self.steps(direction) {
+                // SAFETY: the batch covers `count` polynomials from `start`.
+                unsafe { self.launch_pass(kernel, pass, data, tables, count) }?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Starts one pass, in place on `count` polynomials at `data`.
+    ///
+    /// # Safety
+    /// `data` must point to so many polynomials, which nothing else may use until the kernel has ended.
+    unsafe fn launch_pass(
+        &self,
+        kernel: &Kernel,
+        pass: &Pass,
+        data: Argument,
+        tables: &Buffer,
+        count: u32,
+    ) -> Result<(), Error> {
+        let mut arguments = vec![
+            data,
+            data,
+            tables.pointer(),
+            self.constants.pointer(),
+            count.into(),
+            self.recipe.each.into(),
+        ];
+        if let Some((_, sync)) = &self.residency {
+            arguments.push(sync.pointer());
+        }
+        // SAFETY: the arguments are those of TRANSFORM_KERNEL or RESIDENT_KERNEL; the caller answers for the data, and the plan
+        // keeps everything else.
+        unsafe { self.device.launch(kernel, self.shape(pass, count), &arguments) }
+    }
+
+    /// Multiplies two batches modulo `x^N + 1`, both in natural order: `left` becomes the products, `right` is used up.
+    ///
+    /// Between the forward passes and the inverse ones, one fused kernel does the last forward pass of both factors, the
+    /// products and the first inverse pass.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Unsupported`] if
+    /// they lie on another device; [`Error::Compile`] at the first product; [`Error::Driver`].
+    pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
+        self.device.require(&left.device)?;
+        self.device.require(&right.device)?;
+        if left.words != right.words {
+            return Err(Error::Length { unit: left.words, got: right.words });
+        }
+        let last = self.recipe.passes.len() - 1;
+        // A resident transform does not take part in the fused kernel, which then has the products alone.
+        let before = if self.recipe.resident() { 1 } else { last };
+        let product = self.product_kernels()?;
+        self.in_chunks(left.words, |start, count| {
+            let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
+            for (kernel, pass) in self.forward.iter().zip(&self.recipe.passes).take(before) {
+                // SAFETY: both batches cover `count` polynomials from `start`.
+                unsafe {
+                    self.launch_pass(kernel, pass, x, &self.forward_tables, count)?;
+                    self.launch_pass(kernel, pass, y, &self.forward_tables, count)?;
+                }
+            }
+            let arguments = [
+                x,
+                y,
+                x,
+                self.forward_tables.pointer(),
+                self.inverse_tables.pointer(),
+                self.constants.pointer(),
+                count.into(),
+                self.recipe.each.into(),
+            ];
+            let shape = Shape { mode: self.mode(), ..self.shape(&self.recipe.passes[last], count) };
+            // SAFETY: the arguments are those of PRODUCT_KERNEL and POINTWISE_KERNEL; both batches cover `count` polynomials.
+            unsafe { self.device.launch(&product.heart, shape, &arguments) }?;
+            for number in (0..before).rev() {
+                let kernel = match &product.inverse {
+                    Some(kernel) if number == 0 => kernel,
+                    _ => &self.inverse[number],
+                };
+                // SAFETY: as above.
+                unsafe {
+                    self.launch_pass(kernel, &self.recipe.passes[number], x, &self.inverse_tables, count)
+                }?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(crate) fn product_kernels(&self) -> Result<&ProductKernels, Error> {
+        if let Some(kernels) = self.product.get() {
+            return Ok(kernels);
+        }
+        let name = Field::new(&self.recipe).source().0;
+        let module = self.device.compile(name, &source::product(&self.recipe))?;
+        let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
+        let passes = &self.recipe.passes;
+        let kernels = ProductKernels {
+            heart: kernel("product", &passes[passes.len() - 1])?,
+            inverse: (passes.len() > 1 || self.recipe.resident())
+                .then(|| kernel("inverse_product_0", &passes[0]))
+                .transpose()?,
+        };
+        Ok(self.product.get_or_init(|| kernels))
+    }
+
+    /// [`Self::upload`], [`Self::transform`], [`Self::download`].
+    ///
+    /// # Errors
+    /// As those.
+    pub fn run(&self, direction: Direction, words: &[W]) -> Result<Vec<W>, Error> {
+        let mut batch = self.upload(words)?;
+        self.transform(direction, &mut batch)?;
+        self.download(&batch)
+    }
+
+    /// The kernels of a direction in order, with their tables and passes.
+    fn steps(&self, direction: Direction) -> Vec<(&Kernel, &Buffer, &Pass)> {
+        let passes = self.recipe.passes.iter();
+        match direction {
+            Direction::Forward => self
+                .forward
+                .iter()
+                .zip(passes)
+                .map(|(kernel, pass)| (kernel, &self.forward_tables, pass))
+                .collect(),
+            Direction::Inverse => self
+                .inverse
+                .iter()
+                .zip(passes)
+                .map(|(kernel, pass)| (kernel, &self.inverse_tables, pass))
+                .rev()
+                .collect(),
+        }
+    }
+
+    /// Calls `work(first byte, polynomials)` for each part of a batch that goes through all passes together.
+    fn in_chunks(
+        &self,
+        words: usize,
+        mut work: impl FnMut(usize, u32) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let polynomials = self.polynomials(words)?;
+        let bytes = self.polynomial_words() * size_of::<W>();
+        let most = self.residency.as_ref().map_or(GRID_LIMIT * self.recipe.each as usize, |(most, _)| *most);
+        let chunk = self.recipe.chunk_bytes.map_or(most, |limit| (limit / bytes).clamp(1, most));
+        for start in (0..polynomials).step_by(chunk) {
+            // At most 2^16 times `each`.
+            let count = chunk.min(polynomials - start) as u32;
+            work(start * bytes, count)?;
+        }
+        Ok(())
+    }
+
+    fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {
+        if self.recipe.resident() {
+            return resident_shape(&self.recipe, self.moduli.len(), polynomials);
+        }
+        Shape {
+            grid: [
+                pass.blocks_each(self.recipe.log_n),
+                self.moduli.len() as u32,
+                polynomials.div_ceil(self.recipe.each),
+            ],
+            threads: pass.threads(),
+            shared: self.recipe.shared_bytes(pass),
+            mode: self.mode(),
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        if self.recipe.overlap { Mode::Overlapping } else { Mode::Ordered }
+    }
+
+    /// The number of polynomials in so many words.
+    fn polynomials(&self, words: usize) -> Result<usize, Error> {
+        let unit = self.polynomial_words();
+        if words == 0 || !words.is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: words });
+        }
+        Ok(words / unit)
+    }
+}
+
+/// The most blocks that a grid may have along y or z.
+const GRID_LIMIT: usize = 65_535;
+
+/// The cooperative launch of a resident transform.
+fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
+    Shape {
+        grid: [(1 << (recipe.log_n - 1)) / RESIDENT_THREADS, limbs as u32, polynomials],
+        threads: RESIDENT_THREADS,
+        shared: 0,
+        mode: Mode::Cooperative,
+    }
+}
+
+/// Words in a new buffer.
+fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let mut buffer = device.allocate(bytes.len())?;
+    device.upload(bytes, &mut buffer)?;
+    Ok(buffer)
+}

@@ -1,0 +1,361 @@
+//! How a transform is divided into kernels: plain values that can be printed, compared and changed before anything is built.
+
+use std::fmt;
+
+use crate::Error;
+
+/// The smallest and largest ring dimension of every strategy.
+pub const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
+
+/// Whose transform it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// 128-bit words, any odd modulus: Montgomery multiplication, fully reduced. Compares with the RPU word for word.
+    Wide,
+    /// Cheddar: 32-bit signed Montgomery, q < 2^30, two kernels of 128 x 512 points at N = 2^16.
+    Cheddar,
+    /// Shivdikar et al.: Barrett reduction in 32- or 64-bit words, one block up to N = 2^11 and 2^11-point blocks above.
+    Shivdikar(Barrett),
+    /// Caramel: 64-bit words in memory, arithmetic in double precision, q < 2^50; ten stages, then six at N = 2^16.
+    Caramel,
+    /// HE-Booster: one launch, one butterfly a thread and stage, in 32- or 64-bit words with lazy Shoup multiplication; the
+    /// ways to wait for the previous stage.
+    HeBooster(Sync),
+    /// Whatever is fastest here: lazy Shoup multiplication, q < 2^30, 2^62 or 2^126.
+    Best,
+}
+
+/// The variants of Barrett's reduction that Shivdikar et al. compare, named by their algorithm numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Barrett {
+    /// Algorithm 2: two correctional subtractions, q of up to `bits - 2` bits.
+    Classical = 2,
+    /// Algorithm 3: one correctional subtraction, q of up to `bits - 4` bits.
+    DhemQuisquater = 3,
+    /// Algorithm 4: one correctional subtraction, q of up to `bits - 2` bits.
+    Proposed = 4,
+}
+
+/// How HE-Booster's threads learn that the previous stage is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sync {
+    /// A thread waits for the triggers of its two operands.
+    Local,
+    /// All threads meet at a barrier across the grid.
+    Barrier,
+    /// Each stage is a launch of its own.
+    Launches,
+}
+
+impl Strategy {
+    /// Every strategy, with its variants.
+    pub const ALL: [Strategy; 10] = [
+        Strategy::Wide,
+        Strategy::Cheddar,
+        Strategy::Shivdikar(Barrett::Classical),
+        Strategy::Shivdikar(Barrett::DhemQuisquater),
+        Strategy::Shivdikar(Barrett::Proposed),
+        Strategy::Caramel,
+        Strategy::HeBooster(Sync::Local),
+        Strategy::HeBooster(Sync::Barrier),
+        Strategy::HeBooster(Sync::Launches),
+        Strategy::Best,
+    ];
+
+    /// The word sizes, in bits, that this strategy exists for.
+    pub fn word_bits(self) -> &'static [u32] {
+        match self {
+            Strategy::Wide => &[128],
+            Strategy::Cheddar => &[32],
+            Strategy::Caramel => &[64],
+            Strategy::Shivdikar(_) | Strategy::HeBooster(_) => &[32, 64],
+            Strategy::Best => &[32, 64, 128],
+        }
+    }
+
+    /// The longest modulus, in bits, for a word size of [`Self::word_bits`].
+    pub fn modulus_bits(self, word_bits: u32) -> u32 {
+        match self {
+            Strategy::Wide => 128,
+            Strategy::Cheddar => 30,
+            Strategy::Caramel => 50,
+            Strategy::Shivdikar(Barrett::DhemQuisquater) => word_bits - 4,
+            Strategy::Shivdikar(_) | Strategy::HeBooster(_) | Strategy::Best => word_bits - 2,
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Strategy::Wide => f.write_str("wide"),
+            Strategy::Cheddar => f.write_str("cheddar"),
+            Strategy::Shivdikar(variant) => write!(f, "shivdikar-{}", *variant as u32),
+            Strategy::Caramel => f.write_str("caramel"),
+            Strategy::HeBooster(Sync::Local) => f.write_str("he-booster-local"),
+            Strategy::HeBooster(Sync::Barrier) => f.write_str("he-booster-barrier"),
+            Strategy::HeBooster(Sync::Launches) => f.write_str("he-booster-launches"),
+            Strategy::Best => f.write_str("best"),
+        }
+    }
+}
+
+/// One kernel's share of a transform: `stages` consecutive stages. See `cuda/pass.cuh` for the terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pass {
+    /// The first stage, counted from 0 in the forward transform.
+    pub first: u32,
+    /// The number of stages.
+    pub stages: u32,
+    /// A thread holds 2^`points_log` elements.
+    pub points_log: u32,
+    /// A block computes 2^`lanes_log` sub-transforms of 2^`stages` elements.
+    pub lanes_log: u32,
+    /// At least this many blocks shall fit a multiprocessor; the compiler limits registers accordingly.
+    pub blocks: u32,
+}
+
+impl Pass {
+    /// Threads a block.
+    pub fn threads(&self) -> u32 {
+        1 << (self.lanes_log + self.stages - self.points_log)
+    }
+
+    /// Blocks for one polynomial of one limb.
+    pub(crate) fn blocks_each(&self, log_n: u32) -> u32 {
+        1 << (log_n - self.stages - self.lanes_log)
+    }
+
+    /// How often the data changes hands inside a block, plus one.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.stages.div_ceil(self.points_log)
+    }
+
+    /// The lowest bit of a sub-transform's index that registers stand for in a round: `Pass::window` in `cuda/pass.cuh`.
+    pub(crate) fn window(&self, round: u32) -> u32 {
+        self.stages.saturating_sub(self.points_log * (round + 1))
+    }
+
+    /// Bytes of shared memory a block, for words of `word_bytes`: one word of padding for each 128 bytes.
+    fn shared_bytes(&self, word_bytes: u32) -> u32 {
+        let words = 1 << (self.lanes_log + self.stages);
+        if self.rounds() > 1 { words * word_bytes + words * word_bytes / 128 * word_bytes } else { 0 }
+    }
+}
+
+/// A strategy for one word size and ring dimension, divided into passes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// Whose arithmetic.
+    pub strategy: Strategy,
+    /// 32, 64 or 128.
+    pub word_bits: u32,
+    /// The ring dimension is 2^`log_n`.
+    pub log_n: u32,
+    /// In the order of the forward transform; together all `log_n` stages.
+    pub passes: Vec<Pass>,
+    /// How many polynomials of a limb one block does, one after the other, so that it finds the roots in the L1 cache.
+    pub each: u32,
+    /// The transform runs through its passes for so many bytes of a batch at a time, so that they are still in the L2 cache
+    /// when the next pass wants them. `None`: the whole batch.
+    pub chunk_bytes: Option<usize>,
+    /// Whether a pass's blocks may start, and wait, while the pass before is still finishing.
+    pub overlap: bool,
+}
+
+impl Recipe {
+    /// What a strategy does at a word size and ring dimension unless told otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the strategy does not exist for the word size, [`Error::Dimension`] if `log_n` is outside
+    /// [`LOG_N`].
+    pub fn new(strategy: Strategy, word_bits: u32, log_n: u32) -> Result<Self, Error> {
+        if !strategy.word_bits().contains(&word_bits) {
+            return Err(Error::Unsupported {
+                what: format!("{strategy} with {word_bits}-bit words"),
+                instead: format!("it exists for {:?} bits", strategy.word_bits()),
+            });
+        }
+        if !LOG_N.contains(&log_n) {
+            return Err(Error::Dimension {
+                n: 1usize.checked_shl(log_n).unwrap_or(0),
+                min: 1 << LOG_N.start(),
+                max: 1 << LOG_N.end(),
+            });
+        }
+        // Stages of the first pass, then (points_log, lanes_log, blocks) of both; one pass for the smaller sizes. The numbers
+        // are what `examples/tune.rs` found on an H200 at N = 2^16 (and 2^12 and 2^14 for `best`), batch 512; where a paper
+        // fixes the division into kernels, that stands.
+        let half = log_n / 2;
+        let passes = match (strategy, word_bits) {
+            (Strategy::Wide, _) if log_n <= 12 => single(log_n, 3),
+            (Strategy::Wide, _) => pair(log_n, half, (3, 3, 4), (3, 1, 4)),
+            (Strategy::Cheddar, _) if log_n <= 12 => single(log_n, 3),
+            (Strategy::Cheddar, _) => pair(log_n, log_n - 9, (4, 4, 4), (3, 1, 8)),
+            (Strategy::Shivdikar(_), _) if log_n <= 11 => single(log_n, 3),
+            (Strategy::Shivdikar(_), 32) => pair(log_n, log_n - 11, (5, 6, 1), (5, 0, 1)),
+            (Strategy::Shivdikar(_), _) => pair(log_n, log_n - 11, (4, 5, 1), (3, 0, 1)),
+            (Strategy::Caramel, _) if log_n <= 12 => single(log_n, 3),
+            (Strategy::Caramel, _) => pair(log_n, log_n - 6, (5, 18 - log_n, 1), (3, 3, 1)),
+            (Strategy::HeBooster(Sync::Launches), _) => (0..log_n)
+                .map(|first| Pass { first, stages: 1, points_log: 1, lanes_log: 8, blocks: 1 })
+                .collect(),
+            (Strategy::HeBooster(_), _) => single(log_n, 1),
+            (Strategy::Best, 32) if log_n <= 14 => single(log_n, 5),
+            (Strategy::Best, 32) => pair(log_n, half, (4, 4, 3), (4, 4, 4)),
+            (Strategy::Best, 64) if log_n <= 13 => single(log_n, 3),
+            (Strategy::Best, 64) => pair(log_n, log_n - 8, (4, 3, 2), (3, 0, 1)),
+            (Strategy::Best, _) if log_n <= 12 => single(log_n, 3),
+            (Strategy::Best, _) => pair(log_n, half, (3, 3, 4), (3, 1, 4)),
+        };
+        Ok(Self {
+            strategy,
+            word_bits,
+            log_n,
+            passes,
+            each: 1,
+            chunk_bytes: None,
+            overlap: strategy == Strategy::Best,
+        })
+    }
+
+    /// [`Strategy::Best`] for one transform at a time instead of many: fewer points a thread and fewer lanes a block, so that
+    /// a single transform already spreads over the whole device.
+    ///
+    /// # Errors
+    /// As [`Recipe::new`].
+    pub fn low_latency(word_bits: u32, log_n: u32) -> Result<Self, Error> {
+        let half = log_n / 2;
+        let passes = match word_bits {
+            32 | 64 => pair(log_n, half, (3, 2, 1), (2, 1, 1)),
+            _ => pair(log_n, half, (2, 2, 1), (2, 0, 1)),
+        };
+        Ok(Self { passes, ..Self::new(Strategy::Best, word_bits, log_n)? })
+    }
+
+    /// Bytes of shared memory a block of one of the passes.
+    pub(crate) fn shared_bytes(&self, pass: &Pass) -> u32 {
+        if self.resident() { 0 } else { pass.shared_bytes(self.word_bits / 8) }
+    }
+
+    /// Whether a transform is one launch of threads that are all resident together and synchronise between stages.
+    pub(crate) fn resident(&self) -> bool {
+        matches!(self.strategy, Strategy::HeBooster(Sync::Local | Sync::Barrier))
+    }
+
+    /// Whether the passes are in order, cover every stage and fit a block.
+    ///
+    /// # Errors
+    /// As [`Recipe::new`]; [`Error::Unsupported`] naming the pass.
+    pub fn check(&self) -> Result<(), Error> {
+        let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
+        // Everything is public, so nothing that `new` has made sure of can be taken for granted.
+        Self::new(self.strategy, self.word_bits, self.log_n)?;
+        if self.resident() && self.passes != single(self.log_n, 1) {
+            return fail(
+                format!("{:?} for {}", self.passes, self.strategy),
+                "one pass of two points a thread",
+            );
+        }
+        let mut next = 0;
+        for pass in &self.passes {
+            if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_n) {
+                return fail(format!("{pass:?}"), "no parameter but `blocks` exceeds log_n");
+            }
+            if pass.first != next || pass.stages == 0 || pass.first + pass.stages > self.log_n {
+                return fail(
+                    format!("{pass:?} after {next} of {} stages", self.log_n),
+                    "cover every stage once",
+                );
+            }
+            if pass.points_log == 0 || pass.points_log > pass.stages || pass.points_log > 5 {
+                return fail(
+                    format!("{pass:?}"),
+                    "a thread holds 2 to 32 points, and no more than a sub-transform",
+                );
+            }
+            if pass.stages + pass.lanes_log > self.log_n {
+                return fail(format!("{pass:?}"), "a block does not reach beyond one polynomial");
+            }
+            let shared = self.shared_bytes(pass);
+            if !self.resident() && pass.threads() > 1024 || shared > 227 * 1024 {
+                return fail(
+                    format!("{pass:?}"),
+                    "at most 1024 threads and 227 KiB of shared memory a block",
+                );
+            }
+            next += pass.stages;
+        }
+        if next != self.log_n || self.each == 0 {
+            return fail(
+                format!("{next} of {} stages, {} polynomials a block", self.log_n, self.each),
+                "cover all",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// One pass for everything.
+fn single(log_n: u32, points_log: u32) -> Vec<Pass> {
+    vec![Pass { first: 0, stages: log_n, points_log, lanes_log: 0, blocks: 1 }]
+}
+
+/// A pass over columns, then one over rows, each with (points_log, lanes_log, blocks).
+fn pair(log_n: u32, columns: u32, first: (u32, u32, u32), second: (u32, u32, u32)) -> Vec<Pass> {
+    let pass = |first, stages: u32, (points_log, lanes_log, blocks): (u32, u32, u32)| Pass {
+        first,
+        stages,
+        points_log: points_log.min(stages),
+        lanes_log,
+        blocks,
+    };
+    vec![pass(0, columns, first), pass(columns, log_n - columns, second)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_recipe_is_sound() {
+        for strategy in Strategy::ALL {
+            for &bits in strategy.word_bits() {
+                for log_n in LOG_N {
+                    assert_eq!(Recipe::new(strategy, bits, log_n).unwrap().check(), Ok(()));
+                    if strategy == Strategy::Best {
+                        assert_eq!(Recipe::low_latency(bits, log_n).unwrap().check(), Ok(()));
+                    }
+                }
+                assert!(Recipe::new(strategy, bits, 9).is_err());
+                assert!(Recipe::new(strategy, bits, 64).is_err());
+            }
+        }
+        assert!(Recipe::new(Strategy::Wide, 32, 10).is_err());
+    }
+
+    #[test]
+    fn cheddar_divides_as_its_paper_says() {
+        let recipe = Recipe::new(Strategy::Cheddar, 32, 16).unwrap();
+        let sizes: Vec<_> = recipe.passes.iter().map(|p| (1 << p.stages, 1 << p.points_log)).collect();
+        assert_eq!(sizes, [(128, 16), (512, 8)]);
+    }
+
+    #[test]
+    fn unsound_recipes_are_refused() {
+        let good = Recipe::new(Strategy::Best, 32, 16).unwrap();
+        let broken = |change: fn(&mut Recipe)| {
+            let mut recipe = good.clone();
+            change(&mut recipe);
+            recipe.check().is_err()
+        };
+        assert!(broken(|r| r.passes[1].first += 1));
+        assert!(broken(|r| r.passes.truncate(1)));
+        assert!(broken(|r| r.passes[0].points_log = 9));
+        assert!(broken(|r| r.passes[1].lanes_log = 9));
+        assert!(broken(|r| r.passes[1].lanes_log = u32::MAX));
+        assert!(broken(|r| r.each = 0));
+        assert!(broken(|r| r.strategy = Strategy::Wide));
+        assert!(broken(|r| (r.log_n, r.passes) = (0, vec![])));
+    }
+}

@@ -1,0 +1,95 @@
+//! The kernels' text, carried inside the library, and put together for one plan.
+
+use std::fmt::Write;
+
+use crate::field::Field;
+use crate::recipe::{Recipe, Strategy, Sync};
+
+const FILES: [(&str, &str); 10] = [
+    ("common.cuh", include_str!("../cuda/common.cuh")),
+    ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
+    ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
+    ("pass.cuh", include_str!("../cuda/pass.cuh")),
+    ("wide.cu", include_str!("../cuda/wide.cu")),
+    ("cheddar.cu", include_str!("../cuda/cheddar.cu")),
+    ("shivdikar.cu", include_str!("../cuda/shivdikar.cu")),
+    ("caramel.cu", include_str!("../cuda/caramel.cu")),
+    ("he_booster.cu", include_str!("../cuda/he_booster.cu")),
+    ("best.cu", include_str!("../cuda/best.cu")),
+];
+
+/// A kernel file with its `#include "..."` lines replaced by what they name: NVRTC has no directory to look in.
+fn expand(name: &str, out: &mut String) {
+    let (_, text) = FILES.iter().find(|(file, _)| *file == name).expect("every included file is in FILES");
+    for (number, line) in text.lines().enumerate() {
+        match line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
+            Some(included) => {
+                expand(included, out);
+                // Writing to a string cannot fail.
+                let _ = writeln!(out, "#line {} \"{name}\"", number + 2);
+            }
+            None => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+/// A strategy's file.
+fn file(recipe: &Recipe) -> String {
+    let (name, mut text) = Field::new(recipe).source();
+    expand(name, &mut text);
+    text
+}
+
+/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file.
+fn with_kernels(recipe: &Recipe, kernels: impl IntoIterator<Item = (&'static str, String, usize)>) -> String {
+    let mut text = file(recipe);
+    for (kind, name, number) in kernels {
+        let pass = &recipe.passes[number];
+        let _ = writeln!(
+            text,
+            "{kind}({name}, {}, {}, {}, {}, {}, {})",
+            pass.blocks, recipe.log_n, pass.first, pass.stages, pass.points_log, pass.lanes_log
+        );
+    }
+    text
+}
+
+/// Whether a resident kernel synchronises locally; `None` if the recipe has passes.
+fn resident_sync(recipe: &Recipe) -> Option<bool> {
+    recipe.resident().then_some(recipe.strategy == Strategy::HeBooster(Sync::Local))
+}
+
+/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
+pub fn transforms(recipe: &Recipe) -> String {
+    if let Some(local) = resident_sync(recipe) {
+        let kernel =
+            |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
+        return file(recipe) + &kernel("forward_0", true) + &kernel("inverse_0", false);
+    }
+    let kernels = (0..recipe.passes.len()).flat_map(|number| {
+        [
+            ("FORWARD_KERNEL", format!("forward_{number}"), number),
+            ("INVERSE_KERNEL", format!("inverse_{number}"), number),
+        ]
+    });
+    with_kernels(recipe, kernels)
+}
+
+/// The kernels that only a product needs: `product`, which stands for the last forward pass, the products and the first inverse
+/// pass, and `inverse_product_0`, the last inverse pass if that is another one. Resident kernels have the products alone.
+pub fn product(recipe: &Recipe) -> String {
+    if let Some(local) = resident_sync(recipe) {
+        return format!(
+            "{}POINTWISE_KERNEL(product, {log_n})\nRESIDENT_KERNEL(inverse_product_0, {log_n}, {local}, false, true)\n",
+            file(recipe),
+            log_n = recipe.log_n
+        );
+    }
+    let last = recipe.passes.len() - 1;
+    let product = ("PRODUCT_KERNEL", "product".to_owned(), last);
+    let inverse = (last > 0).then(|| ("INVERSE_PRODUCT_KERNEL", "inverse_product_0".to_owned(), 0));
+    with_kernels(recipe, std::iter::once(product).chain(inverse))
+}

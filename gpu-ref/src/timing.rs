@@ -1,0 +1,64 @@
+//! Device times of a plan's work, by events around replays of a recorded graph.
+
+use crate::{Batch, Direction, Error, Plan, Word};
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// [`Plan::transform`].
+    Transform(Direction),
+    /// [`Plan::multiply`].
+    Product,
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Work::Transform(direction) => direction.fmt(f),
+            Work::Product => f.write_str("product"),
+        }
+    }
+}
+
+/// Each sample covers about this much device time, so that the events' resolution does not show.
+const SAMPLE_US: f64 = 2_000.0;
+const SAMPLES: usize = 15;
+
+impl<W: Word> Plan<W> {
+    /// The median device time of `work` on one batch, in microseconds. The batches take turns inside one graph: with one
+    /// batch smaller than the L2 cache the data stay in it, with enough of them every transform comes from memory. For
+    /// [`Work::Product`] neighbours are multiplied with each other, so their number must be even; the time is for one product.
+    ///
+    /// The batches are worked on again and again and hold nothing useful afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on an emulated device or for an odd number of factors; otherwise as the work itself.
+    pub fn time(&self, work: Work, batches: &mut [Batch<W>]) -> Result<f64, Error> {
+        let turns = match work {
+            Work::Transform(_) => batches.len(),
+            Work::Product => batches.len() / 2,
+        };
+        if turns == 0 || (work == Work::Product && batches.len() % 2 == 1) {
+            return Err(Error::Unsupported {
+                what: format!("timing {work} on {} batches", batches.len()),
+                instead: "a transform needs at least one batch, products an even number".into(),
+            });
+        }
+        if work == Work::Product {
+            self.product_kernels()?; // compiled before anything is recorded
+        }
+        let graph = self.device().record(|| match work {
+            Work::Transform(direction) => batches.iter_mut().try_for_each(|b| self.transform(direction, b)),
+            Work::Product => batches.chunks_exact_mut(2).try_for_each(|pair| {
+                let (left, right) = pair.split_at_mut(1);
+                self.multiply(&mut left[0], &mut right[0])
+            }),
+        })?;
+        graph.time(1)?;
+        let estimate = graph.time(3)?;
+        let replays = (SAMPLE_US / estimate).ceil().clamp(1.0, 2_000.0) as u32;
+        let mut samples = (0..SAMPLES).map(|_| graph.time(replays)).collect::<Result<Vec<_>, _>>()?;
+        samples.sort_by(f64::total_cmp);
+        Ok(samples[SAMPLES / 2] / turns as f64)
+    }
+}

@@ -1,0 +1,39 @@
+//! Files that appear whole or not at all.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file by way of a temporary one beside it: whoever reads `path` finds the old content
+/// or the new one, never a part.
+///
+/// # Errors
+/// Where the file cannot be written; `path` is then as it was.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Those of any new file: readable for all as far as the user's mask allows.
+#[cfg(unix)]
+fn permissions() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write(&folder.path().join("absent/a.txt"), b"").is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! Kernels by the names and numbers that people give.
+
+use b512_asm::Function;
+use codegen::number::{self, NumberError};
+use codegen::{PlanChoice, Recipe, Request};
+use sim::ConfigError;
+use std::fmt;
+use std::path::Path;
+
+/// A kernel as a command line or a sweep asks for it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelSpec {
+    /// The ring operation.
+    pub function: Function,
+    /// The ring's degree.
+    pub n: u32,
+    /// The modulus.
+    pub modulus: ModulusSpec,
+    /// A primitive 2n-th root of unity; without it the smallest is taken.
+    pub root: Option<u128>,
+    /// How it is computed.
+    pub plan: PlanChoice,
+}
+
+/// A modulus, given or sought.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ModulusSpec {
+    /// This one.
+    Value(u128),
+    /// The largest prime of so many bits that is 1 mod 2n.
+    Bits(u32),
+}
+
+impl fmt::Display for ModulusSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(modulus) => write!(f, "{modulus:#x}"),
+            Self::Bits(bits) => write!(f, "{bits} bits"),
+        }
+    }
+}
+
+impl KernelSpec {
+    /// The request to the code generator, with modulus and root found.
+    ///
+    /// # Errors
+    /// Where there is no such modulus, or no such root.
+    pub fn request(&self) -> Result<Request, NumberError> {
+        let n = u64::from(self.n);
+        let modulus = match self.modulus {
+            ModulusSpec::Value(modulus) => modulus,
+            ModulusSpec::Bits(bits) => number::largest_prime(bits, n)?,
+        };
+        let transforms = matches!(self.function, Function::Ntt | Function::Intt | Function::Polymul);
+        let root = match self.root {
+            Some(root) => root,
+            None if transforms => number::smallest_root(modulus, n)?,
+            None => 0,
+        };
+        Ok(Request { function: self.function, n: self.n, modulus, root, plan: self.plan.clone() })
+    }
+}
+
+/// The plans that have a name, with what they are.
+pub const PLANS: [(&str, &str); 4] = [
+    ("best", "the fastest known for the machine"),
+    ("kl", "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte and Pease"),
+    ("pease", "the same pair under the name of its inverse transform"),
+    ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
+];
+
+/// Reads the name of a plan, or a recipe from the TOML file of that path.
+///
+/// # Errors
+/// Where the name is none of [`PLANS`] and there is no such file, or it holds no recipe.
+pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
+    match name {
+        "best" => return Ok(PlanChoice::Best),
+        "kl" | "pease" => return Ok(PlanChoice::Classical),
+        "unoptimised" => return Ok(PlanChoice::Unoptimised),
+        _ => {}
+    }
+    let error = |text: &str, span, message, help: Option<String>| ConfigError {
+        file: path.display().to_string(),
+        text: text.into(),
+        span,
+        message,
+        help,
+    };
+    let text = std::fs::read_to_string(path).map_err(|cause| {
+        let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
+        let message = format!("neither the name of a plan nor a file that can be read: {cause}");
+        error("", None, message, Some(help))
+    })?;
+    let recipe: Recipe = toml::from_str(&text)
+        .map_err(|cause| error(&text, cause.span(), format!("this is no plan: {}", cause.message()), None))?;
+    Ok(PlanChoice::Recipe(Box::new(recipe)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modulus_and_root_are_found() {
+        let spec = KernelSpec {
+            function: Function::Ntt,
+            n: 1024,
+            modulus: ModulusSpec::Bits(14),
+            root: None,
+            plan: PlanChoice::Best,
+        };
+        // The prime of many textbooks, the largest of 14 bits that is 1 mod 2048.
+        let request = spec.request().unwrap();
+        assert_eq!(request.modulus, 12289);
+        assert!(number::check_root(12289, 1024, request.root).is_ok());
+        let add = KernelSpec { function: Function::Add, modulus: ModulusSpec::Value(15), ..spec };
+        assert_eq!(add.request().unwrap().root, 0);
+    }
+
+    #[test]
+    fn plans_have_names_or_files() {
+        for (name, _) in PLANS {
+            assert!(plan(name, Path::new("absent.toml")).is_ok());
+        }
+        let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("absent.toml: neither the name of a plan nor a file"),
+            "{error}"
+        );
+        assert!(error.help.unwrap().contains("`kl`"));
+    }
+}

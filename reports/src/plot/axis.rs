@@ -1,0 +1,174 @@
+//! Ranges and ticks: logarithmic where the values span enough, linear otherwise.
+
+use plotters::coord::ranged1d::{KeyPointHint, KeyPointWeight, NoDefaultFormatting, Ranged, ValueFormatter};
+use std::ops::Range;
+
+/// How values lie along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+/// An axis: maps values to positions and knows its ticks.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Axis {
+    scale: Scale,
+    /// The position of its lower end.
+    low: f64,
+    /// The position of its upper end.
+    high: f64,
+}
+
+/// Positive values with a ratio from here on are drawn logarithmically.
+const LOGARITHMIC_FROM: f64 = 4.0;
+/// Share of an axis that stays free at each end.
+const MARGIN: f64 = 0.06;
+
+impl Axis {
+    /// An axis for `values`, all finite; `None` if there are none.
+    pub(super) fn new(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let low = values.clone().min_by(f64::total_cmp)?;
+        let high = values.max_by(f64::total_cmp)?;
+        let logarithmic = low > 0.0 && high / low >= LOGARITHMIC_FROM;
+        let scale = if logarithmic { Scale::Logarithmic } else { Scale::Linear };
+        let mut axis = Self { scale, low, high };
+        let (low, high) = (axis.position(low), axis.position(high));
+        let span = if high > low { high - low } else { high.abs().max(1.0) };
+        (axis.low, axis.high) = (low - MARGIN * span, high + MARGIN * span);
+        Some(axis)
+    }
+
+    /// Where a value lies.
+    fn position(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Logarithmic => value.log10(),
+        }
+    }
+
+    /// The value at a position.
+    fn value(&self, position: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => position,
+            Scale::Logarithmic => 10f64.powf(position),
+        }
+    }
+
+    /// The step between labelled ticks of a linear axis.
+    fn step(&self) -> f64 {
+        nice_step((self.high - self.low) / 6.0)
+    }
+
+    /// The multiples of `step` on a linear axis.
+    fn multiples(&self, step: f64) -> Vec<f64> {
+        let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
+        (first..=last).map(|i| i as f64 * step).collect()
+    }
+
+    /// The values on a logarithmic axis that are one of `mantissas` times a power of ten.
+    fn decades(&self, mantissas: &[f64]) -> Vec<f64> {
+        (self.low.floor() as i32..=self.high.ceil() as i32)
+            .flat_map(|decade| mantissas.iter().map(move |m| m * 10f64.powi(decade)))
+            .filter(|value| (self.low..self.high).contains(&value.log10()))
+            .collect()
+    }
+
+    /// The values of the labelled ticks.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        match self.scale {
+            Scale::Linear => self.multiples(self.step()),
+            Scale::Logarithmic if self.high - self.low < 1.3 => {
+                self.decades(&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0])
+            }
+            Scale::Logarithmic if self.high - self.low < 3.0 => self.decades(&[1.0, 2.0, 5.0]),
+            Scale::Logarithmic => self.decades(&[1.0]),
+        }
+    }
+
+    /// The values of the finer grid.
+    fn fine_ticks(&self) -> Vec<f64> {
+        match self.scale {
+            Scale::Linear => self.multiples(self.step() / 5.0),
+            Scale::Logarithmic => self.decades(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+        }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (self.position(*value) - self.low) / (self.high - self.low);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight() {
+            KeyPointWeight::Bold => self.ticks(),
+            KeyPointWeight::Any => self.fine_ticks(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.value(self.low)..self.value(self.high)
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    /// The label of a tick.
+    fn format_ext(&self, value: &f64) -> String {
+        // All ticks of a linear axis have the digits of its step, those of a logarithmic one no more
+        // than they need.
+        match self.scale {
+            Scale::Linear => {
+                let decimals = (-(self.step() * 1.0001).log10().floor()).max(0.0) as usize;
+                format!("{value:.decimals$}")
+            }
+            Scale::Logarithmic => {
+                let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
+                let text = format!("{value:.decimals$}");
+                if text.contains('.') {
+                    text.trim_end_matches('0').trim_end_matches('.').into()
+                } else {
+                    text
+                }
+            }
+        }
+    }
+}
+
+/// The smallest of 1, 2 and 5 times a power of ten that is not below `step`.
+fn nice_step(step: f64) -> f64 {
+    let decade = 10f64.powf(step.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|m| m * decade).find(|&nice| nice >= step).unwrap_or(10.0 * decade)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(values: &[f64]) -> Vec<String> {
+        let axis = Axis::new(values.iter().copied()).unwrap();
+        axis.ticks().iter().map(|value| axis.format_ext(value)).collect()
+    }
+
+    #[test]
+    fn wide_ranges_are_logarithmic() {
+        assert_eq!(labels(&[3.0, 180.0]), ["5", "10", "20", "50", "100", "200"]);
+        assert_eq!(labels(&[0.3, 2.0]), ["0.3", "0.4", "0.5", "0.7", "1", "1.5", "2"]);
+    }
+
+    #[test]
+    fn narrow_ranges_are_linear() {
+        assert_eq!(labels(&[10.0, 12.0]), ["10.0", "10.5", "11.0", "11.5", "12.0"]);
+        assert_eq!(labels(&[0.0, 1000.0]), ["0", "200", "400", "600", "800", "1000"]);
+    }
+
+    #[test]
+    fn one_value_has_an_axis_and_none_has_not() {
+        assert!(Axis::new([7.0].into_iter()).unwrap().range().contains(&7.0));
+        assert_eq!(Axis::new(std::iter::empty()), None);
+    }
+}

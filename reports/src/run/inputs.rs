@@ -1,0 +1,146 @@
+//! The data that a program starts with.
+
+use super::Options;
+use b512_asm::{Image, Program, Role, Segment, Symbol};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use sim::functional::{AccessError, Executor};
+use thiserror::Error;
+
+/// Input data that does not fit the program.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InputError {
+    /// Data for a name that is no input of the program.
+    #[error("the program has no input `{name}`; it has: {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The inputs that there are.
+        known: Vec<String>,
+    },
+    /// Data of another length than the symbol's.
+    #[error("input `{name}` takes {words} coefficients, but {given} were given")]
+    Length {
+        /// The input.
+        name: String,
+        /// Its length.
+        words: usize,
+        /// The coefficients given.
+        given: usize,
+    },
+    /// A value that is not reduced.
+    #[error(
+        "coefficient {index} of input `{name}` is {value:#x}, which is not below the modulus {modulus:#x}"
+    )]
+    NotReduced {
+        /// The input.
+        name: String,
+        /// The place of the first such coefficient.
+        index: usize,
+        /// Its value.
+        value: u128,
+        /// The modulus.
+        modulus: u128,
+    },
+    /// An input that cannot be drawn.
+    #[error(
+        "input `{name}` cannot be drawn: the program has several moduli and no claim about it says which is \
+         its own"
+    )]
+    NoModulus {
+        /// The input.
+        name: String,
+    },
+}
+
+/// Draws `n` residues of `modulus`.
+///
+/// The source is SplitMix64 with the state `seed + operand`; `operand` counts the inputs of a
+/// program from 0, in the order of their declaration. Each residue takes two outputs, `hi` and
+/// `lo`: it is `(hi * 2^64 + lo) mod modulus` for a modulus of more than 64 bits, and
+/// `lo mod modulus` otherwise.
+pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
+    let mut source = SplitMix64::from_seed(seed.wrapping_add(operand).to_le_bytes());
+    let wide = modulus > u128::from(u64::MAX);
+    let mut residue = || {
+        let (hi, lo) = (u128::from(source.next_u64()), u128::from(source.next_u64()));
+        if wide { (hi << 64 | lo) % modulus } else { lo % modulus }
+    };
+    (0..n).map(|_| residue()).collect()
+}
+
+/// The modulus that the words of an input are below: that of a claim about it, or the program's
+/// only one.
+pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
+    let claim = program.equations.iter().find(|equation| equation.inputs.iter().any(|input| input == name));
+    claim.map(|equation| equation.modulus).or_else(|| program.only_modulus())
+}
+
+/// Writes every input of the program; says whether any was drawn.
+pub(super) fn write(
+    executor: &mut Executor,
+    program: &Program,
+    options: &Options,
+) -> Result<bool, super::RunError> {
+    let inputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
+    if let Some(name) = options.inputs.keys().find(|name| inputs().all(|input| input.name != **name)) {
+        let known = inputs().map(|input| input.name.clone()).collect();
+        return Err(InputError::Unknown { name: name.clone(), known }.into());
+    }
+    let mut drawn = false;
+    for (operand, symbol) in (0..).zip(inputs()) {
+        let modulus = modulus_of_input(program, &symbol.name);
+        if let Some(words) = options.inputs.get(&symbol.name) {
+            check(symbol, words, modulus)?;
+            write_symbol(executor, symbol, words)?;
+        } else if !has_words(program.image(symbol.space), symbol) {
+            let modulus = modulus.ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
+            write_symbol(executor, symbol, &draw(options.seed, operand, symbol.words as usize, modulus))?;
+            drawn = true;
+        }
+    }
+    Ok(drawn)
+}
+
+fn write_symbol(executor: &mut Executor, symbol: &Symbol, words: &[u128]) -> Result<(), AccessError> {
+    executor.write(&symbol.name, words)
+}
+
+fn check(symbol: &Symbol, words: &[u128], modulus: Option<u128>) -> Result<(), InputError> {
+    let name = || symbol.name.clone();
+    if words.len() != symbol.words as usize {
+        return Err(InputError::Length { name: name(), words: symbol.words as usize, given: words.len() });
+    }
+    let Some(modulus) = modulus else { return Ok(()) };
+    match words.iter().position(|&word| word >= modulus) {
+        Some(index) => Err(InputError::NotReduced { name: name(), index, value: words[index], modulus }),
+        None => Ok(()),
+    }
+}
+
+/// Whether an image has words of a symbol.
+fn has_words(image: &Image, symbol: &Symbol) -> bool {
+    let end = symbol.start + symbol.words;
+    image.segments.iter().any(|segment: &Segment| segment.start < end && segment.end() > symbol.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs of SplitMix64 from state 0 are widely published.
+    #[test]
+    fn the_source_is_split_mix_64() {
+        assert_eq!(draw(0, 0, 1, u128::from(u64::MAX)), [0x6e78_9e6a_a1b9_65f4]);
+        let wide = draw(0, 0, 1, u128::MAX);
+        assert_eq!(wide, [0xe220_a839_7b1d_cdaf_6e78_9e6a_a1b9_65f4]);
+    }
+
+    #[test]
+    fn residues_are_below_the_modulus_and_operands_differ() {
+        let (a, b) = (draw(7, 0, 100, 97), draw(7, 1, 100, 97));
+        assert!(a.iter().chain(&b).all(|&residue| residue < 97));
+        assert_ne!(a, b);
+        assert_eq!(a, draw(7, 0, 100, 97));
+    }
+}

@@ -1,0 +1,178 @@
+//! One program on one machine: execution, comparison with the golden model, timing, report.
+
+mod inputs;
+mod report;
+mod table;
+
+pub use inputs::{InputError, draw, modulus_of_input};
+pub use report::{
+    Bounds, Claim, Instructions, MODEL_BLAKE3, RunReport, SCHEMA, Simulator, TimingReport, Utilisation,
+    Waits, program_blake3,
+};
+pub use table::table;
+
+use b512_asm::{Equation, Program, Role};
+use codegen::golden::{self, GoldenError};
+use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
+use sim::timing::{self, Timing};
+use sim::{FitError, Machine};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use thiserror::Error;
+
+/// What is to be done with a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Execute it and simulate its timing.
+    #[default]
+    Full,
+    /// Simulate its timing, without data.
+    TimingOnly,
+    /// Execute it, without timing.
+    FunctionalOnly,
+}
+
+/// The parameters of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// What is to be done.
+    pub mode: Mode,
+    /// Whether every output that the program makes a claim about is compared with the golden
+    /// model. Not possible with [`Mode::TimingOnly`].
+    pub check: bool,
+    /// Seed of the inputs that are not given.
+    pub seed: u64,
+    /// Words of input symbols. The others keep the words that the program's image has for them,
+    /// or are drawn from the seed where it has none.
+    pub inputs: BTreeMap<String, Vec<u128>>,
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// The document.
+    pub report: RunReport,
+    /// The words of each output symbol, unless the run was [`Mode::TimingOnly`].
+    pub outputs: BTreeMap<String, Vec<u128>>,
+    /// The cycles of every instruction, unless the run was [`Mode::FunctionalOnly`].
+    pub timing: Option<Timing>,
+}
+
+/// Why a run failed.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum RunError {
+    /// The program is too large for the machine, or needs an extension.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The machine cannot take the program over.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The inputs do not fit the program.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A symbol does not exist.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// An instruction cannot do what it says.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// There is nothing that the golden model could be compared with.
+    #[error("the program does not say what it computes: it has no `.computes` line to check")]
+    NoClaim,
+    /// The golden model has another result, or none.
+    #[error(transparent)]
+    Golden(#[from] GoldenError),
+}
+
+impl RunError {
+    /// Whether the program ran and its result is wrong, as opposed to a run that could not be.
+    pub fn is_wrong_result(&self) -> bool {
+        matches!(self, Self::Golden(GoldenError::Differs { .. }))
+    }
+}
+
+/// The words of symbols by their names.
+type Words = BTreeMap<String, Vec<u128>>;
+
+/// Runs `program` on `machine`.
+///
+/// # Errors
+/// Where the program does not fit the machine, an input does not fit the program, an instruction
+/// faults, or the result is not what the golden model says.
+pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
+    machine.check_fits(program)?;
+    let mut report = RunReport::new(program, machine);
+    let mut outputs = BTreeMap::new();
+    let begin = Instant::now();
+    let mut simulated = 0;
+    if options.mode != Mode::TimingOnly {
+        let execution = Execution::new(program, machine, options)?;
+        simulated += execution.instructions;
+        report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
+        report.seed = execution.drawn.then_some(options.seed);
+        if options.check {
+            if program.equations.is_empty() {
+                return Err(RunError::NoClaim);
+            }
+            for equation in &program.equations {
+                let (inputs, output) = execution.claim(equation)?;
+                golden::check(equation, &inputs, output)?;
+            }
+            report.checked = true;
+        }
+        outputs = execution.outputs;
+    }
+    let mut timing = None;
+    if options.mode != Mode::FunctionalOnly {
+        let begin = Instant::now();
+        let simulation = timing::simulate(machine, program);
+        simulated += program.instructions.len();
+        report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
+        report.timing = Some(TimingReport::new(machine, &simulation));
+        timing = Some(simulation);
+    }
+    report.simulator.finish(simulated as u64);
+    Ok(Outcome { report, outputs, timing })
+}
+
+/// A functional run with its data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Execution {
+    inputs: Words,
+    outputs: Words,
+    /// Instructions executed.
+    instructions: usize,
+    /// Whether any input came from the seed.
+    drawn: bool,
+}
+
+impl Execution {
+    /// Executes `program`.
+    pub(crate) fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
+        let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+        if machine.isa.gs_butterfly {
+            executor = executor.with_extensions();
+        }
+        executor.load(program)?;
+        let drawn = inputs::write(&mut executor, program, options)?;
+        let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);
+        let read = |executor: &Executor, role| -> Result<Words, AccessError> {
+            symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?.to_vec()))).collect()
+        };
+        let inputs = read(&executor, Role::Input)?;
+        let instructions = executor.run()?;
+        let outputs = read(&executor, Role::Output)?;
+        Ok(Self { inputs, outputs, instructions, drawn })
+    }
+
+    /// The operands and the result of one of the program's claims.
+    pub(crate) fn claim(&self, equation: &Equation) -> Result<(Vec<&[u128]>, &[u128]), AccessError> {
+        fn find<'w>(words: &'w Words, name: &str) -> Result<&'w [u128], AccessError> {
+            let unknown =
+                || AccessError::UnknownSymbol { symbol: name.into(), known: words.keys().cloned().collect() };
+            words.get(name).map(Vec::as_slice).ok_or_else(unknown)
+        }
+        let inputs = equation.inputs.iter().map(|name| find(&self.inputs, name));
+        Ok((inputs.collect::<Result<_, _>>()?, find(&self.outputs, &equation.output)?))
+    }
+}

@@ -1,0 +1,255 @@
+//! The document that a run leaves behind.
+
+use b512_asm::{Equation, Pipe, Program, object};
+use serde::{Deserialize, Serialize};
+use sim::timing::{Cause, Timing};
+use sim::{Area, Energy, Events, Machine};
+use std::collections::BTreeMap;
+
+/// Version of the documents; it grows when a key changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// BLAKE3 of the sources that determine a simulated result: two results with the same value come
+/// from the same models.
+pub const MODEL_BLAKE3: &str = env!("MODEL_BLAKE3");
+
+/// One run. Serialised, it is one JSON object; names of keys end in their units.
+///
+/// Everything but [`simulator`](Self::simulator) is determined by program, machine and seed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunReport {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The program's name.
+    pub program: String,
+    /// BLAKE3 of the program, as [`program_blake3`] computes it.
+    pub program_blake3: String,
+    /// What the program says it computes.
+    pub computes: Vec<Claim>,
+    /// The seed of the inputs, if any was drawn.
+    pub seed: Option<u64>,
+    /// Whether the outputs were compared with the golden model, and agreed.
+    pub checked: bool,
+    /// Cycles and all that follows from them; not there after a functional run.
+    #[serde(flatten)]
+    pub timing: Option<TimingReport>,
+    /// The area of the machine.
+    pub area_mm2: f64,
+    /// The same by component.
+    pub area_breakdown_mm2: Area,
+    /// The energy of the run.
+    pub energy_uj: f64,
+    /// The same by component.
+    pub energy_breakdown_uj: Energy,
+    /// The machine, with every key.
+    pub machine: Machine,
+    /// The simulator itself.
+    pub simulator: Simulator,
+}
+
+/// A claim of the program: `output = function(inputs)`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// The output symbol.
+    pub output: String,
+    /// The function.
+    pub function: String,
+    /// The input symbols.
+    pub inputs: Vec<String>,
+    /// The ring's degree.
+    pub n: u32,
+    /// The modulus, in hexadecimal.
+    pub modulus: String,
+    /// The root of unity, in hexadecimal; `0x0` where the function has none.
+    pub root: String,
+}
+
+/// What the cycle model says.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TimingReport {
+    /// Cycles from the start command until the last instruction has completed.
+    pub cycles: u64,
+    /// The clock.
+    pub frequency_ghz: f64,
+    /// `cycles` at that clock.
+    pub time_us: f64,
+    /// Instructions by pipe.
+    pub instructions: Instructions,
+    /// Cycles below which no order of the instructions can go.
+    pub bounds: Bounds,
+    /// Cycles by cause; they add up to `cycles`.
+    pub stalls: BTreeMap<String, u64>,
+    /// The share of the cycles for which each pipe was occupied.
+    pub utilisation: Utilisation,
+    /// What instructions waited for after their dispatch.
+    pub waits: Waits,
+}
+
+/// Instructions by pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Instructions {
+    /// Vector loads and stores.
+    pub load_store: u64,
+    /// Arithmetic.
+    pub compute: u64,
+    /// Shuffles.
+    pub shuffle: u64,
+    /// Scalar loads and `halt`.
+    pub scalar: u64,
+    /// All of them.
+    pub total: u64,
+}
+
+/// Cycles below which no order of the program's instructions can go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The busy cycles of the most loaded unit.
+    pub resource_cycles: u64,
+    /// The longest chain of instructions in which each reads what the one before it wrote.
+    pub dependence_cycles: u64,
+}
+
+/// Shares from 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// The load/store pipe.
+    pub load_store: f64,
+    /// The compute pipe.
+    pub compute: f64,
+    /// The shuffle pipe.
+    pub shuffle: f64,
+}
+
+/// Cycles that instructions waited or took longer, after their dispatch. They overlap: what becomes
+/// of them in the end is among the stalls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Waits {
+    /// Loads and stores that were next to issue waited for ports of the register file.
+    pub vrf_ports_load_store_cycles: u64,
+    /// The same of arithmetic.
+    pub vrf_ports_compute_cycles: u64,
+    /// The same of shuffles.
+    pub vrf_ports_shuffle_cycles: u64,
+    /// Loads and stores took longer because of bank conflicts.
+    pub bank_conflict_cycles: u64,
+}
+
+/// The simulator that made a report. Its speed differs from run to run, so that the points of a
+/// sweep have `null` for it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Simulator {
+    /// The version of the project.
+    pub version: String,
+    /// [`MODEL_BLAKE3`].
+    pub model_blake3: String,
+    /// Wall-clock time of all simulation.
+    pub wall_s: Option<f64>,
+    /// Instructions simulated, functionally and in time, per second of `wall_s`.
+    pub instructions_per_s: Option<f64>,
+    /// Wall-clock time of functional execution, inputs included.
+    pub functional_wall_s: Option<f64>,
+    /// Wall-clock time of the cycle model.
+    pub timing_wall_s: Option<f64>,
+}
+
+/// BLAKE3 of the program's object file, in hexadecimal: the same whether the program came from
+/// text, from an object or from the code generator. A program that no object can hold, as it is not
+/// well-formed, has the hash of its text.
+pub fn program_blake3(program: &Program) -> String {
+    let bytes = object::write(program).unwrap_or_else(|_| program.to_string().into_bytes());
+    blake3::hash(&bytes).to_hex().to_string()
+}
+
+impl RunReport {
+    /// The report of a program that has not run yet: no cycles, nothing checked.
+    pub fn new(program: &Program, machine: &Machine) -> Self {
+        let area = Area::of(machine);
+        let energy = Energy::of(&machine.technology.energy, &Events::of(program));
+        Self {
+            schema: SCHEMA,
+            program: program.name.clone(),
+            program_blake3: program_blake3(program),
+            computes: program.equations.iter().map(Claim::from).collect(),
+            seed: None,
+            checked: false,
+            timing: None,
+            area_mm2: area.total(),
+            area_breakdown_mm2: area,
+            energy_uj: energy.total(),
+            energy_breakdown_uj: energy,
+            machine: machine.clone(),
+            simulator: Simulator {
+                version: env!("CARGO_PKG_VERSION").into(),
+                model_blake3: MODEL_BLAKE3.into(),
+                wall_s: None,
+                instructions_per_s: None,
+                functional_wall_s: None,
+                timing_wall_s: None,
+            },
+        }
+    }
+}
+
+impl From<&Equation> for Claim {
+    fn from(equation: &Equation) -> Self {
+        Self {
+            output: equation.output.clone(),
+            function: equation.function.to_string(),
+            inputs: equation.inputs.clone(),
+            n: equation.n,
+            modulus: format!("{:#x}", equation.modulus),
+            root: format!("{:#x}", equation.root),
+        }
+    }
+}
+
+impl TimingReport {
+    /// Puts the outcome of the cycle model into a report.
+    pub fn new(machine: &Machine, timing: &Timing) -> Self {
+        let cycles = timing.cycles.0;
+        let frequency_ghz = machine.frequency_ghz();
+        let of = |pipe: Pipe| timing.instructions[pipe.index()];
+        let share = timing.utilisation(machine).pipes;
+        let waits = |pipe: Pipe| timing.port_wait[pipe.index()];
+        let mut stalls: BTreeMap<String, u64> =
+            Cause::ALL.iter().map(|&cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
+        stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
+        Self {
+            cycles,
+            frequency_ghz,
+            time_us: cycles as f64 / frequency_ghz * 1e-3,
+            instructions: Instructions {
+                load_store: of(Pipe::LoadStore),
+                compute: of(Pipe::Compute),
+                shuffle: of(Pipe::Shuffle),
+                scalar: of(Pipe::Scalar),
+                total: timing.instructions.iter().sum(),
+            },
+            bounds: Bounds {
+                resource_cycles: timing.bounds.resource.0,
+                dependence_cycles: timing.bounds.dependence.0,
+            },
+            stalls,
+            utilisation: Utilisation {
+                load_store: share[Pipe::LoadStore.index()],
+                compute: share[Pipe::Compute.index()],
+                shuffle: share[Pipe::Shuffle.index()],
+            },
+            waits: Waits {
+                vrf_ports_load_store_cycles: waits(Pipe::LoadStore),
+                vrf_ports_compute_cycles: waits(Pipe::Compute),
+                vrf_ports_shuffle_cycles: waits(Pipe::Shuffle),
+                bank_conflict_cycles: timing.bank_conflicts,
+            },
+        }
+    }
+}
+
+impl Simulator {
+    /// Computes the totals from the parts, for a number of simulated instructions.
+    pub(super) fn finish(&mut self, instructions: u64) {
+        let wall_s = self.functional_wall_s.unwrap_or(0.0) + self.timing_wall_s.unwrap_or(0.0);
+        self.wall_s = Some(wall_s);
+        self.instructions_per_s = (wall_s > 0.0).then(|| instructions as f64 / wall_s);
+    }
+}

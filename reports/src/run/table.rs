@@ -1,0 +1,128 @@
+//! A report for people: a glance tells where the cycles go.
+
+use super::{RunReport, TimingReport};
+use std::fmt::{self, Write};
+
+/// Width of a full bar in characters.
+const BAR: usize = 40;
+
+/// The report as a text of some 30 lines without colour.
+pub fn table(report: &RunReport) -> String {
+    let mut text = String::new();
+    write(&mut text, report).expect("writing to a string does not fail");
+    text
+}
+
+fn write(f: &mut String, report: &RunReport) -> fmt::Result {
+    let machine = &report.machine;
+    writeln!(
+        f,
+        "{} on {}: {} HPLEs, {} VDM banks, {} GHz",
+        if report.program.is_empty() { "the program" } else { &report.program },
+        machine.name,
+        machine.hple.count,
+        machine.vdm.banks,
+        machine.frequency_ghz()
+    )?;
+    for claim in &report.computes {
+        let inputs = claim.inputs.join(", ");
+        writeln!(
+            f,
+            "  {} = {}({inputs}), n = {}, q = {}",
+            claim.output, claim.function, claim.n, claim.modulus
+        )?;
+    }
+    if report.checked {
+        writeln!(f, "  checked: every coefficient agrees with the golden model")?;
+    }
+    writeln!(f)?;
+    if let Some(timing) = &report.timing {
+        write_timing(f, timing)?;
+    }
+    for (name, value, unit) in [("area", report.area_mm2, "mm2"), ("energy", report.energy_uj, "uJ")] {
+        writeln!(f, "  {name:<18}{value:>9.2} {unit}")?;
+    }
+    if let Some(timing) = &report.timing {
+        write_cycles(f, timing)?;
+    }
+    Ok(())
+}
+
+fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
+    writeln!(f, "  {:<18}{:>9} cycles, {:.3} us", "time", grouped(timing.cycles), timing.time_us)?;
+    for (name, bound) in
+        [("resource", timing.bounds.resource_cycles), ("dependence", timing.bounds.dependence_cycles)]
+    {
+        let distance = timing.cycles as f64 / bound.max(1) as f64;
+        let name = format!("{name} bound");
+        writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
+    }
+    Ok(())
+}
+
+fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
+    let cycles = timing.cycles.max(1) as f64;
+    writeln!(f, "\nWhere the cycles go")?;
+    let mut causes: Vec<_> = timing.stalls.iter().filter(|&(_, &cycles)| cycles > 0).collect();
+    causes.sort_by_key(|&(name, &cycles)| (std::cmp::Reverse(cycles), name));
+    for (cause, &spent) in causes {
+        row(f, &cause.replace('_', " "), spent as f64 / cycles, spent, "cycles")?;
+    }
+    writeln!(f, "\nHow busy the pipes are")?;
+    let (share, count) = (&timing.utilisation, &timing.instructions);
+    for (pipe, share, count) in [
+        ("load/store", share.load_store, count.load_store),
+        ("compute", share.compute, count.compute),
+        ("shuffle", share.shuffle, count.shuffle),
+    ] {
+        row(f, pipe, share, count, "instructions")?;
+    }
+    let waits = &timing.waits;
+    let ports =
+        waits.vrf_ports_load_store_cycles + waits.vrf_ports_compute_cycles + waits.vrf_ports_shuffle_cycles;
+    if ports + waits.bank_conflict_cycles > 0 {
+        writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
+        writeln!(f, "  {:<18}{:>9}", "VRF ports", grouped(ports))?;
+        writeln!(f, "  {:<18}{:>9}", "VDM bank conflicts", grouped(waits.bank_conflict_cycles))?;
+    }
+    Ok(())
+}
+
+fn row(f: &mut String, name: &str, share: f64, count: u64, of: &str) -> fmt::Result {
+    writeln!(f, "  {name:<17} {} {:>5.1} %  {:>9} {of}", bar(share), share * 100.0, grouped(count))
+}
+
+/// A bar of [`BAR`] characters, filled to `share` in steps of an eighth of a character.
+fn bar(share: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (BAR * 8) as f64).round() as usize;
+    let bar = format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8]);
+    format!("{bar:<BAR$}")
+}
+
+/// The number with a comma between groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_bars_have_one_width() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        for share in [0.0, 0.013, 0.5, 1.0, 1.5] {
+            assert_eq!(bar(share).chars().count(), BAR);
+        }
+        assert_eq!(bar(0.5).trim_end().chars().count(), BAR / 2);
+    }
+}

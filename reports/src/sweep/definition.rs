@@ -1,0 +1,513 @@
+//! What a sweep varies, as TOML says it.
+//!
+//! ```toml
+//! name = "latency"                   # for the results
+//! title = "Multiplier latency"       # for the chart; made of kernel, n and modulus, if left out
+//! machine = "rpu-128x128"            # a built-in machine, or a file's path relative to this one
+//! schedule_for = "machine"           # or "base", see `ScheduleFor`
+//! seed = 0                           # of the data with which programs are checked
+//! kernel = "ntt"                     # what all points share ...
+//! n = 65536
+//! modulus_bits = 128                 # or modulus = "0x.."
+//! plan = "best"
+//!
+//! [grid]                             # ... and what they do not: every combination,
+//! vdm.banks = [64, 128]
+//! [zip]                              # of rows whose keys advance together,
+//! hple.multiplier_latency_cycles = [11, 22]
+//! hple.initiation_interval = [1, 2]
+//! [[list]]                           # and of tables written out;
+//! n = 65536
+//! [[list]]
+//! n = 1024
+//! [sample]                           # of all these, so many drawn without repetition
+//! points = 6
+//! seed = 1
+//!
+//! [[reference]]                      # results from elsewhere, shown in the chart
+//! label = "paper"
+//! time_us = 6.7
+//! area_mm2 = 20.5
+//! ```
+//!
+//! The keys that vary are `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a
+//! machine file. The last grid axis varies fastest; then come the zipped rows, then the list.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use sim::{ConfigError, Override};
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
+pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
+
+/// The most points that a sweep may have.
+const MAX_POINTS: usize = 1_000_000;
+
+/// A sweep as it was written, with the places of its parts for errors.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The file's name for errors.
+    file: String,
+    text: String,
+    /// Its name in the results.
+    pub name: String,
+    /// The title of its chart; where it is empty, the plan makes one of kernel, degree and modulus.
+    pub title: String,
+    /// The base machine: the name of a built-in one, or a path with `.toml`.
+    pub machine: String,
+    /// Which machine programs are scheduled for.
+    pub schedule_for: ScheduleFor,
+    /// Seed of the data with which programs are checked.
+    pub seed: u64,
+    /// What all points share, of the keys that describe the kernel.
+    pub(super) kernel: Vec<Setting>,
+    /// What all points share, of the keys of the machine.
+    pub(super) overrides: Vec<Override>,
+    axes: Vec<Axis>,
+    sample: Option<Sample>,
+    /// Results from elsewhere.
+    pub references: Vec<Reference>,
+}
+
+/// Which machine the programs of a sweep are scheduled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScheduleFor {
+    /// Each point has a program of its own, scheduled for the machine on which it runs.
+    #[default]
+    Machine,
+    /// All points run the program for the base machine: this shows what a change of the machine
+    /// does to a given program.
+    Base,
+}
+
+/// A result from elsewhere, shown beside the sweep's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// What it is and where it comes from.
+    pub label: String,
+    /// Latency.
+    pub time_us: f64,
+    /// Area.
+    pub area_mm2: f64,
+}
+
+/// A key with a value, and where it stands in the definition.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    pub(super) value: toml::Value,
+    /// Bytes of the definition; `0..0` for a value from the command line.
+    pub(super) span: Range<usize>,
+}
+
+/// Alternatives, of which each point takes one: some keys set to some values.
+type Axis = Vec<Vec<Setting>>;
+
+/// How many points are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    points: usize,
+    #[serde(default)]
+    seed: u64,
+}
+
+/// The keys that describe the kernel, not the machine.
+pub(super) const KERNEL_KEYS: [&str; 5] = ["kernel", "n", "modulus_bits", "modulus", "plan"];
+
+const TOP_KEYS: [&str; 11] = [
+    "name",
+    "title",
+    "machine",
+    "schedule_for",
+    "seed",
+    "grid",
+    "zip",
+    "list",
+    "sample",
+    "reference",
+    "kernel",
+];
+
+impl Definition {
+    /// Reads a definition; `file` is its name for errors and says where the paths in it start.
+    ///
+    /// # Errors
+    /// Where the text is no TOML, has an unknown key or a value that makes no sense. Keys and
+    /// values of machines are checked by [`Plan::new`](super::Plan::new).
+    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+        let mut definition = Self {
+            file: file.into(),
+            text: text.into(),
+            name: Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()),
+            title: String::new(),
+            machine: "rpu-128x128".into(),
+            schedule_for: ScheduleFor::default(),
+            seed: 0,
+            kernel: Vec::new(),
+            overrides: Vec::new(),
+            axes: Vec::new(),
+            sample: None,
+            references: Vec::new(),
+        };
+        let table = DeTable::parse(text).map_err(|error| definition.toml_error(0..text.len(), &error))?;
+        let (mut zip, mut list) = (Axis::new(), Axis::new());
+        for (key, value) in in_order(table.into_inner()) {
+            let span = value.span();
+            match key.get_ref().as_ref() {
+                "name" => definition.name = definition.read(value)?,
+                "title" => definition.title = definition.read(value)?,
+                "machine" => definition.machine = definition.read(value)?,
+                "schedule_for" => definition.schedule_for = definition.read(value)?,
+                "seed" => definition.seed = definition.read(value)?,
+                "sample" => definition.sample = Some(definition.read(value)?),
+                "reference" => definition.references = definition.read(value)?,
+                "grid" => {
+                    for (key, values) in definition.columns(value)? {
+                        let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
+                        definition.axes.push(values.into_iter().map(setting).collect());
+                    }
+                }
+                "zip" => zip = definition.zip(value)?,
+                "list" => list = definition.list(value)?,
+                kernel if KERNEL_KEYS.contains(&kernel) => {
+                    let setting = Setting { key: kernel.into(), value: definition.plain(value)?, span };
+                    definition.kernel.push(setting);
+                }
+                unknown => {
+                    let known = TOP_KEYS.iter().chain(&KERNEL_KEYS[1..]).copied();
+                    let help = format!("the keys are {}", quoted(known));
+                    return Err(definition.error(key.span(), format!("unknown key `{unknown}`"), help));
+                }
+            }
+        }
+        definition.axes.extend([zip, list].into_iter().filter(|axis| !axis.is_empty()));
+        definition.check_axes()?;
+        Ok(definition)
+    }
+
+    /// Sets a key for all points, as `-p key=value` does.
+    ///
+    /// Another kernel, degree or modulus leaves the title and the references behind.
+    ///
+    /// # Errors
+    /// Where the sweep varies that key.
+    pub fn set(&mut self, change: &Override) -> Result<(), ConfigError> {
+        let key = change.key();
+        if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
+            let message = format!("`-p {key}={}` sets a key that the sweep varies", change.value());
+            return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
+        }
+        if KERNEL_KEYS.contains(&key) {
+            if key != "plan" {
+                // They are about the kernel that the file names.
+                self.title.clear();
+                self.references.clear();
+            }
+            let bare = || toml::Value::String(change.value().into());
+            let value = change.value().parse().unwrap_or_else(|_| bare());
+            self.kernel.push(Setting { key: key.into(), value, span: 0..0 });
+        } else {
+            self.overrides.push(change.clone());
+        }
+        Ok(())
+    }
+
+    /// The keys that vary, in the order of their first appearance.
+    pub(super) fn varying(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for setting in self.axes.iter().flatten().flatten() {
+            if !keys.contains(&setting.key) {
+                keys.push(setting.key.clone());
+            }
+        }
+        keys
+    }
+
+    /// The settings of each point, in the order of the sweep.
+    pub(super) fn points(&self) -> Result<Vec<Vec<&Setting>>, ConfigError> {
+        let sizes = self.axes.iter().map(Vec::len);
+        let total = sizes.clone().try_fold(1, |product: usize, size| product.checked_mul(size));
+        let points = match (self.sample, total) {
+            (Some(sample), Some(total)) => sample.points.min(total),
+            (None, Some(total)) => total,
+            (_, None) => usize::MAX,
+        };
+        if points > MAX_POINTS || total.is_none() {
+            let help = format!("draw some with [sample]; {MAX_POINTS} are the most");
+            return Err(self.error(0..0, "the sweep has too many points", help));
+        }
+        let total = total.unwrap_or(0);
+        let chosen: Vec<usize> = match self.sample {
+            None => (0..total).collect(),
+            Some(Sample { seed, .. }) => {
+                let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
+                let mut chosen = rand::seq::index::sample(&mut source, total, points).into_vec();
+                chosen.sort_unstable();
+                chosen
+            }
+        };
+        // The point's number, written with one digit an axis; the last axis varies fastest.
+        let point = |mut number: usize| {
+            let mut digits: Vec<&Vec<Setting>> = Vec::new();
+            for axis in self.axes.iter().rev() {
+                digits.push(&axis[number % axis.len()]);
+                number /= axis.len();
+            }
+            digits.into_iter().rev().flatten().collect()
+        };
+        Ok(chosen.into_iter().map(point).collect())
+    }
+
+    /// An error at a place of the definition, or with `0..0` of the whole.
+    pub(super) fn error(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> ConfigError {
+        ConfigError {
+            file: self.file.clone(),
+            text: self.text.clone(),
+            span: (span != (0..0)).then_some(span),
+            message: message.into(),
+            help: Some(help.into()),
+        }
+    }
+
+    /// The path of a file that the definition names.
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
+        Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
+    }
+
+    fn toml_error(&self, within: Range<usize>, error: &toml::de::Error) -> ConfigError {
+        let span = error.span().unwrap_or(within);
+        ConfigError { help: None, ..self.error(span, error.message(), "") }
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, ConfigError> {
+        let span = value.span();
+        T::deserialize(toml::de::ValueDeserializer::from(value))
+            .map_err(|error| self.toml_error(span, &error))
+    }
+
+    /// A number, a truth value or a text.
+    fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, ConfigError> {
+        let span = value.span();
+        match self.read(value)? {
+            toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
+                span,
+                "this is no value of a key",
+                "write a number, true or false, or a text in quotes",
+            )),
+            plain => Ok(plain),
+        }
+    }
+
+    /// Dotted keys with their values, in the order of the text.
+    fn leaves<'t>(
+        &self,
+        prefix: &str,
+        value: Spanned<DeValue<'t>>,
+    ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, ConfigError> {
+        let span = value.span();
+        let DeValue::Table(table) = value.into_inner() else {
+            return Err(self.error(span, "this must be a table", "write keys with their values"));
+        };
+        let mut leaves = Vec::new();
+        for (key, value) in in_order(table) {
+            let key = if prefix.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{prefix}.{}", key.get_ref())
+            };
+            if matches!(value.get_ref(), DeValue::Table(_)) {
+                leaves.extend(self.leaves(&key, value)?);
+            } else {
+                leaves.push((key, value));
+            }
+        }
+        Ok(leaves)
+    }
+
+    /// Keys with lists of values.
+    #[expect(clippy::type_complexity, reason = "it is taken apart where it is used")]
+    fn columns(
+        &self,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, ConfigError> {
+        let column = |(key, value): (String, Spanned<DeValue<'_>>)| {
+            let span = value.span();
+            let values = match value.into_inner() {
+                DeValue::Array(values) if !values.is_empty() => values,
+                _ => {
+                    let message = format!("`{key}` needs a list of values");
+                    return Err(self.error(span, message, format!("write `{key} = [1, 2]`")));
+                }
+            };
+            let values = values.into_iter().map(|value| {
+                let span = value.span();
+                Ok((self.plain(value)?, span))
+            });
+            Ok((key, values.collect::<Result<_, _>>()?))
+        };
+        self.leaves("", value)?.into_iter().map(column).collect()
+    }
+
+    fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, ConfigError> {
+        let span = value.span();
+        let columns = self.columns(value)?;
+        let Some(rows) = columns.first().map(|(_, values)| values.len()) else { return Ok(Axis::new()) };
+        if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
+            let message = format!("`{key}` has {} values, `{}` has {rows}", values.len(), columns[0].0);
+            return Err(self.error(
+                span,
+                message,
+                "the keys of [zip] advance together: give each as many values",
+            ));
+        }
+        let row = |row: usize| {
+            let setting = |(key, values): &(String, Vec<(toml::Value, Range<usize>)>)| {
+                let (value, span) = values[row].clone();
+                Setting { key: key.clone(), value, span }
+            };
+            columns.iter().map(setting).collect()
+        };
+        Ok((0..rows).map(row).collect())
+    }
+
+    fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, ConfigError> {
+        let span = value.span();
+        let DeValue::Array(tables) = value.into_inner() else {
+            return Err(self.error(span, "`list` must be a list of tables", "write [[list]] before each"));
+        };
+        let row = |table| {
+            let settings = self.leaves("", table)?.into_iter().map(|(key, value)| {
+                let span = value.span();
+                Ok(Setting { key, value: self.plain(value)?, span })
+            });
+            settings.collect()
+        };
+        tables.into_iter().map(row).collect()
+    }
+
+    /// No key varies on two axes.
+    fn check_axes(&self) -> Result<(), ConfigError> {
+        for (i, axis) in self.axes.iter().enumerate() {
+            let others = || self.axes[..i].iter().flatten().flatten();
+            let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
+            if let Some(setting) = twice {
+                let message = format!("`{}` varies twice", setting.key);
+                return Err(self.error(
+                    setting.span.clone(),
+                    message,
+                    "keep it in one of [grid], [zip] and [[list]]",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a table in the order of the text.
+fn in_order<'t>(table: DeTable<'t>) -> Vec<(Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>)> {
+    let mut entries: Vec<_> = table.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each point as `key=value key=value`.
+    fn points(text: &str) -> Vec<String> {
+        let definition = Definition::parse("test.toml", text).unwrap();
+        let setting = |setting: &&Setting| format!("{}={}", setting.key, setting.value);
+        let point = |point: &Vec<&Setting>| point.iter().map(setting).collect::<Vec<_>>().join(" ");
+        definition.points().unwrap().iter().map(point).collect()
+    }
+
+    fn error(text: &str) -> String {
+        Definition::parse("test.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_built_in_sweep_has_the_papers_28_points() {
+        let points = points(FIG4);
+        assert_eq!(points.len(), 28);
+        assert_eq!(points[0], "hple.count=4 vdm.banks=32");
+        assert_eq!(points[27], "hple.count=256 vdm.banks=256");
+    }
+
+    #[test]
+    fn axes_combine() {
+        let text =
+            "[grid]\na.b = [1, 2]\n[zip]\nc = [3, 4]\nd = [5, 6]\n[[list]]\ne.f = 7\n[[list]]\ng = 'h'";
+        assert_eq!(
+            points(text),
+            [
+                "a.b=1 c=3 d=5 e.f=7",
+                "a.b=1 c=3 d=5 g=\"h\"",
+                "a.b=1 c=4 d=6 e.f=7",
+                "a.b=1 c=4 d=6 g=\"h\"",
+                "a.b=2 c=3 d=5 e.f=7",
+                "a.b=2 c=3 d=5 g=\"h\"",
+                "a.b=2 c=4 d=6 e.f=7",
+                "a.b=2 c=4 d=6 g=\"h\"",
+            ]
+        );
+        assert_eq!(points("n = 1024"), [""]);
+    }
+
+    #[test]
+    fn samples_are_points_of_the_grid_without_repetition() {
+        let grid = "[grid]\na = [1, 2, 3, 4, 5, 6, 7, 8]\nb = [1, 2, 3, 4, 5, 6, 7, 8]\n";
+        let all = points(grid);
+        let sample = |seed| points(&format!("{grid}[sample]\npoints = 20\nseed = {seed}"));
+        let drawn = sample(1);
+        assert_eq!(drawn.len(), 20);
+        assert!(drawn.iter().all(|point| all.contains(point)));
+        assert!((1..20).all(|i| !drawn[..i].contains(&drawn[i])));
+        assert_eq!(drawn, sample(1));
+        assert_ne!(drawn, sample(2));
+        assert_eq!(points(&format!("{grid}[sample]\npoints = 100")), all);
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_would_be_right() {
+        assert_eq!(
+            error("[zip]\na = [1, 2]\nb = [1]"),
+            "test.toml:1:1: `b` has 1 values, `a` has 2; the keys of [zip] advance together: give each as many values"
+        );
+        assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
+        assert_eq!(
+            error("[grid]\nn = [1]\n[[list]]\nn = 2"),
+            "test.toml:4:5: `n` varies twice; keep it in one of [grid], [zip] and [[list]]"
+        );
+        assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; the keys are `name`"));
+        assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
+        assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
+        assert!(error("x = ").starts_with("test.toml:1:"));
+    }
+
+    #[test]
+    fn a_key_that_varies_cannot_be_set() {
+        let mut definition = Definition::parse("test.toml", "[grid]\nn = [1024, 2048]").unwrap();
+        let change = Override::parse("n=4096").unwrap();
+        assert!(
+            definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies")
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! Sweeps: one kernel or several on many machines.
+//!
+//! A [`Definition`] is what a file or the built-in [`FIG4`] says; [`Plan::new`] resolves it into
+//! points, each with its machine and a key that depends on all that determines its result.
+//! [`execute`] simulates the points that a [`Journal`] does not have yet; [`Results::merge`]
+//! collects journals, and [`outputs::write`] turns the results into files.
+//!
+//! # Files of a sweep's folder
+//!
+//! | file | content |
+//! |---|---|
+//! | `sweep.json` | the [`Manifest`]: the title and every point with its key, in order |
+//! | `journal.jsonl`, `journal-K-of-N.jsonl` | one [`Record`] a line, in the order of completion, appended |
+//! | `results.jsonl` | the records in the order of the points |
+//! | `results.csv` | the same as a table |
+//! | `pareto.svg`, `pareto.png` | area against latency |
+//! | `report.html` | chart and table in one page |
+//!
+//! All but the journals are a function of the results: they are byte-identical whatever the number
+//! of shards and the order of completion.
+
+mod definition;
+mod execute;
+mod journal;
+pub mod outputs;
+
+mod plan;
+mod results;
+
+pub use definition::{Definition, FIG4, Reference, ScheduleFor};
+pub use execute::{Generate, execute, generate, pending};
+pub use journal::{Journal, JournalError};
+pub use plan::{Manifest, ManifestPoint, Plan, PlannedPoint, Shard, ShardError, parse_u128};
+pub use results::{Record, Results, Status};

@@ -1,0 +1,422 @@
+//! The points of a sweep, resolved.
+
+use super::definition::{Definition, KERNEL_KEYS, Reference, ScheduleFor, Setting};
+use crate::kernel::{self, KernelSpec, ModulusSpec};
+use crate::run::{MODEL_BLAKE3, SCHEMA};
+use b512_asm::Function;
+use codegen::{PlanChoice, Recipe};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sim::{ConfigError, Machine, MachineFile, Override};
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A sweep with every machine resolved and every key checked.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The points, each with another key, in the order of the sweep.
+    pub points: Vec<PlannedPoint>,
+    /// What is written down of the sweep.
+    pub manifest: Manifest,
+    /// Seed of the data with which programs are checked.
+    pub seed: u64,
+}
+
+/// One point.
+#[derive(Clone, Debug)]
+pub struct PlannedPoint {
+    /// BLAKE3, shortened to 128 bits, of all that determines the result, the model included.
+    pub key: String,
+    /// Equal for points that run the same program.
+    pub(super) program_key: String,
+    /// What runs.
+    pub kernel: KernelSpec,
+    /// The machine on which it runs.
+    pub machine: Arc<Machine>,
+    /// The machine for which it is scheduled.
+    pub scheduled_for: Arc<Machine>,
+}
+
+/// What a sweep consists of, for those who have its results only.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The sweep's name.
+    pub name: String,
+    /// The chart's title.
+    pub title: String,
+    /// The keys of the points' settings: those of the kernel, then those of the machine that vary.
+    pub columns: Vec<String>,
+    /// Those that vary.
+    pub varying: Vec<String>,
+    /// Results from elsewhere.
+    pub references: Vec<Reference>,
+    /// The points, in the order of the sweep.
+    pub points: Vec<ManifestPoint>,
+}
+
+/// One point.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ManifestPoint {
+    /// The point's key.
+    pub key: String,
+    /// The value of each column.
+    pub settings: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Plan {
+    /// Resolves a definition.
+    ///
+    /// # Errors
+    /// Where a key or a value of a machine or kernel makes no sense, with its place.
+    pub fn new(definition: &Definition) -> Result<Self, ConfigError> {
+        let base = Arc::new(machine(definition, &[])?);
+        let points = definition.points()?;
+        let resolved: Vec<(PlannedPoint, ManifestPoint)> = points
+            .into_par_iter()
+            .map(|point| resolve(definition, &base, &point))
+            .collect::<Result<_, _>>()?;
+
+        let mut seen = HashSet::new();
+        let distinct = resolved.into_iter().filter(|(point, _)| seen.insert(point.key.clone()));
+        let (points, manifest_points): (Vec<_>, Vec<ManifestPoint>) = distinct.unzip();
+        let varying = definition.varying();
+        let is_set = |key: &str| manifest_points.iter().any(|point| point.settings.contains_key(key));
+        let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
+        let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
+        let manifest = Manifest {
+            schema: SCHEMA,
+            name: definition.name.clone(),
+            title: if definition.title.is_empty() {
+                title(definition, &points)
+            } else {
+                definition.title.clone()
+            },
+            columns: kernel_columns.chain(machine_columns).collect(),
+            varying: varying.clone(),
+            references: definition.references.clone(),
+            points: manifest_points,
+        };
+        Ok(Self { points, manifest, seed: definition.seed })
+    }
+}
+
+/// What all points have in common, or the sweep's name.
+fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
+    let same = |other: &PlannedPoint| {
+        let (a, b) = (&points[0].kernel, &other.kernel);
+        (a.function, a.n, a.modulus) == (b.function, b.n, b.modulus)
+    };
+    match points.first() {
+        Some(PlannedPoint { kernel: KernelSpec { function, n, modulus, .. }, .. })
+            if points.iter().all(same) =>
+        {
+            let n = if n % 1024 == 0 { format!("{}K", n / 1024) } else { n.to_string() };
+            let modulus = match modulus {
+                ModulusSpec::Bits(bits) => format!("{bits}-bit modulus"),
+                ModulusSpec::Value(modulus) => format!("modulus {modulus:#x}"),
+            };
+            format!("{n}-point {}, {modulus}: area against latency", function.name().to_uppercase())
+        }
+        _ => definition.name.clone(),
+    }
+}
+
+/// The base machine with settings of a point.
+fn machine(definition: &Definition, settings: &[&Setting]) -> Result<Machine, ConfigError> {
+    let mut overrides = definition.overrides.clone();
+    for setting in settings {
+        overrides.push(Override::parse(&format!("{}={}", setting.key, setting.value))?);
+    }
+    let machine = if definition.machine.ends_with(".toml") {
+        MachineFile::load(definition.path(&definition.machine), &overrides)
+    } else {
+        MachineFile::built_in(&definition.machine, &overrides)
+    };
+    machine.map_err(|error| {
+        // An error of a setting stands in the sweep's file, not on the command line.
+        let text = |setting: &Setting| format!("{}={}", setting.key, setting.value);
+        match settings.iter().find(|setting| text(setting) == error.text) {
+            Some(setting) => {
+                ConfigError { help: error.help, ..definition.error(setting.span.clone(), error.message, "") }
+            }
+            None => error,
+        }
+    })
+}
+
+fn resolve(
+    definition: &Definition,
+    base: &Arc<Machine>,
+    point: &[&Setting],
+) -> Result<(PlannedPoint, ManifestPoint), ConfigError> {
+    let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
+        point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
+    let machine = if machine_settings.is_empty() {
+        Arc::clone(base)
+    } else {
+        Arc::new(self::machine(definition, &machine_settings)?)
+    };
+    let scheduled_for = match definition.schedule_for {
+        ScheduleFor::Machine => Arc::clone(&machine),
+        ScheduleFor::Base => Arc::clone(base),
+    };
+    let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
+
+    let mut settings = serde_json::Map::new();
+    settings.insert("kernel".into(), kernel.function.name().into());
+    settings.insert("n".into(), kernel.n.into());
+    match kernel.modulus {
+        ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
+        ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
+    };
+    settings.insert("plan".into(), plan_name.into());
+    for setting in machine_settings {
+        let value = serde_json::to_value(&setting.value).unwrap_or_default();
+        settings.insert(setting.key.clone(), value);
+    }
+    let key_on = |machine| Identity::new(&kernel, machine, &scheduled_for, definition.seed).key();
+    let (key, program_key) = (key_on(&machine), key_on(&scheduled_for));
+    let manifest_point = ManifestPoint { key: key.clone(), settings };
+    Ok((PlannedPoint { key, program_key, kernel, machine, scheduled_for }, manifest_point))
+}
+
+/// The kernel that settings describe, later ones taking precedence, and the name of its plan.
+fn kernel<'a>(
+    definition: &Definition,
+    settings: impl Iterator<Item = &'a Setting>,
+) -> Result<(KernelSpec, String), ConfigError> {
+    let mut spec = KernelSpec {
+        function: Function::Ntt,
+        n: 65536,
+        modulus: ModulusSpec::Bits(128),
+        root: None,
+        plan: PlanChoice::Best,
+    };
+    let mut plan_name = "best".to_owned();
+    for Setting { key, value, span } in settings {
+        let wrong = |help: String| {
+            let message = format!("`{key}` cannot be {value}");
+            definition.error(span.clone(), message, help)
+        };
+        let integer = || value.as_integer().and_then(|value| u32::try_from(value).ok());
+        match key.as_str() {
+            "kernel" => {
+                let names = Function::ALL.map(|function| format!("`{function}`")).join(", ");
+                let function = value.as_str().and_then(|name| name.parse().ok());
+                spec.function = function.ok_or_else(|| wrong(format!("the kernels are {names}")))?;
+            }
+            "n" => {
+                let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);
+                spec.n = n.ok_or_else(|| wrong("n is a power of two, such as 65536".into()))?;
+            }
+            "modulus_bits" => {
+                let bits = integer().filter(|bits| (2..=128).contains(bits));
+                spec.modulus =
+                    ModulusSpec::Bits(bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?);
+            }
+            "modulus" => {
+                let modulus = value.as_str().and_then(parse_u128);
+                let modulus = modulus.or_else(|| value.as_integer().and_then(|value| value.try_into().ok()));
+                let help = "write a number, in quotes where it has more than 63 bits: \"0x1000...\"";
+                spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
+            }
+            _ => {
+                plan_name =
+                    value.as_str().ok_or_else(|| wrong("a plan is a name in quotes".into()))?.to_owned();
+                spec.plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|error| {
+                    if error.text.is_empty() {
+                        let help = error.help.clone().unwrap_or_default();
+                        definition.error(span.clone(), error.message, help)
+                    } else {
+                        error
+                    }
+                })?;
+            }
+        }
+    }
+    Ok((spec, plan_name))
+}
+
+/// Reads a decimal number, or a hexadecimal one after `0x`; `_` may stand between digits.
+pub fn parse_u128(text: &str) -> Option<u128> {
+    let digits = text.trim().replace('_', "");
+    match digits.strip_prefix("0x") {
+        Some(digits) => u128::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
+    }
+}
+
+/// All that determines the result of a point.
+#[derive(Serialize)]
+struct Identity<'a> {
+    schema: u32,
+    model: &'static str,
+    function: &'static str,
+    n: u32,
+    modulus: String,
+    plan: PlanIdentity<'a>,
+    seed: u64,
+    machine: &'a Machine,
+    scheduled_for: &'a Machine,
+}
+
+#[derive(Serialize)]
+enum PlanIdentity<'a> {
+    Best,
+    Classical,
+    Unoptimised,
+    Recipe(&'a Recipe),
+}
+
+impl<'a> Identity<'a> {
+    fn new(kernel: &'a KernelSpec, machine: &'a Machine, scheduled_for: &'a Machine, seed: u64) -> Self {
+        Self {
+            schema: SCHEMA,
+            model: MODEL_BLAKE3,
+            function: kernel.function.name(),
+            n: kernel.n,
+            modulus: kernel.modulus.to_string(),
+            plan: match &kernel.plan {
+                PlanChoice::Best => PlanIdentity::Best,
+                PlanChoice::Classical => PlanIdentity::Classical,
+                PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
+                PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
+            },
+            seed,
+            machine,
+            scheduled_for,
+        }
+    }
+
+    fn key(&self) -> String {
+        let json = serde_json::to_vec(self).expect("plain data becomes JSON");
+        blake3::hash(&json).to_hex()[..32].to_owned()
+    }
+}
+
+/// A part of a sweep: every N-th point, from the K-th on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    number: usize,
+    of: usize,
+}
+
+/// Text that names no shard.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("`{0}` is no shard: write K/N with K from 1 to N, for example 1/4")]
+pub struct ShardError(String);
+
+impl Shard {
+    /// All points.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Whether the shard has the point of this index.
+    pub const fn has(self, index: usize) -> bool {
+        index % self.of == self.number - 1
+    }
+
+    /// The name of its journal in the sweep's folder.
+    pub fn journal(self) -> String {
+        if self == Self::WHOLE {
+            "journal.jsonl".into()
+        } else {
+            format!("journal-{}-of-{}.jsonl", self.number, self.of)
+        }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let parts = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        match parts {
+            Some((number, of)) if number >= 1 && number <= of => Ok(Self { number, of }),
+            _ => Err(ShardError(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FIG4;
+    use super::*;
+
+    fn plan(text: &str) -> Result<Plan, ConfigError> {
+        Plan::new(&Definition::parse("test.toml", text)?)
+    }
+
+    #[test]
+    fn keys_tell_points_apart_and_depend_on_what_determines_the_result() {
+        let plan = plan(FIG4).unwrap();
+        assert_eq!(plan.points.len(), 28);
+        let base = "n = 1024\n[grid]\nhple.count = [4, 8]";
+        let keys = |text: &str| -> Vec<String> {
+            self::plan(text).unwrap().points.into_iter().map(|point| point.key).collect()
+        };
+        assert_eq!(keys(base), keys(&format!("name = 'another'\n{base}")));
+        for change in
+            ["seed = 1", "plan = 'kl'", "modulus_bits = 64", "kernel = 'intt'", "schedule_for = 'base'"]
+        {
+            let changed = keys(&format!("{change}\n{base}"));
+            assert!(keys(base).iter().all(|key| !changed.contains(key)), "{change}");
+        }
+    }
+
+    #[test]
+    fn equal_points_count_once() {
+        assert_eq!(
+            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\n[[list]]\nn = 2048").unwrap().points.len(),
+            2
+        );
+    }
+
+    #[test]
+    fn the_program_of_the_base_machine_is_shared_where_asked() {
+        let plan = plan("schedule_for = 'base'\n[grid]\nhple.count = [64, 128]").unwrap();
+        assert!(plan.points.iter().all(|point| point.scheduled_for.hple.count == 128));
+        assert_eq!(plan.points[0].machine.hple.count, 64);
+    }
+
+    #[test]
+    fn errors_stand_in_the_sweep() {
+        let error = |text: &str| plan(text).unwrap_err().to_string();
+        assert!(
+            error("[grid]\nhple.cuont = [4]").starts_with("test.toml:2:15: "),
+            "{}",
+            error("[grid]\nhple.cuont = [4]")
+        );
+        assert!(error("[grid]\nhple.count = [4, 3]").starts_with("test.toml:2:18: "));
+        assert_eq!(
+            error("n = 1000"),
+            "test.toml:1:5: `n` cannot be 1000; n is a power of two, such as 65536"
+        );
+        assert!(error("kernel = 'fft'").contains("the kernels are `ntt`, `intt`"));
+        assert!(
+            error("[grid]\nplan = ['best', 'worst']")
+                .starts_with("test.toml:2:17: neither the name of a plan nor a file")
+        );
+    }
+
+    #[test]
+    fn shards_have_each_point_once() {
+        let shards: Vec<Shard> = ["1/3", "2/3", "3/3"].map(|text| text.parse().unwrap()).into();
+        for index in 0..20 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(index)).count(), 1);
+        }
+        for wrong in ["0/3", "4/3", "1", "a/b", ""] {
+            assert!(wrong.parse::<Shard>().is_err());
+        }
+    }
+}

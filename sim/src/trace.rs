@@ -1,0 +1,99 @@
+//! Pictures of a run, cycle by cycle: for the viewers Konata and Perfetto, and as text.
+//!
+//! All of them follow from the program, the machine and the [`Timing`] of the run; the cycle model
+//! knows nothing of them.
+
+mod ascii;
+mod kanata;
+mod perfetto;
+
+use crate::machine::Machine;
+use crate::timing::{Cycle, Decoder, Schedule, Timing, Wait, Work};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{Instr, Pipe, Program};
+
+/// A run that can be drawn.
+pub struct Trace<'a> {
+    program: &'a Program,
+    timing: &'a Timing,
+    works: Vec<Work>,
+    waits: Vec<Wait>,
+}
+
+/// What is drawn of one instruction.
+struct Row<'a> {
+    index: usize,
+    instr: &'a Instr,
+    work: &'a Work,
+    schedule: Schedule,
+    /// The first cycle in which the front end was free for it.
+    arrival: Cycle,
+    /// Its waits at the front end.
+    waits: &'a [Wait],
+}
+
+impl Row<'_> {
+    /// One past the last cycle in which it holds its pipe; scalar instructions take one cycle.
+    fn pipe_free(&self) -> Cycle {
+        if self.work.pipe == Pipe::Scalar {
+            self.schedule.dispatch + 1
+        } else {
+            self.schedule.issue + self.work.occupancy
+        }
+    }
+
+    /// One past the last cycle that is drawn.
+    fn end(&self) -> Cycle {
+        self.schedule.complete.max(self.pipe_free())
+    }
+}
+
+impl<'a> Trace<'a> {
+    /// The run of `program` on `machine` that `timing` holds.
+    ///
+    /// # Panics
+    /// Where `timing` is not of that program.
+    pub fn new(machine: &'a Machine, program: &'a Program, timing: &'a Timing) -> Self {
+        assert_eq!(program.instructions.len(), timing.schedule.len(), "the timing is of another program");
+        let works = Decoder::program(machine, program);
+        let waits = Wait::of(machine, &works, &timing.schedule);
+        Self { program, timing, works, waits }
+    }
+
+    /// The instructions in program order.
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let mut arrival = Cycle::ZERO;
+        let mut waits = self.waits.as_slice();
+        self.works.iter().enumerate().map(move |(index, work)| {
+            let schedule = self.timing.schedule[index];
+            let own = waits.partition_point(|wait| wait.instruction <= index);
+            let (of_row, rest) = waits.split_at(own);
+            waits = rest;
+            let row = Row {
+                index,
+                instr: &self.program.instructions[index],
+                work,
+                schedule,
+                arrival: arrival.min(schedule.dispatch),
+                waits: of_row,
+            };
+            arrival = schedule.dispatch + 1;
+            row
+        })
+    }
+
+    /// For each instruction, those before it whose results it reads, in the order of its sources.
+    fn producers(&self) -> Vec<Vec<usize>> {
+        let mut writer = [None; REGISTERS];
+        let mut producers = Vec::with_capacity(self.works.len());
+        for (index, work) in self.works.iter().enumerate() {
+            let mut of_row: Vec<usize> = work.reads.iter().filter_map(|reg| writer[reg.index()]).collect();
+            of_row.dedup();
+            producers.push(of_row);
+            for reg in work.writes.iter() {
+                writer[reg.index()] = Some(index);
+            }
+        }
+        producers
+    }
+}

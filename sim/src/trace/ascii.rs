@@ -1,0 +1,68 @@
+//! A timeline in plain text, one row an instruction.
+
+use super::{Row, Trace};
+use crate::timing::{Cause, Cycle};
+use std::io::{self, Write};
+
+/// What the letters of a timeline mean.
+const LEGEND: &str = "\
+f fetch, s scalar load, b busy register, q full queue; D dispatch, = in its queue,
+e in its pipe, - in the pipe's later stages, C complete";
+
+impl Trace<'_> {
+    /// Writes the timeline of at most `count` instructions, from index `from` on. Columns are
+    /// cycles, from the arrival of the first of them at the front end on.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_ascii(&self, from: usize, count: usize, out: &mut impl Write) -> io::Result<()> {
+        let rows: Vec<_> = self.rows().skip(from).take(count).collect();
+        let Some(start) = rows.iter().map(|row| row.arrival).min() else {
+            return writeln!(out, "no instructions from {from} on");
+        };
+        let end = rows.iter().map(Row::end).max().unwrap_or(start);
+        let columns = (end - start) as usize + 1;
+        let index_width = rows.iter().map(|row| row.index.to_string().len()).max().unwrap_or(0);
+
+        // A mark every ten cycles, as long as there is room for it before the next.
+        let mut scale = String::new();
+        for cycle in (start.0..=end.0).filter(|cycle| cycle % 10 == 0) {
+            let at = (cycle - start.0) as usize;
+            if at >= scale.len() + usize::from(!scale.is_empty()) {
+                scale = format!("{scale:at$}{cycle}");
+            }
+        }
+        writeln!(out, "{:index_width$}  {scale}", "")?;
+        for row in &rows {
+            let line = line(row, start, columns);
+            writeln!(out, "{:index_width$}  {line}  {}", row.index, row.instr)?;
+        }
+        writeln!(out, "{LEGEND}")
+    }
+}
+
+fn line(row: &Row<'_>, start: Cycle, columns: usize) -> String {
+    let mut cells = vec![' '; columns];
+    let mut draw = |from: Cycle, to: Cycle, letter: char| {
+        if from < to {
+            cells[(from - start) as usize..(to - start) as usize].fill(letter);
+        }
+    };
+    let schedule = row.schedule;
+    for wait in row.waits {
+        let letter = match wait.cause {
+            Cause::Fetch => 'f',
+            Cause::Scalar => 's',
+            Cause::BusyLoadStore | Cause::BusyCompute | Cause::BusyShuffle => 'b',
+            Cause::QueueLoadStore | Cause::QueueCompute | Cause::QueueShuffle => 'q',
+            Cause::Issue | Cause::Drain => unreachable!("neither holds an instruction back"),
+        };
+        draw(wait.from, wait.to, letter);
+    }
+    draw(schedule.dispatch, schedule.issue, '=');
+    draw(schedule.issue, row.pipe_free(), 'e');
+    draw(row.pipe_free(), schedule.complete, '-');
+    draw(schedule.complete, schedule.complete + 1, 'C');
+    draw(schedule.dispatch, schedule.dispatch + 1, 'D');
+    cells.into_iter().collect()
+}

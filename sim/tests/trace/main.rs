@@ -1,0 +1,159 @@
+//! Traces, read back.
+
+mod perfetto;
+
+use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, SReg, VReg};
+use sim::timing::{Cause, Cycle, Timing, simulate};
+use sim::{Machine, MachineFile, Override, Trace};
+use std::collections::BTreeMap;
+
+fn machine() -> Machine {
+    let overrides = ["frontend.source_release=complete", "frontend.dispatch_to_issue_cycles=1"];
+    let overrides = overrides.map(|change| Override::parse(change).unwrap());
+    MachineFile::built_in("rpu-128x128", &overrides).unwrap()
+}
+
+/// A scalar load, a load with bank conflicts, a product of what it loads, a shuffle of both, a store.
+fn program() -> Program {
+    let v = VReg::at;
+    let (base, rm, offset) = (AReg::at(0), MReg::at(0), Offset::default());
+    let strided = AddressMode::Strided(Log2::new(1).unwrap());
+    let instructions = vec![
+        Instr::Sload { rt: SReg::at(0), offset },
+        Instr::Vload { vd: v(0), base, offset, mode: strided },
+        Instr::Vload { vd: v(1), base, offset, mode: AddressMode::Linear },
+        Instr::Vmul { vd: v(2), vs: v(0), vt: v(3), rm },
+        Instr::Unpklo { vd: v(4), vs: v(2), vt: v(1) },
+        Instr::Vstore { vs: v(4), base, offset, mode: AddressMode::Linear },
+        Instr::Halt {},
+    ];
+    Program { instructions, ..Program::default() }
+}
+
+fn run() -> (Machine, Program, Timing) {
+    let (machine, program) = (machine(), program());
+    let timing = simulate(&machine, &program);
+    (machine, program, timing)
+}
+
+#[test]
+fn the_timeline_shows_each_cycle_of_each_instruction() {
+    let (machine, program, timing) = run();
+    let mut text = Vec::new();
+    Trace::new(&machine, &program, &timing).write_ascii(1, 3, &mut text).unwrap();
+    let expected = "          10        20        30
+1  sDeeeeeeee----C                  vload v0, a0, 0, strided 2^1
+2    D=======eeee----C              vload v1, a0, 0
+3     bbbbbbbbbbbDeeee-----------C  vmul v2, v0, v3, m0
+f fetch, s scalar load, b busy register, q full queue; D dispatch, = in its queue,
+e in its pipe, - in the pipe's later stages, C complete
+";
+    assert_eq!(String::from_utf8(text).unwrap(), expected);
+}
+
+#[test]
+fn a_timeline_that_starts_beyond_the_end_says_so() {
+    let (machine, program, timing) = run();
+    let mut text = Vec::new();
+    Trace::new(&machine, &program, &timing).write_ascii(7, 10, &mut text).unwrap();
+    assert_eq!(text, b"no instructions from 7 on\n");
+}
+
+/// What a Kanata log says of one instruction.
+#[derive(Default)]
+struct Logged {
+    label: String,
+    /// For each lane: stage, first cycle, one past the last.
+    stages: BTreeMap<u8, Vec<(String, u64, Option<u64>)>>,
+    producers: Vec<usize>,
+    retired: Option<(u64, u64)>,
+}
+
+/// Reads a Kanata log by the rules of the format: tab-separated commands, time that only advances,
+/// instructions that begin before anything is said of them and are not mentioned after their end.
+fn read_kanata(text: &str) -> BTreeMap<usize, Logged> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("Kanata\t0004"));
+    assert_eq!(lines.next(), Some("C=\t0"));
+    let mut now = 0;
+    let mut log: BTreeMap<usize, Logged> = BTreeMap::new();
+    for line in lines {
+        let fields: Vec<_> = line.split('\t').collect();
+        let number = |at: usize| fields[at].parse::<u64>().unwrap();
+        if fields[0] == "C" {
+            assert!(number(1) > 0);
+            now += number(1);
+            continue;
+        }
+        let id = number(1) as usize;
+        if fields[0] == "I" {
+            assert!(log.insert(id, Logged::default()).is_none(), "{id} begins twice");
+            continue;
+        }
+        if fields[0] == "W" {
+            assert!(log.contains_key(&(number(2) as usize)), "a producer begins before its consumer");
+        }
+        let logged = log.get_mut(&id).unwrap();
+        assert!(logged.retired.is_none(), "{line} comes after the end");
+        match fields[0] {
+            "L" if fields[2] == "0" => logged.label += fields[3],
+            "L" => assert_eq!(fields[2], "1"),
+            "S" => {
+                let lane = logged.stages.entry(fields[2].parse().unwrap()).or_default();
+                assert!(lane.last().is_none_or(|(.., end)| end.is_some()), "stages do not overlap");
+                lane.push((fields[3].to_owned(), now, None));
+            }
+            "E" => {
+                let (stage, _, end) =
+                    logged.stages.get_mut(&fields[2].parse().unwrap()).unwrap().last_mut().unwrap();
+                assert_eq!((stage.as_str(), *end), (fields[3], None));
+                *end = Some(now);
+            }
+            "W" => logged.producers.push(number(2) as usize),
+            "R" => {
+                assert_eq!(fields[3], "0");
+                logged.retired = Some((now, number(2)));
+            }
+            other => panic!("{other} is no command"),
+        }
+    }
+    log
+}
+
+#[test]
+fn a_kanata_log_holds_the_schedule_the_stalls_and_the_dependences() {
+    let (machine, program, timing) = run();
+    let mut text = Vec::new();
+    Trace::new(&machine, &program, &timing).write_kanata(&mut text).unwrap();
+    let log = read_kanata(&String::from_utf8(text).unwrap());
+    assert_eq!(log.len(), program.instructions.len());
+    let mut stalls: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut retired = Vec::new();
+    for (&id, logged) in &log {
+        assert_eq!(logged.label, format!("{id}: {}", program.instructions[id]));
+        let schedule = timing.schedule[id];
+        let start = |stage: &str| {
+            let stage = logged.stages[&0].iter().find(|(name, ..)| name == stage);
+            stage.map(|(_, from, _)| Cycle(*from))
+        };
+        assert_eq!(start("X"), Some(schedule.issue));
+        if schedule.dispatch < schedule.issue {
+            assert_eq!(start("Ds"), Some(schedule.dispatch));
+        }
+        for (cause, from, to) in logged.stages.get(&1).into_iter().flatten() {
+            *stalls.entry(cause).or_default() += to.unwrap() - from;
+        }
+        let (cycle, order) = logged.retired.unwrap();
+        assert!(Cycle(cycle) >= schedule.complete);
+        retired.push(order);
+    }
+    retired.sort_unstable();
+    assert!(retired.into_iter().eq(0..log.len() as u64), "retirement is numbered without gaps");
+    for cause in Cause::ALL {
+        let at_front_end = !matches!(cause, Cause::Issue | Cause::Drain);
+        let expected = if at_front_end { timing.stalls.get(cause) } else { 0 };
+        assert_eq!(stalls.get(cause.name()).copied().unwrap_or(0), expected, "{cause:?}");
+    }
+    let producers: Vec<_> = log.values().map(|logged| logged.producers.clone()).collect();
+    assert_eq!(producers, [vec![], vec![], vec![], vec![1], vec![3, 2], vec![4], vec![]]);
+}

@@ -1,0 +1,27 @@
+//! `rpu asm`
+
+use crate::failure::Failure;
+use crate::files;
+use b512_asm::object;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Assembly text, or - for standard input
+    #[arg(value_name = "FILE.b512")]
+    file: PathBuf,
+    /// Object file to write, or - for standard output; by default FILE.o
+    #[arg(short, long, value_name = "FILE.o")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if files::is_dash(&args.file) => "-".into(),
+        None => args.file.with_extension("o"),
+    };
+    let program = files::read_program(&args.file)?;
+    let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
+    files::write(&output, &content)
+}

@@ -1,0 +1,83 @@
+//! Reading and writing the files of the command line. `-` is standard input or output.
+
+use crate::failure::Failure;
+use b512_asm::{Program, assemble, object};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Whether the path stands for standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = if is_dash(path) {
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    if is_dash(path) {
+        return print(content);
+    }
+    reports::files::write(path, content)
+        .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", path.display()), None))
+}
+
+/// Writes to standard output.
+pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(content).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        _ => Failure::wrong(format_args!("cannot write to standard output: {error}"), None),
+    })
+}
+
+/// Reads a program: an object file or assembly text, whichever the content is.
+pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
+    let name = if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() };
+    let bytes = read(path)?;
+    if bytes.starts_with(b"\x7fELF") {
+        return object::read(&bytes).map_err(|error| Failure::wrong(format_args!("{name}: {error}"), None));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
+        Failure::wrong(format_args!("{name}: neither an object file nor text: byte {at} is no UTF-8"), help)
+    })?;
+    assemble(&text).map_err(|diagnostics| Failure::Source { file: name, text, diagnostics })
+}
+
+/// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.
+pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Failure> {
+    if path.extension().is_some_and(|extension| extension == "o" || extension == "elf") {
+        object::write(program).map_err(|error| Failure::wrong(error, None))
+    } else {
+        Ok(program.to_string().into_bytes())
+    }
+}
+
+/// Reads coefficients of 16 little-endian bytes each.
+pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
+    let bytes = read(path)?;
+    let (words, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        let (name, length) = (path.display(), bytes.len());
+        return Err(Failure::wrong(
+            format_args!("{name}: {length} bytes are no whole number of coefficients"),
+            "a coefficient is 16 bytes, the least significant first",
+        ));
+    }
+    Ok(words.iter().map(|word| u128::from_le_bytes(*word)).collect())
+}
+
+/// Writes coefficients of 16 little-endian bytes each.
+pub(crate) fn write_coefficients(path: &Path, words: &[u128]) -> Result<(), Failure> {
+    write(path, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>())
+}

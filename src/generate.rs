@@ -1,0 +1,104 @@
+//! `rpu gen`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::machine::MachineArgs;
+use b512_asm::Function;
+use codegen::number::NumberError;
+use reports::kernel::{self, KernelSpec, ModulusSpec};
+use reports::sweep::parse_u128;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to compute; --list prints the names
+    #[arg(value_name = "KERNEL", required_unless_present = "list", value_parser = function)]
+    kernel: Option<Function>,
+    /// Print the names of the kernels and plans
+    #[arg(long, exclusive = true)]
+    list: bool,
+    /// Degree of the ring, a power of two
+    #[arg(long, value_name = "N", required_unless_present = "list")]
+    n: Option<u32>,
+    /// The modulus
+    #[arg(long, value_name = "Q", value_parser = number, conflicts_with = "modulus_bits")]
+    modulus: Option<u128>,
+    /// Take the largest prime of so many bits that is 1 mod 2n
+    #[arg(long, value_name = "BITS", default_value_t = 128)]
+    modulus_bits: u32,
+    /// A primitive 2n-th root of unity; by default the smallest
+    #[arg(long, value_name = "PSI", value_parser = number)]
+    root: Option<u128>,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// How to compute it: best, kl, pease, unoptimised, or a plan's TOML file
+    #[arg(long, value_name = "PLAN", default_value = "best")]
+    plan: String,
+    /// File to write: an object if it ends in .o, else text
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+pub(crate) fn function(text: &str) -> Result<Function, String> {
+    let names = Function::ALL.map(|function| function.name()).join(", ");
+    text.parse().map_err(|()| format!("the kernels are {names}"))
+}
+
+fn number(text: &str) -> Result<u128, String> {
+    parse_u128(text)
+        .ok_or_else(|| "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits".into())
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let (Some(function), Some(n)) = (args.kernel, args.n) else { return list() };
+    let machine = args.machine.load()?;
+    let spec = KernelSpec {
+        function,
+        n,
+        modulus: args.modulus.map_or(ModulusSpec::Bits(args.modulus_bits), ModulusSpec::Value),
+        root: args.root,
+        plan: kernel::plan(&args.plan, Path::new(&args.plan))?,
+    };
+    let request = spec.request().map_err(number_failure)?;
+    let kernel = codegen::generate(&request, &machine).map_err(|error| match error {
+        codegen::Error::Number(error) => number_failure(error),
+        error => Failure::wrong(error, None),
+    })?;
+    files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
+}
+
+fn number_failure(error: NumberError) -> Failure {
+    let help = match error {
+        NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
+        NumberError::NotPrime(_) | NumberError::NoRoots { .. } => {
+            "leave --modulus out, or give --modulus-bits: the largest prime that fits is found"
+        }
+        NumberError::NotARoot { .. } => "leave --root out: the smallest root is found",
+        NumberError::NoPrime { .. } => "give --modulus-bits up to 128",
+    };
+    Failure::wrong(error, help)
+}
+
+fn list() -> Result<(), Failure> {
+    let mut text = String::from("Kernels\n");
+    for function in Function::ALL {
+        text += &format!("  {:<12} {}\n", function.name(), description(function));
+    }
+    text += "\nPlans of the transforms\n";
+    for (name, description) in kernel::PLANS {
+        text += &format!("  {name:<12} {description}\n");
+    }
+    files::print(text.as_bytes())
+}
+
+/// What a kernel reads, writes and computes over Z_q\[x\]/(x^n + 1).
+const fn description(function: Function) -> &'static str {
+    match function {
+        Function::Ntt => "y = forward transform of x: natural order in, bit-reversed out, no scaling",
+        Function::Intt => "y = inverse transform of x: bit-reversed order in, natural out, scaled by 1/n",
+        Function::Polymul => "c = a * b mod x^n + 1, in natural order",
+        Function::Add => "c = a + b, coefficient by coefficient",
+        Function::Sub => "c = a - b, coefficient by coefficient",
+        Function::Mul => "c = a * b, coefficient by coefficient",
+    }
+}

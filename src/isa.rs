@@ -1,0 +1,31 @@
+//! `rpu isa`
+
+use crate::failure::Failure;
+use crate::files;
+use b512_asm::Op;
+use std::fmt::Write;
+
+pub(crate) fn main() -> Result<(), Failure> {
+    let mut text = String::new();
+    for op in Op::ALL {
+        let info = op.info();
+        let operands: Vec<&str> = info.operands.iter().map(|operand| operand.name).collect();
+        let extension = if info.extension { ", extension" } else { "" };
+        let bfly = u8::from(info.bfly);
+        let head = format!("{} {}", info.mnemonic, operands.join(", "));
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{:<34} opcode {:#x}, BFLY {bfly}, {}{extension}",
+            head.trim_end(),
+            info.opcode,
+            info.pipe.name()
+        );
+        for line in info.doc {
+            let _ = writeln!(text, "    {}", line.trim());
+        }
+        text.push('\n');
+    }
+    files::print(text.trim_end().as_bytes())?;
+    files::print(b"\n")
+}

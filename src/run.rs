@@ -1,0 +1,127 @@
+//! `rpu run`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::machine::MachineArgs;
+use b512_asm::{Program, Role};
+use clap::ValueEnum;
+use reports::run::{InputError, Mode, Options, RunError, run, table};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Assembly text or object file, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Coefficients of an input: 16 little-endian bytes each. Inputs that are not given keep the
+    /// words that the program has for them, or are drawn from the seed
+    #[arg(long = "input", value_name = "NAME=FILE.bin", value_parser = named_file)]
+    inputs: Vec<NamedFile>,
+    /// Write an output's coefficients to a file
+    #[arg(long = "output", value_name = "NAME=FILE.bin", value_parser = named_file, conflicts_with = "timing_only")]
+    outputs: Vec<NamedFile>,
+    /// Seed of the inputs that are drawn: SplitMix64 from state seed + i for the i-th input, two
+    /// outputs hi, lo a coefficient; (hi * 2^64 + lo) mod q, or lo mod q where q has at most 64 bits
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Compare every coefficient of the outputs with the golden model
+    #[arg(long, conflicts_with = "timing_only")]
+    check: bool,
+    /// Do not touch data
+    #[arg(long, conflicts_with = "functional_only")]
+    timing_only: bool,
+    /// Do not simulate timing
+    #[arg(long)]
+    functional_only: bool,
+    /// How to print the report
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// A symbol and a file.
+#[derive(Clone)]
+struct NamedFile {
+    name: String,
+    path: PathBuf,
+}
+
+fn named_file(text: &str) -> Result<NamedFile, String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok(NamedFile { name: name.into(), path: path.into() })
+        }
+        _ => Err("write NAME=FILE, e.g. x=x.bin".into()),
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let machine = args.machine.load()?;
+    let program = files::read_program(&args.file)?;
+    check_outputs(&program, &args.outputs)?;
+    let mut inputs = BTreeMap::new();
+    for NamedFile { name, path } in &args.inputs {
+        inputs.insert(name.clone(), files::read_coefficients(path)?);
+    }
+    let mode = match (args.timing_only, args.functional_only) {
+        (true, _) => Mode::TimingOnly,
+        (_, true) => Mode::FunctionalOnly,
+        _ => Mode::Full,
+    };
+    let options = Options { mode, check: args.check, seed: args.seed, inputs };
+    let outcome = run(&program, &machine, &options).map_err(|error| failure(&error, &args.inputs))?;
+    for NamedFile { name, path } in &args.outputs {
+        if let Some(words) = outcome.outputs.get(name) {
+            files::write_coefficients(path, words)?;
+        }
+    }
+    let text = match args.format {
+        Format::Table => table(&outcome.report),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&outcome.report);
+            json.map_err(|error| Failure::wrong(error, None))? + "\n"
+        }
+    };
+    files::print(text.as_bytes())
+}
+
+/// Every file that is to be written belongs to an output of the program.
+fn check_outputs(program: &Program, outputs: &[NamedFile]) -> Result<(), Failure> {
+    let known = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
+    for NamedFile { name, .. } in outputs {
+        if known().all(|symbol| symbol.name != *name) {
+            let names: Vec<&str> = known().map(|symbol| symbol.name.as_str()).collect();
+            let message = format!("the program has no output `{name}`; it has: {}", names.join(", "));
+            return Err(Failure::wrong(message, None));
+        }
+    }
+    Ok(())
+}
+
+fn failure(error: &RunError, inputs: &[NamedFile]) -> Failure {
+    let file = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
+    match error {
+        error if error.is_wrong_result() => Failure::Work(error.to_string()),
+        RunError::Input(InputError::Length { name, .. } | InputError::NotReduced { name, .. }) => {
+            match file(name) {
+                Some(file) => Failure::wrong(format_args!("{file}: {error}"), None),
+                None => Failure::wrong(error, None),
+            }
+        }
+        RunError::Input(InputError::NoModulus { .. }) => {
+            Failure::wrong(error, "give it a file with --input, or use --timing-only")
+        }
+        RunError::NoClaim => Failure::wrong(error, "add a line such as `.computes y = ntt(x), n=1024, ...`"),
+        error => Failure::wrong(error, None),
+    }
+}

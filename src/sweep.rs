@@ -1,0 +1,199 @@
+//! `rpu sweep`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::machine::parse_overrides;
+use clap::Subcommand;
+use indicatif::{ProgressBar, ProgressStyle};
+use reports::sweep::outputs::{self, OutputError};
+use reports::sweep::{
+    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate, pending,
+};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// What to sweep; without it, the 28 machines of the paper's Fig. 4
+    #[arg(value_name = "SWEEP.toml")]
+    file: Option<PathBuf>,
+    /// Set a key for all points: of the machine, or kernel, n, modulus_bits, modulus, plan
+    #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Folder of the journal and the results
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Number of threads; by default one for each core
+    #[arg(short = 'j', long, value_name = "THREADS")]
+    threads: Option<usize>,
+    /// Run every N-th point from the K-th on; in a SLURM array job, the task's part by default
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Run points again that failed before
+    #[arg(long)]
+    retry_failed: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Put the journals of all shards together and write the results
+    Merge {
+        /// Folders of shards of one sweep
+        #[arg(value_name = "DIR", required = true)]
+        folders: Vec<PathBuf>,
+        /// Where to write; by default the first folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Say how far a sweep is
+    Status {
+        /// Folders of shards of one sweep
+        #[arg(value_name = "DIR", required = true)]
+        folders: Vec<PathBuf>,
+    },
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        None => sweep(args),
+        Some(Command::Merge { folders, out }) => {
+            let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+            write_results(&folders, out.as_deref().unwrap_or(folders[0]))
+        }
+        Some(Command::Status { folders }) => {
+            let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+            files::print(status(&Results::merge(&folders)?).as_bytes())
+        }
+    }
+}
+
+fn sweep(args: &Args) -> Result<(), Failure> {
+    let mut definition = match &args.file {
+        None => Definition::parse("built-in fig4", FIG4)?,
+        Some(path) => {
+            let text = String::from_utf8(files::read(path)?)
+                .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
+            Definition::parse(&path.display().to_string(), &text)?
+        }
+    };
+    for change in parse_overrides(&args.overrides)? {
+        definition.set(&change)?;
+    }
+    let shard = match args.shard {
+        Some(shard) => shard,
+        None => slurm_shard()?.unwrap_or(Shard::WHOLE),
+    };
+    let plan = Plan::new(&definition)?;
+    let mut journal = Journal::open(&args.out, shard, &plan.manifest)?;
+    let points = pending(&plan, shard, &journal, args.retry_failed);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads.unwrap_or(0))
+        .build()
+        .map_err(|error| Failure::wrong(error, None))?;
+
+    let bar = progress_bar(points.len());
+    let progress = |record: &Record| {
+        if let Some(error) = &record.error {
+            bar.suspend(|| eprintln!("point {} failed: {error}", record.key));
+        }
+        bar.inc(1);
+    };
+    pool.install(|| execute(&plan, &points, &mut journal, &generate, &progress))?;
+    bar.finish_and_clear();
+    drop(journal);
+
+    if shard == Shard::WHOLE {
+        write_results(&[&args.out], &args.out)
+    } else {
+        eprintln!(
+            "shard {shard}: {} points simulated; `rpu sweep merge` puts all shards together",
+            points.len()
+        );
+        Ok(())
+    }
+}
+
+/// The part of a task in a SLURM job array.
+fn slurm_shard() -> Result<Option<Shard>, Failure> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let (Some(id), Some(count)) = (number("SLURM_ARRAY_TASK_ID"), number("SLURM_ARRAY_TASK_COUNT")) else {
+        return Ok(None);
+    };
+    let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(1);
+    let shard = format!("{}/{count}", id.wrapping_sub(first).wrapping_add(1)).parse();
+    let help = "number the tasks of the array without gaps: --array=1-N";
+    shard.map(Some).map_err(|_| {
+        Failure::wrong(
+            format_args!("SLURM_ARRAY_TASK_ID={id} is not among {count} tasks from {first} on"),
+            help,
+        )
+    })
+}
+
+/// On standard error, and only where that is a terminal.
+fn progress_bar(points: usize) -> ProgressBar {
+    let template = "{bar:40} {pos}/{len} points, {per_sec}, {eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(points as u64).with_style(style)
+}
+
+/// Writes the results in `folders` to `out`, prints the front, and fails if points did.
+pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure> {
+    let results = Results::merge(folders)?;
+    std::fs::create_dir_all(out)
+        .map_err(|error| Failure::wrong(format_args!("cannot make `{}`: {error}", out.display()), None))?;
+    let names = outputs::write(out, &results)?;
+    files::print(outputs::summary(&results)?.as_bytes())?;
+    for name in names {
+        eprintln!("wrote {}", out.join(name).display());
+    }
+    let total = results.manifest.points.len();
+    let failed: Vec<Record> = results.records()?.into_iter().filter(|r| r.status == Status::Failed).collect();
+    match (failed.first(), results.missing()) {
+        (Some(first), _) => {
+            let error = first.error.as_deref().unwrap_or("no reason given");
+            Err(Failure::Work(format!("{} of {total} points failed; the first: {error}", failed.len())))
+        }
+        (None, 0) => Ok(()),
+        (None, missing) => Err(Failure::Work(format!("{missing} of {total} points have not run yet"))),
+    }
+}
+
+fn status(results: &Results) -> String {
+    let mut text = format!("{}: {} points\n", results.manifest.name, results.manifest.points.len());
+    let failed = results.failed();
+    let ok = results.lines().count() - failed;
+    for (name, count) in [("ok", ok), ("failed", failed), ("missing", results.missing())] {
+        text += &format!("  {name:<8} {count}\n");
+    }
+    text
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let help = match &error {
+            JournalError::NoSweep { .. } => Some("name a folder that `rpu sweep --out DIR` wrote"),
+            JournalError::Line { .. } => Some("delete that line; its point runs again"),
+            JournalError::OtherSweep { .. } => {
+                Some("merge folders of one sweep, each made with the same options")
+            }
+            JournalError::Manifest { .. } | JournalError::Record { .. } => {
+                Some("run the sweep again in a new folder")
+            }
+            JournalError::Locked { .. } => Some("wait for it, or choose another folder with --out"),
+            JournalError::NoFolder | JournalError::Io { .. } => None,
+        };
+        Failure::wrong(error, help)
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Journal(error) => error.into(),
+            error => Failure::wrong(error, None),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `rpu tune`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::generate::function;
+use crate::machine::MachineArgs;
+use b512_asm::Function;
+use codegen::library::{Library, Measured, Target};
+use codegen::search::{Effort, tune};
+use codegen::{PlanChoice, Request};
+use indicatif::{ProgressBar, ProgressStyle};
+use reports::kernel::{KernelSpec, ModulusSpec};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to compute; `rpu gen --list` prints the names
+    #[arg(value_name = "KERNEL", value_parser = function)]
+    kernel: Function,
+    /// Degree of the ring, a power of two
+    #[arg(long, value_name = "N")]
+    n: u32,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Random settings of the scheduler that are tried for the fastest plans
+    #[arg(long, value_name = "COUNT", default_value_t = Effort::DEFAULT.refinements)]
+    refinements: usize,
+    /// Seed of the random settings; the same seed finds the same plan
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// File to write the plan to, for `--plan`
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Put the plan into a library file such as `codegen/plans/best.toml` instead, where it is
+    /// faster than the library's own
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    library: Option<PathBuf>,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let machine = args.machine.load()?;
+    // The modulus has no influence on the cycles.
+    let spec = KernelSpec {
+        function: args.kernel,
+        n: args.n,
+        modulus: ModulusSpec::Bits(60),
+        root: None,
+        plan: PlanChoice::Best,
+    };
+    let request: Request = spec.request().map_err(|error| Failure::wrong(error, None))?;
+    let effort = Effort { refinements: args.refinements, seed: args.seed, ..Effort::DEFAULT };
+    let bar = ProgressBar::new(0);
+    let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
+    bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+    let found = tune(&request, &machine, effort, |tried, total, best| {
+        bar.set_length(total as u64);
+        bar.set_position(tried as u64);
+        bar.set_message(best.to_string());
+    })
+    .map_err(|error| Failure::wrong(error, None))?;
+    bar.finish_and_clear();
+    eprintln!("best of {} plans: {} cycles", found.tried, found.cycles);
+    let Some(path) = &args.library else {
+        let text = toml::to_string(&found.recipe).map_err(|error| Failure::Work(error.to_string()))?;
+        return files::write(&args.output, text.as_bytes());
+    };
+    let text = files::read(path)?;
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::wrong(
+            format_args!("{}: {error}", path.display()),
+            "give a library that `rpu tune --library` wrote",
+        )
+    };
+    let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
+    let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
+    library.insert(args.kernel, args.n, found.recipe, measured);
+    let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;
+    let head = "# Written by `rpu tune --library`: the fastest known plans for the paper's machine and its relatives.\n\n";
+    files::write(path, format!("{head}{text}").as_bytes())
+}

@@ -1,0 +1,6 @@
+//! The command line as scripts and people use it.
+
+mod common;
+mod programs;
+mod refuse;
+mod sweep;

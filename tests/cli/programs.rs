@@ -1,0 +1,142 @@
+//! Programs through the command line: generate, assemble, disassemble, run, check.
+
+use crate::common::{names, repository, rpu, succeed};
+use std::fs;
+use std::path::Path;
+
+fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let args: Vec<&str> = [args, &["--format", "json"]].concat();
+    serde_json::from_str(&succeed(folder, &args)).expect("one JSON document")
+}
+
+fn read(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn text_and_objects_turn_into_each_other_and_stay_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "ntt", "--n", "1024", "-o", "k.b512"]);
+    succeed(folder, &["gen", "ntt", "--n", "1024", "-o", "k.o"]);
+    succeed(folder, &["asm", "k.b512", "-o", "assembled.o"]);
+    assert_eq!(read(folder, "assembled.o"), read(folder, "k.o"));
+    succeed(folder, &["disasm", "k.o", "-o", "disassembled.b512"]);
+    assert_eq!(read(folder, "disassembled.b512"), read(folder, "k.b512"));
+    assert_eq!(succeed(folder, &["gen", "ntt", "--n", "1024"]).into_bytes(), read(folder, "k.b512"));
+
+    let (text, object) = (json(folder, &["run", "k.b512"]), json(folder, &["run", "k.o"]));
+    assert_eq!(text["program_blake3"], object["program_blake3"]);
+    assert_eq!(text["cycles"], object["cycles"]);
+}
+
+#[test]
+fn a_report_has_every_key_and_its_cycles_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "ntt", "--n", "1024", "--modulus-bits", "128", "-o", "k.o"]);
+    let report = json(folder, &["run", "k.o", "--check", "--seed", "7"]);
+    assert_eq!(report["checked"], true);
+    assert_eq!(report["seed"], 7);
+    let cycles = report["cycles"].as_u64().expect("cycles");
+    let stalls = report["stalls"].as_object().expect("stalls");
+    assert_eq!(stalls.values().map(|cycles| cycles.as_u64().expect("a number")).sum::<u64>(), cycles);
+    assert_eq!(stalls["unattributed"], 0);
+    assert!(stalls["issue"].as_u64() > Some(0));
+    for bound in ["resource_cycles", "dependence_cycles"] {
+        assert!(report["bounds"][bound].as_u64().is_some_and(|bound| bound > 0 && bound <= cycles));
+    }
+    for pipe in ["load_store", "compute", "shuffle"] {
+        assert!(report["utilisation"][pipe].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));
+        assert!(report["instructions"][pipe].as_u64() > Some(0));
+    }
+    let time = report["time_us"].as_f64().expect("a time");
+    let frequency = report["frequency_ghz"].as_f64().expect("a clock");
+    assert!((time - cycles as f64 / frequency / 1000.0).abs() < 1e-9);
+    for key in ["area_mm2", "energy_uj"] {
+        assert!(report[key].as_f64() > Some(0.0), "{key}");
+    }
+    assert_eq!(report["machine"]["hple"]["count"], 128);
+    assert_eq!(report["program_blake3"].as_str().map(str::len), Some(64));
+    assert!(report["simulator"]["wall_s"].as_f64() > Some(0.0));
+    assert!(report["simulator"]["instructions_per_s"].as_f64() > Some(0.0));
+
+    let again = json(folder, &["run", "k.o", "--check", "--seed", "7"]);
+    let without_speed = |mut report: serde_json::Value| {
+        report["simulator"] = serde_json::Value::Null;
+        report
+    };
+    assert_eq!(without_speed(report), without_speed(again));
+}
+
+#[test]
+fn transforms_undo_each_other_and_products_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for kernel in ["ntt", "intt"] {
+        succeed(
+            folder,
+            &["gen", kernel, "--n", "1024", "--modulus-bits", "128", "-o", &format!("{kernel}.o")],
+        );
+    }
+    let x: Vec<u8> = (0..1024u128).flat_map(|i| ((i * i * i) << 64 | i).to_le_bytes()).collect();
+    fs::write(folder.join("x.bin"), &x).unwrap();
+    succeed(folder, &["run", "ntt.o", "--input", "x=x.bin", "--output", "y=y.bin", "--check"]);
+    assert_ne!(read(folder, "y.bin"), x);
+    succeed(folder, &["run", "intt.o", "--input", "x=y.bin", "--output", "y=z.bin", "--functional-only"]);
+    assert_eq!(read(folder, "z.bin"), x);
+}
+
+#[test]
+fn hand_written_kernels_run_and_agree_with_the_golden_model() {
+    for kernel in ["vadd", "mul1024", "ntt1024"] {
+        let file = repository(&format!("kernels-b512/{kernel}.b512"));
+        let report = json(Path::new("."), &["run", &file, "--check"]);
+        assert_eq!(report["checked"], true, "{kernel}");
+    }
+}
+
+#[test]
+fn a_wrong_result_is_a_failure_of_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(repository("kernels-b512/vadd.b512")).unwrap();
+    fs::write(folder.path().join("wrong.b512"), text.replace("vadd   v2, v0, v1", "vadd   v2, v0, v0"))
+        .unwrap();
+    let output = rpu(folder.path(), &["run", "wrong.b512", "--check", "--output", "c=c.bin"]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("`c` differs from add at coefficient 0"), "{errors}");
+    assert_eq!(names(folder.path()), ["wrong.b512"]);
+}
+
+#[test]
+fn timing_alone_needs_no_data_and_execution_alone_no_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "polymul", "--n", "1024", "-o", "k.o"]);
+    let timing = json(folder, &["run", "k.o", "--timing-only"]);
+    assert!(timing["cycles"].as_u64() > Some(0));
+    assert_eq!(timing["checked"], false);
+    let functional = json(folder, &["run", "k.o", "--functional-only", "--check"]);
+    assert_eq!(functional["cycles"], serde_json::Value::Null);
+    assert_eq!(functional["checked"], true);
+}
+
+#[test]
+fn the_table_shows_where_the_cycles_go() {
+    let table = succeed(Path::new("."), &["run", &repository("kernels-b512/ntt1024.b512"), "--check"]);
+    for text in
+        ["cycles", "resource bound", "Where the cycles go", "How busy the pipes are", "golden model", "█"]
+    {
+        assert!(table.contains(text), "{text} is missing in\n{table}");
+    }
+}
+
+#[test]
+fn reference_commands_print_something() {
+    let here = Path::new(".");
+    assert!(succeed(here, &["isa"]).lines().filter(|line| line.contains("opcode")).count() >= 17);
+    assert!(succeed(here, &["explain", "B004"]).contains("0 to 63"));
+    assert!(succeed(here, &["gen", "--list"]).contains("polymul"));
+    assert!(succeed(here, &["completions", "bash"]).contains("rpu"));
+}

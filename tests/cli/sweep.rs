@@ -1,0 +1,150 @@
+//! Sweeps through the command line.
+
+use crate::common::{names, rpu, succeed};
+use std::fs;
+use std::path::Path;
+
+const SMALL: &str = "
+name = 'small'
+title = 'A small sweep'
+n = 1024
+plan = 'kl'
+schedule_for = 'base'
+[grid]
+hple.count = [64, 128]
+vdm.banks = [64, 128]
+[[reference]]
+label = 'elsewhere'
+time_us = 1
+area_mm2 = 20
+";
+
+const FILES: [&str; 5] = ["pareto.png", "pareto.svg", "report.html", "results.csv", "results.jsonl"];
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("small.toml"), SMALL).expect("a file");
+    folder
+}
+
+fn results(folder: &Path) -> Vec<Vec<u8>> {
+    FILES.iter().map(|name| fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))).collect()
+}
+
+#[test]
+fn a_sweep_leaves_its_files_and_they_parse() {
+    let folder = folder();
+    let folder = folder.path();
+    let printed = succeed(folder, &["sweep", "small.toml"]);
+    assert!(printed.contains("Pareto front"), "{printed}");
+    let out = folder.join("out");
+    for name in FILES {
+        assert!(names(&out).contains(&name.to_owned()), "{name}");
+    }
+
+    let lines = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    let records: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        assert_eq!(record["status"], "ok");
+        assert_eq!(record["checked"], true);
+        assert_eq!(record["stalls"]["unattributed"], 0);
+        assert!(record["key"].is_string() && record["cycles"].is_u64() && record["area_mm2"].is_f64());
+        assert_eq!(record["machine"]["hple"]["count"], record["point"]["hple.count"]);
+        assert_eq!(record["simulator"]["wall_s"], serde_json::Value::Null);
+    }
+    let mut table = csv::Reader::from_path(out.join("results.csv")).unwrap();
+    assert!(table.headers().unwrap().iter().any(|name| name == "vdm.banks"));
+    assert_eq!(table.records().map(Result::unwrap).count(), 4);
+    let svg = fs::read_to_string(out.join("pareto.svg")).unwrap();
+    assert!(svg.contains("A small sweep") && svg.contains("elsewhere") && svg.contains("(64, 64)"));
+    assert!(fs::read_to_string(out.join("report.html")).unwrap().contains(svg.lines().nth(1).unwrap()));
+    assert!(fs::read(out.join("pareto.png")).unwrap().starts_with(b"\x89PNG"));
+
+    // Nothing is left to do, and drawing again gives the same.
+    let before = results(&out);
+    succeed(folder, &["sweep", "small.toml"]);
+    assert_eq!(results(&out), before);
+    fs::remove_file(out.join("pareto.svg")).unwrap();
+    succeed(folder, &["plot", "out"]);
+    assert_eq!(results(&out), before);
+}
+
+#[test]
+fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["sweep", "small.toml", "--out", "whole", "-j", "1"]);
+    let whole = results(&folder.join("whole"));
+
+    for shard in ["2/3", "3/3", "1/3"] {
+        succeed(folder, &["sweep", "small.toml", "--out", "together", "--shard", shard]);
+        succeed(
+            folder,
+            &["sweep", "small.toml", "--out", &format!("alone-{}", &shard[..1]), "--shard", shard],
+        );
+    }
+    succeed(folder, &["sweep", "merge", "together"]);
+    assert_eq!(results(&folder.join("together")), whole);
+    succeed(folder, &["sweep", "merge", "alone-3", "alone-1", "alone-2", "--out", "merged"]);
+    assert_eq!(results(&folder.join("merged")), whole);
+
+    let incomplete = rpu(folder, &["sweep", "merge", "alone-1"]);
+    assert_eq!(incomplete.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&incomplete.stderr).contains("2 of 4 points have not run yet"));
+    assert!(succeed(folder, &["sweep", "status", "alone-1"]).contains("missing  2"));
+}
+
+#[test]
+fn a_killed_sweep_goes_on_where_it_was() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["sweep", "small.toml"]);
+    let out = folder.join("out");
+    let whole = results(&out);
+    let journal = fs::read(out.join("journal.jsonl")).unwrap();
+    let last = journal[..journal.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    for cut in [last - 1, last, last + 1, (last + journal.len()) / 2, journal.len() - 1] {
+        fs::write(out.join("journal.jsonl"), &journal[..cut]).unwrap();
+        succeed(folder, &["sweep", "small.toml"]);
+        assert_eq!(results(&out), whole, "cut at {cut}");
+    }
+}
+
+#[test]
+fn failed_points_are_records_and_the_status_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("s.toml"), "[grid]\nplan = ['kl']\nn = [1024, 1048576]\n").unwrap();
+    let output = rpu(folder, &["sweep", "s.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("1 of 2 points failed; the first: "), "{errors}");
+    let lines = fs::read_to_string(folder.join("out/results.jsonl")).unwrap();
+    let records: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records[1]["status"], "failed");
+    assert!(records[1]["error"].as_str().is_some_and(|error| error.contains("1048576")));
+
+    // Only --retry-failed runs it again.
+    let journal = || fs::read_to_string(folder.join("out/journal.jsonl")).unwrap().lines().count();
+    assert_eq!(journal(), 2);
+    rpu(folder, &["sweep", "s.toml"]);
+    assert_eq!(journal(), 2);
+    rpu(folder, &["sweep", "s.toml", "--retry-failed"]);
+    assert_eq!(journal(), 3);
+}
+
+#[test]
+fn a_task_of_a_job_array_takes_its_part() {
+    let folder = folder();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpu"));
+    command.current_dir(folder.path()).args(["sweep", "small.toml"]);
+    command
+        .env("SLURM_ARRAY_TASK_ID", "2")
+        .env("SLURM_ARRAY_TASK_COUNT", "4")
+        .env("SLURM_ARRAY_TASK_MIN", "1");
+    assert!(command.output().unwrap().status.success());
+    assert_eq!(names(&folder.path().join("out")), ["journal-2-of-4.jsonl", "sweep.json"]);
+}
