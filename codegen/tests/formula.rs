@@ -6,7 +6,7 @@ use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Function, Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
-use codegen::lower::{Dialect, transform};
+use codegen::lower::{Dialect, Memory, transform};
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Plan, Step};
 
@@ -19,7 +19,8 @@ fn code(plan: &Plan) -> Code {
     let tower = code.tower(Tower { n, modulus, root });
     let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
     let dialect = Dialect { gs_butterfly: true };
-    transform(&mut code, dialect, plan, tower, x, y, "scratch", None).unwrap();
+    let memory = Memory { input: x, output: y, scratch: "scratch", times: None };
+    transform(&mut code, dialect, plan, tower, memory).unwrap();
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
     code.claims.push(Claim { output: y, function, inputs: vec![x], tower });
     code
