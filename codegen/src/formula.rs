@@ -121,15 +121,15 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// The ring modulo `modulus`, for transforms of up to `n` points (a power of two): `root` must
-    /// be a primitive 2n-th root of unity.
+    /// The ring modulo `modulus`, for transforms of up to `n` points (a power of two, at most 2^30):
+    /// `root` must be a primitive 2n-th root of unity.
     ///
     /// # Errors
     /// Where the modulus is even or too small, or the root is none.
     pub fn new(modulus: u128, n: usize, root: u128) -> Result<Self, FormulaError> {
         let ring = Modulus::new(modulus)?;
-        let order = 2 * n;
-        if !n.is_power_of_two() || root >= modulus || ring.pow(root, n as u128) != modulus - 1 {
+        let order = n.saturating_mul(2);
+        if !is_size(n) || root >= modulus || ring.pow(root, n as u128) != modulus - 1 {
             return Err(FormulaError::Root { root, order, modulus });
         }
         Ok(Self { modulus: ring, root, order })
@@ -140,6 +140,11 @@ impl Ring {
         let exponent = exponent % order * (self.order / order);
         self.modulus.pow(self.root, if inverse { self.order - exponent } else { exponent } as u128)
     }
+}
+
+/// Whether there are transforms of that size: exponents of their roots fit 64 bits.
+fn is_size(n: usize) -> bool {
+    n.is_power_of_two() && n <= 1 << 30
 }
 
 /// A power of the root of unity of an order.
@@ -260,7 +265,7 @@ impl Diagonal {
     fn order(self) -> Result<usize, &'static str> {
         let log_n = self.n.checked_ilog2().unwrap_or(0);
         match self.family {
-            _ if !self.n.is_power_of_two() => Err("its size must be a power of two"),
+            _ if !is_size(self.n) => Err("its size must be a power of two, at most 2^30"),
             Family::Twiddle(m) if m == 0 || !self.n.is_multiple_of(m) => Err("m must divide n"),
             Family::Twiddle(_) => Ok(self.n),
             Family::Twist => Ok(2 * self.n),
@@ -336,8 +341,16 @@ impl Formula {
                 Ok(_) => Ok(diagonal.n),
                 Err(problem) => shape(problem),
             },
-            Self::Tensor(parts) => parts.iter().map(Self::size).product(),
-            Self::Sum(parts) => parts.iter().map(Self::size).sum(),
+            Self::Tensor(parts) | Self::Sum(parts) => {
+                let tensor = matches!(self, Self::Tensor(_));
+                let mut total = Some(usize::from(tensor));
+                for part in parts {
+                    let size = part.size()?;
+                    total =
+                        total.and_then(|t| if tensor { t.checked_mul(size) } else { t.checked_add(size) });
+                }
+                total.map_or_else(|| shape("its size is out of range"), Ok)
+            }
             Self::Compose(parts) => {
                 let sizes = parts.iter().map(Self::size).collect::<Result<Vec<_>, _>>()?;
                 match sizes[..] {
@@ -688,8 +701,8 @@ impl Rule {
     pub fn apply(self, transform: Transform) -> Result<Formula, FormulaError> {
         let Transform { n, inverse, negacyclic } = transform;
         let refuse = |needs| Err(FormulaError::Rule { rule: self, transform, needs });
-        if !n.is_power_of_two() || n < 2 {
-            return refuse("a power of two of at least 2 points");
+        if !is_size(n) || n < 2 {
+            return refuse("a power of two from 2 to 2^30 points");
         }
         let ntt = |n| {
             let part = Transform { n, inverse, negacyclic: false };

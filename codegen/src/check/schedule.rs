@@ -3,7 +3,8 @@
 use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{
-    AReg, AddressMode, Direction, Equation, Instr, Op, Operand, OperandKind, Program, Role, Space,
+    AReg, AddressMode, Direction, Equation, Instr, InvalidProgram, Op, Operand, OperandKind, Program, Role,
+    Space,
 };
 use sim::modular::Modulus;
 use std::collections::HashMap;
@@ -12,6 +13,9 @@ use thiserror::Error;
 /// Where the proof that a program carries out vector code breaks down.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ScheduleFault {
+    /// A program that no machine can take.
+    #[error(transparent)]
+    Invalid(#[from] InvalidProgram),
     /// Vector code that has no meaning by itself.
     #[error("instruction {inst} of the vector code {problem}")]
     Code {
@@ -63,6 +67,7 @@ pub enum ScheduleFault {
 /// # Errors
 /// The first place where the proof breaks down.
 pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
+    program.check()?;
     let mut terms = Terms::default();
     let expected = evaluate(code, &mut terms)?;
     equations(code, program)?;

@@ -1,0 +1,103 @@
+//! The passes of the classical plans are the factors of their formulas.
+
+mod interpret;
+
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{Function, Op, Role};
+use codegen::code::{BufferId, Claim, Code, Tower};
+use codegen::formula::{Formula, Ring, of};
+use codegen::lower::{Dialect, Memory, transform};
+use codegen::number::{largest_prime, smallest_root};
+use codegen::plan::{Algorithm, Plan, Step};
+
+/// The code of a plan alone.
+fn code(plan: &Plan) -> Code {
+    let n = 1u32 << plan.log_n;
+    let modulus = largest_prime(60, n.into()).unwrap();
+    let root = smallest_root(modulus, n.into()).unwrap();
+    let mut code = Code::default();
+    let tower = code.tower(Tower { n, modulus, root });
+    let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
+    let dialect = Dialect { gs_butterfly: true };
+    let memory = Memory { input: x, output: y, scratch: "scratch", times: None };
+    transform(&mut code, dialect, plan, tower, memory).unwrap();
+    let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
+    code.claims.push(Claim { output: y, function, inputs: vec![x], tower });
+    code
+}
+
+/// What the code leaves in memory after each pass.
+fn after_passes(code: &Code, x: &[u128]) -> Vec<Vec<u128>> {
+    let mut stores = 0;
+    let mut states = Vec::new();
+    interpret::run(code, &[x.to_vec()], |inst, memory| {
+        if inst.op != Op::Vstore {
+            return;
+        }
+        stores += 1;
+        if stores % (x.len() / VECTOR_LENGTH) == 0 {
+            let BufferId(buffer) = inst.memory.unwrap().buffer;
+            states.push(memory[buffer as usize].iter().map(|word| word.unwrap()).collect());
+        }
+    })
+    .unwrap();
+    states
+}
+
+fn ring(code: &Code) -> Ring {
+    let Tower { n, modulus, root } = code.towers[0];
+    Ring::new(modulus, n as usize, root).unwrap()
+}
+
+/// Compares the passes of a plan with the factors of its formula, on one vector.
+fn compare(plan: &Plan, x: &[u128]) {
+    let code = code(plan);
+    let ring = ring(&code);
+    let factors = of(plan.algorithm, plan.log_n).factors();
+    let mut factors = factors.iter().rev();
+    let mut y = x.to_vec();
+    let states = after_passes(&code, x);
+    assert_eq!(states.len(), plan.passes.len());
+    for (number, (pass, state)) in plan.passes.iter().zip(&states).enumerate() {
+        let stages = pass.steps.0.iter().filter(|step| matches!(step, Step::Stage(_))).count();
+        let mut take = |count: usize| factors.by_ref().take(count).cloned().collect::<Vec<Formula>>();
+        let mut factors = take(stages);
+        if number + 1 == plan.passes.len() {
+            // The twist and 1/n.
+            factors.extend(take(usize::MAX));
+        }
+        factors.reverse();
+        y = Formula::Compose(factors).apply(&ring, &y).unwrap();
+        assert!(y == *state, "pass {number} of {}", plan.name);
+    }
+}
+
+fn random(n: usize) -> Vec<u128> {
+    let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
+    std::iter::successors(Some(1), next).skip(8).map(|state| state >> 70).take(n).collect()
+}
+
+/// The product of the passes' matrices is the formula's matrix: on every unit vector.
+#[test]
+fn the_passes_of_korn_lambiotte_multiply_out_to_the_formula() {
+    let plan = Plan::korn_lambiotte(10, 1);
+    let code = code(&plan);
+    let (ring, formula) = (ring(&code), of(Algorithm::Forward, 10));
+    for column in 0..1 << 10 {
+        let unit: Vec<u128> = (0..1 << 10).map(|row| u128::from(row == column)).collect();
+        let states = after_passes(&code, &unit);
+        assert!(states[states.len() - 1] == formula.apply(&ring, &unit).unwrap(), "column {column}");
+    }
+}
+
+#[test]
+fn every_pass_is_a_product_of_consecutive_factors() {
+    for (log_n, depth) in [(11, 1), (12, 2), (13, 4), (14, 3), (16, 4)] {
+        let forward = Plan::korn_lambiotte(log_n, depth);
+        let x = random(1 << log_n);
+        compare(&forward, &x);
+        for algorithm in [Algorithm::Inverse, Algorithm::InverseTwisted] {
+            compare(&forward.reversed("pease", algorithm).unwrap(), &x);
+        }
+    }
+}
