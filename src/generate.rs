@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// How to compute it: best, kl, pease, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "best")]
     plan: String,
+    /// Say how it is computed, on standard error
+    #[arg(long)]
+    explain: bool,
     /// File to write: an object if it ends in .o, else text
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -64,6 +67,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         codegen::Error::Number(error) => number_failure(error),
         error => Failure::wrong(error, None),
     })?;
+    if args.explain {
+        eprint!("{}", kernel.explain(&machine));
+    }
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 

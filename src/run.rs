@@ -6,6 +6,7 @@ use crate::machine::MachineArgs;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
 use reports::run::{InputError, Mode, Options, RunError, run, table};
+use sim::trace::Trace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -36,6 +37,16 @@ pub(crate) struct Args {
     /// Do not simulate timing
     #[arg(long)]
     functional_only: bool,
+    /// Write a trace of the pipelines: kanata=FILE for Konata, perfetto=FILE for Perfetto's page,
+    /// ascii=FILE as text; FILE may be -
+    #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
+    traces: Vec<TraceFile>,
+    /// First instruction of an ASCII trace
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    from: usize,
+    /// Number of instructions of an ASCII trace
+    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    count: usize,
     /// How to print the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -54,6 +65,35 @@ fn named_file(text: &str) -> Result<NamedFile, String> {
             Ok(NamedFile { name: name.into(), path: path.into() })
         }
         _ => Err("write NAME=FILE, e.g. x=x.bin".into()),
+    }
+}
+
+/// A trace and where it goes.
+#[derive(Clone)]
+struct TraceFile {
+    kind: TraceKind,
+    path: PathBuf,
+}
+
+#[derive(Clone, Copy)]
+enum TraceKind {
+    Kanata,
+    Perfetto,
+    Ascii,
+}
+
+fn trace_file(text: &str) -> Result<TraceFile, String> {
+    let (kind, path) = text.split_once('=').unwrap_or((text, ""));
+    let kind = match kind {
+        "kanata" => TraceKind::Kanata,
+        "perfetto" => TraceKind::Perfetto,
+        "ascii" => TraceKind::Ascii,
+        _ => return Err("the traces are kanata=FILE, perfetto=FILE and ascii=FILE".into()),
+    };
+    if path.is_empty() {
+        Err("write KIND=FILE, e.g. ascii=-".into())
+    } else {
+        Ok(TraceFile { kind, path: path.into() })
     }
 }
 
@@ -83,6 +123,19 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {
             files::write_coefficients(path, words)?;
+        }
+    }
+    if let Some(timing) = outcome.timing.as_ref().filter(|_| !args.traces.is_empty()) {
+        let trace = Trace::new(&machine, &program, timing);
+        for TraceFile { kind, path } in &args.traces {
+            let mut content = Vec::new();
+            let written = match kind {
+                TraceKind::Kanata => trace.write_kanata(&mut content),
+                TraceKind::Perfetto => trace.write_perfetto(&mut content),
+                TraceKind::Ascii => trace.write_ascii(args.from, args.count, &mut content),
+            };
+            written.map_err(|error| Failure::Work(error.to_string()))?;
+            files::write(path, &content)?;
         }
     }
     let text = match args.format {

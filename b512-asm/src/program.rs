@@ -125,7 +125,7 @@ impl fmt::Display for Space {
 /// What a symbol's words are for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Data that the caller provides before each run.
+    /// Data that the caller provides before each run. The program may overwrite it.
     Input,
     /// A result that the caller reads after the run.
     Output,

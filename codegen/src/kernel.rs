@@ -1,6 +1,7 @@
 //! Kernels: ring operations as programs that stand on their own.
 
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
+use crate::formula;
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
 use crate::number::{NumberError, check_root, transform_modulus};
@@ -9,12 +10,13 @@ use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{
-    AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Program, Role, SReg, Segment,
-    Space, Symbol,
+    AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Pipe, Program, Role, SReg,
+    Segment, Space, Symbol,
 };
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::modular::Modulus;
+use sim::timing::{Cycle, simulate};
 use thiserror::Error;
 
 /// What is to be generated.
@@ -137,6 +139,34 @@ pub enum Error {
         /// Instructions that fit.
         available: usize,
     },
+}
+
+impl Kernel {
+    /// How the kernel is computed: formulas, plans, instructions, bounds and the distance from
+    /// them, as text.
+    pub fn explain(&self, machine: &Machine) -> String {
+        let mut text = String::new();
+        for plan in &self.recipe.plans {
+            text += &format!("formula  {}\n", formula::of(plan.algorithm, plan.log_n));
+            text += &format!("plan     {}, {} passes\n", plan.name, plan.passes.len());
+            for (number, pass) in plan.passes.iter().enumerate() {
+                let registers: Vec<String> = pass.registers.iter().map(|bit| bit.0.to_string()).collect();
+                text += &format!("  pass {number}: registers {}; {}\n", registers.join(" "), pass.steps);
+            }
+        }
+        let timing = simulate(machine, &self.program);
+        for pipe in Pipe::VECTOR {
+            let (count, busy) = (timing.instructions[pipe.index()], timing.busy[pipe.index()]);
+            text += &format!("{:<12} {count:>6} instructions, {busy:>7} cycles\n", pipe.name());
+        }
+        let (cycles, bounds) = (timing.cycles, timing.bounds);
+        let ratio = cycles.0 as f64 / bounds.resource.max(bounds.dependence).max(Cycle(1)).0 as f64;
+        text += &format!(
+            "{cycles} cycles; bounds: {} by resources, {} by dependence; {ratio:.2} times the larger\n",
+            bounds.resource, bounds.dependence
+        );
+        text
+    }
 }
 
 /// Generates a kernel for a machine.

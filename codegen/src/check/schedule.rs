@@ -379,7 +379,7 @@ impl<'a> Run<'a> {
         let ends = symbols().map(|symbol| symbol.start + symbol.words).chain([program.vdm.end()]);
         let empty = Cell { content: Word::Undefined, writable: false };
         let mut memory = vec![empty; ends.max().unwrap_or(0) as usize];
-        for symbol in symbols().filter(|symbol| matches!(symbol.role, Role::Output | Role::Scratch)) {
+        for symbol in symbols().filter(|symbol| symbol.role != Role::Table) {
             for word in 0..symbol.words {
                 memory[(symbol.start + word) as usize].writable = true;
             }
@@ -393,7 +393,7 @@ impl<'a> Run<'a> {
                     problem: "shares words with another input or table",
                 });
             }
-            *cell = Cell { content, writable: false };
+            cell.content = content;
             Ok(())
         };
         for (number, buffer) in code.buffers.iter().enumerate() {
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
                     let cell = &mut self.memory[at];
                     if !cell.writable {
                         return Err(format!(
-                            "overwrites word {at} of the memory, which is no result or scratch"
+                            "overwrites word {at} of the memory, which is a table or nothing"
                         ));
                     }
                     cell.content = Word::Lane(term, lane as u16);
