@@ -1,0 +1,106 @@
+//! The programs against the paper's figures, and against the targets that the library is to meet.
+
+use b512_asm::Function;
+use codegen::library::BUILT_IN;
+use codegen::number::{largest_prime, smallest_root};
+use codegen::{PlanChoice, Recipe, Request, generate};
+use rayon::prelude::*;
+use sim::Machine;
+use sim::machine::{BankMapping, Busyboard};
+use sim::timing::simulate;
+
+fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
+    let modulus = largest_prime(60, n.into()).unwrap();
+    let root = smallest_root(modulus, n.into()).unwrap();
+    Request { function, n, modulus, root, plan }
+}
+
+fn cycles(n: u32, plan: PlanChoice, machine: &Machine) -> u64 {
+    let kernel = generate(&request(Function::Ntt, n, plan), machine).unwrap();
+    simulate(machine, &kernel.program).cycles.0
+}
+
+/// Whether `value` lies within `percent` of `expected`.
+fn near(value: u64, expected: u64, percent: u64) -> bool {
+    value.abs_diff(expected) * 100 <= expected * percent
+}
+
+#[test]
+fn the_classical_program_takes_the_papers_cycles() {
+    let machine = Machine::rpu_128x128();
+    for (n, paper, percent) in [(1024, 309, 3), (16384, 2511, 10), (65536, 11305, 3)] {
+        let found = cycles(n, PlanChoice::Classical, &machine);
+        assert!(near(found, paper, percent), "n = {n}: {found} cycles, the paper has {paper}");
+    }
+}
+
+#[test]
+fn the_classical_program_has_the_papers_instructions_and_sensitivity() {
+    let machine = Machine::rpu_128x128();
+    let kernel = generate(&request(Function::Ntt, 65536, PlanChoice::Classical), &machine).unwrap();
+    let timing = simulate(&machine, &kernel.program);
+    let [load_store, compute, shuffle, _] = timing.instructions;
+    assert_eq!((compute, shuffle), (1024, 1920));
+    assert!(load_store < shuffle, "{load_store} loads and stores");
+    // The program stays the same; the machine changes.
+    let ratio = |change: fn(&mut Machine)| {
+        let mut machine = machine.clone();
+        change(&mut machine);
+        simulate(&machine, &kernel.program).cycles.0 as f64 / timing.cycles.0 as f64
+    };
+    let slower = ratio(|machine| machine.hple.initiation_interval = 2);
+    assert!((1.13..=1.19).contains(&slower), "initiation interval 2: {slower}; the paper has 1.16");
+    let slower = ratio(|machine| machine.vbar.latency_cycles = 10);
+    assert!((1.002..=1.032).contains(&slower), "load/store latency 10: {slower}; the paper has 1.017");
+}
+
+#[test]
+fn optimised_programs_beat_unoptimised_ones_as_in_the_paper() {
+    let ratios: Vec<f64> = [4, 8, 16, 32, 64, 128, 256]
+        .into_par_iter()
+        .map(|hples| {
+            let mut machine = Machine::rpu_128x128();
+            machine.hple.count = hples;
+            let take = |plan| cycles(65536, plan, &machine) as f64;
+            take(PlanChoice::Unoptimised) / take(PlanChoice::Classical)
+        })
+        .collect();
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!(mean >= 1.8, "{ratios:?}");
+}
+
+#[test]
+fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
+    let entries: Vec<_> =
+        BUILT_IN.entry.iter().flat_map(|e| e.targets.iter().map(move |target| (e, target))).collect();
+    assert!(entries.len() > 50, "the library has {} entries", entries.len());
+    entries.par_iter().for_each(|(entry, target)| {
+        let machine = target.machine.machine();
+        let plan = PlanChoice::Recipe(Box::<Recipe>::new(entry.recipe.clone()));
+        let function = entry.function.parse().unwrap();
+        let kernel = generate(&request(function, entry.n, plan), &machine).unwrap();
+        let found = simulate(&machine, &kernel.program).cycles.0;
+        assert_eq!(found, target.cycles, "{} {} on {:?}", entry.function, entry.n, target.machine);
+    });
+}
+
+#[test]
+fn the_best_programs_beat_the_papers() {
+    use BankMapping::{Interleaved, Xor};
+    use Busyboard::{SharedReads, Strict};
+    let targets = [
+        (Interleaved, Strict, 65536, 8600),
+        (Interleaved, SharedReads, 65536, 8200),
+        (Xor, Strict, 65536, 7600),
+        (Xor, SharedReads, 65536, 6900),
+        (Interleaved, Strict, 16384, 2050),
+        (Interleaved, Strict, 1024, 309),
+    ];
+    for (mapping, busyboard, n, most) in targets {
+        let mut machine = Machine::rpu_128x128();
+        machine.vdm.mapping = mapping;
+        machine.frontend.busyboard = busyboard;
+        let found = cycles(n, PlanChoice::Best, &machine);
+        assert!(found <= most, "{mapping:?} {busyboard:?} {n}: {found} cycles, more than {most}");
+    }
+}
