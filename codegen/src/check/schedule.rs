@@ -384,7 +384,7 @@ impl<'a> Run<'a> {
                 memory[(symbol.start + word) as usize].writable = true;
             }
         }
-        let mut initialise = |address: u32, content, symbol: &str| {
+        let mut initialise = |address: u32, content, writable, symbol: &str| {
             let cell = &mut memory[address as usize];
             if cell.content != Word::Undefined {
                 let symbol = symbol.to_owned();
@@ -393,7 +393,7 @@ impl<'a> Run<'a> {
                     problem: "shares words with another input or table",
                 });
             }
-            cell.content = content;
+            *cell = Cell { content, writable };
             Ok(())
         };
         for (number, buffer) in code.buffers.iter().enumerate() {
@@ -407,13 +407,13 @@ impl<'a> Run<'a> {
             if buffer.role == Role::Input {
                 for word in 0..buffer.words {
                     let content = Word::Input(BufferId(number as u32), word);
-                    initialise(symbol.start + word, content, &buffer.name)?;
+                    initialise(symbol.start + word, content, true, &buffer.name)?;
                 }
             }
         }
         for segment in &program.vdm.segments {
             for (address, &word) in (segment.start..).zip(&segment.words) {
-                initialise(address, terms.number(word), "the initial contents of the memory")?;
+                initialise(address, terms.number(word), false, "the initial contents of the memory")?;
             }
         }
         let mut addresses = [0; REGISTERS];
