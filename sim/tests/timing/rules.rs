@@ -14,7 +14,8 @@ pub(crate) fn v(register: usize) -> VReg {
 }
 
 /// What the tests below count on, whatever the paper's machine is calibrated to.
-const FIXED: [&str; 2] = ["frontend.source_release=complete", "frontend.dispatch_to_issue_cycles=1"];
+const FIXED: [&str; 3] =
+    ["frontend.source_release=complete", "frontend.dispatch_to_issue_cycles=1", "sbar.latency_cycles=5"];
 
 /// The machine of the tests with changes.
 pub(crate) fn machine(changes: &[&str]) -> Machine {
