@@ -698,17 +698,22 @@ impl<'a> Scheduler<'a> {
             self.commit(candidate);
             return Ok(true);
         }
-        let next_read =
-            |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
-        let victim = VReg::all()
-            .filter_map(|reg| match self.contents[reg.index()] {
-                Content::Value(value) => Some((next_read(value), value, reg)),
-                _ => None,
-            })
-            .max();
-        let Some((_, value, reg)) = victim else { return Ok(false) };
+        let Some((value, reg)) = self.furthest_value(&[]) else { return Ok(false) };
         self.spill(value, reg)?;
         Ok(true)
+    }
+
+    /// The value in a register outside of `taken` whose next read is the furthest, and where it is.
+    fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
+        let next_read =
+            |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
+        let values = VReg::all().filter(|reg| !taken.contains(reg)).filter_map(|reg| {
+            match self.contents[reg.index()] {
+                Content::Value(value) => Some((next_read(value), value, reg)),
+                _ => None,
+            }
+        });
+        values.max().map(|(_, value, reg)| (value, reg))
     }
 
     fn spill(&mut self, value: ValueId, reg: VReg) -> Result<(), ScheduleError> {
@@ -790,16 +795,7 @@ impl<'a> Scheduler<'a> {
             self.contents[reg.index()] = Content::Free;
             return Ok(reg);
         }
-        let next_read =
-            |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
-        let (_, value, reg) = VReg::all()
-            .filter(|reg| !taken.contains(reg))
-            .filter_map(|reg| match self.contents[reg.index()] {
-                Content::Value(value) => Some((next_read(value), value, reg)),
-                _ => None,
-            })
-            .max()
-            .expect("an instruction uses at most five registers");
+        let (value, reg) = self.furthest_value(taken).expect("an instruction uses at most five registers");
         self.spill(value, reg)?;
         Ok(reg)
     }
