@@ -77,7 +77,8 @@ impl Compiler {
     }
 }
 
-/// -Og: compiling takes longer than running. Without -ffp-contract=off the compiler may fuse multiplications and additions where the kernel does not.
+/// -Og: compiling takes longer than running. Without -ffp-contract=off the compiler may fuse multiplications and additions
+/// where the kernel does not.
 const OPTIONS: [&str; 6] =
     ["-std=gnu++20", "-Og", "-fPIC", "-shared", "-ffp-contract=off", "-Wno-unknown-pragmas"];
 
