@@ -323,14 +323,14 @@ impl<W: Word> Plan<W> {
         let beside = if self.heart_is_products_alone() { passes.len() } else { last };
         let mut launches = Vec::new();
         for (start, count) in self.chunks(left.words)? {
-            for number in 0..beside {
+            for (number, pass) in passes[..beside].iter().enumerate() {
                 let kernel = match &product.forward_truncated {
                     Some(kernel) if number == last => kernel,
                     _ => &self.forward[number],
                 };
                 for batch in [left, right] {
                     let tables = &self.forward_tables;
-                    launches.push(self.pass_launch(kernel, &passes[number], batch, start, tables, count));
+                    launches.push(self.pass_launch(kernel, pass, batch, start, tables, count));
                 }
             }
             let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
@@ -455,7 +455,7 @@ impl<W: Word> Plan<W> {
 
     /// Bytes of the polynomials that are interleaved with each other.
     fn group_bytes(&self) -> usize {
-        self.polynomial_words() * size_of::<W>() << self.recipe.interleave_log
+        (self.polynomial_words() << self.recipe.interleave_log) * size_of::<W>()
     }
 
     fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {

@@ -240,15 +240,14 @@ mod tests {
 
     #[test]
     fn edges_join_what_touches_the_same_data() {
-        let [a, b] = [0..8, 8..16];
-        let (only_a, only_b) = ([a.clone()], [b.clone()]);
+        let [only_a, only_b, half_of_each] = [0..8, 8..16, 4..12].map(std::iter::once).map(Vec::from_iter);
         let touches = [
             Touches { reads: &[], writes: &only_a },
             Touches { reads: &[], writes: &only_b },
             Touches { reads: &only_b, writes: &only_a },
             Touches { reads: &only_b, writes: &[] },
             Touches { reads: &[], writes: &only_b },
-            Touches { reads: &[], writes: &[4..12] },
+            Touches { reads: &[], writes: &half_of_each },
         ];
         let found = edges(&touches);
         // The last one meets both, but what it waits for has waited for all the others.

@@ -232,8 +232,8 @@ impl Graph {
     pub(crate) fn launch(&self) -> Result<(), Error> {
         match self {
             Graph::Recorded(graph) => graph.launch(),
-            // SAFETY: the executable graph and the stream live.
             Graph::Built(built) => {
+                // SAFETY: the executable graph and the stream live.
                 unsafe { sys::cuGraphLaunch(built.executable, built.stream.cu_stream()) }.result()
             }
         }
