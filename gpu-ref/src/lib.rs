@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+pub mod ablation;
 pub mod crosscheck;
 mod device;
 mod error;

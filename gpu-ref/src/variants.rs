@@ -80,6 +80,33 @@ impl Recipe {
         })
     }
 
+    /// Cheddar's transform with other parameters than its own (128 x 512, 16 and 8 points, 16 columns at N = 2^16): 2^`column_log`
+    /// points a column in the first kernel, 2^`points_log` points a thread in each kernel and 2^`columns_log` columns a block in
+    /// the first.
+    ///
+    /// # Errors
+    /// As [`Recipe::check`].
+    pub fn cheddar(
+        log_n: u32,
+        column_log: u32,
+        points_log: [u32; 2],
+        columns_log: u32,
+    ) -> Result<Self, Error> {
+        let mut own = Self::new(Strategy::Cheddar, 32, log_n)?;
+        let pass = |first, stages, points_log, lanes_log, blocks| Pass {
+            first,
+            stages,
+            points_log,
+            lanes_log,
+            blocks,
+        };
+        own.passes = vec![
+            pass(0, column_log, points_log[0], columns_log, 1),
+            pass(column_log, log_n.saturating_sub(column_log), points_log[1], 1, 1),
+        ];
+        Self::sound(own)
+    }
+
     /// A transform of the same passes whose blocks exchange data through global memory.
     #[must_use]
     pub fn without_shared_memory(self) -> Self {
@@ -105,7 +132,8 @@ impl Recipe {
         if own.passes.len() != 2 {
             return Err(Error::Dimension { n: 1 << log_n, min: 1 << 13, max: 1 << 17 });
         }
-        for (pass, lanes_log) in own.passes.iter_mut().zip([2, 4]) {
+        // With few points a thread, a block has room for fewer columns.
+        for (pass, lanes_log) in own.passes.iter_mut().zip([points_log.min(2), 4]) {
             (pass.points_log, pass.lanes_log) = (points_log, lanes_log);
         }
         Self::sound(own)

@@ -30,6 +30,18 @@ fn polynomial<W: Word>(moduli: &[Modulus<W>], number: usize, rng: &mut StdRng) -
     coefficients.map(|q| W::narrow(if number == 0 { q - 1 } else { rng.random_range(0..q) })).collect()
 }
 
+/// A function of two polynomials applied to every polynomial and limb of two batches.
+fn model<W: Word>(
+    moduli: &[Modulus<W>],
+    left: &[W],
+    right: &[W],
+    f: impl Fn(&Modulus<W>, &[W], &[W]) -> Vec<W>,
+) -> Vec<W> {
+    let n = moduli[0].n();
+    let pairs = left.chunks(n).zip(right.chunks(n)).zip(moduli.iter().cycle());
+    pairs.flat_map(|((x, y), modulus)| f(modulus, x, y)).collect()
+}
+
 /// Both directions and the product of a recipe, on two moduli and as many polynomials as it interleaves, but at least two.
 fn check<W: Word>(device: &Device, recipe: &Recipe) {
     let (n, bits) = (1 << recipe.log_n, recipe.strategy.modulus_bits(W::BITS));
@@ -40,23 +52,18 @@ fn check<W: Word>(device: &Device, recipe: &Recipe) {
     let mut inputs =
         || (0..polynomials).flat_map(|number| polynomial(&moduli, number, &mut rng)).collect::<Vec<_>>();
     let (left, right) = (inputs(), inputs());
-    let model = |f: &dyn Fn(&Modulus<W>, &[W], &[W]) -> Vec<W>| -> Vec<W> {
-        let pairs = left.chunks(n).zip(right.chunks(n)).zip(moduli.iter().cycle());
-        pairs.flat_map(|((x, y), modulus)| f(modulus, x, y)).collect()
-    };
-
     let report = |what: &str, got: &[W], want: &[W]| {
         if let Some(at) = got.iter().zip(want).position(|(g, w)| g != w) {
             let (got, want, seed) = (got[at], want[at], *SEED);
             panic!("{what} of {recipe:?}, word {at}: got {got:?}, want {want:?}; GPU_REF_SEED={seed}");
         }
     };
-    let transformed = model(&|modulus, x, _| host::forward(modulus, x));
+    let transformed = model(&moduli, &left, &right, |modulus, x, _| host::forward(modulus, x));
     report("forward", &plan.run(Direction::Forward, &left).unwrap(), &transformed);
     report("inverse", &plan.run(Direction::Inverse, &transformed).unwrap(), &left);
     let (mut x, mut y) = (plan.upload(&left).unwrap(), plan.upload(&right).unwrap());
     plan.multiply(&mut x, &mut y).unwrap();
-    report("product", &plan.download(&x).unwrap(), &model(&host::product));
+    report("product", &plan.download(&x).unwrap(), &model(&moduli, &left, &right, host::product));
 }
 
 fn check_all(recipes: &[Recipe], sizes: [&LazyLock<Option<Device>>; 2]) {
