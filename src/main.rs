@@ -6,6 +6,7 @@
 
 mod assemble;
 mod completions;
+mod crosscheck;
 mod diagnostics;
 mod disassemble;
 mod explain;
@@ -47,6 +48,8 @@ enum Command {
     Tune(tune::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
+    /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
+    Crosscheck(crosscheck::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Crosscheck(args) => crosscheck::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),
