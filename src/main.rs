@@ -15,6 +15,7 @@ mod generate;
 mod isa;
 mod machine;
 mod plot;
+mod reproduce;
 mod run;
 mod sweep;
 mod tune;
@@ -47,6 +48,8 @@ enum Command {
     Tune(tune::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
+    /// Regenerate the paper's figures and hold its claims against ours
+    Reproduce(reproduce::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),

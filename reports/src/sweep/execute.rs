@@ -11,6 +11,7 @@ use codegen::number::NumberError;
 use rayon::prelude::*;
 use sim::{Machine, timing};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -53,6 +54,35 @@ pub fn execute(
     generate: &Generate<'_>,
     progress: &(dyn Fn(&Record) + Sync),
 ) -> Result<(), JournalError> {
+    let journal = Mutex::new(journal);
+    let append = |_, record: Record| {
+        journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record)?;
+        progress(&record);
+        Ok(())
+    };
+    each(plan, points, generate, &append)
+}
+
+/// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
+/// in the order of the sweep; nothing is written.
+pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
+    let points: Vec<usize> = (0..plan.points.len()).collect();
+    let slots: Vec<OnceLock<Record>> = points.iter().map(|_| OnceLock::new()).collect();
+    let keep = |index: usize, record| {
+        slots[index].set(record).expect("every point has one record");
+        Ok::<_, Infallible>(())
+    };
+    let Ok(()) = each(plan, &points, generate, &keep);
+    slots.into_iter().map(|slot| slot.into_inner().expect("every point has a record")).collect()
+}
+
+/// Simulates points and hands the record of each, with its index, to `done`.
+fn each<E: Send>(
+    plan: &Plan,
+    points: &[usize],
+    generate: &Generate<'_>,
+    done: &(dyn Fn(usize, Record) -> Result<(), E> + Sync),
+) -> Result<(), E> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_program: HashMap<&str, usize> = HashMap::new();
     for &index in points {
@@ -62,18 +92,14 @@ pub fn execute(
         });
         groups[group].push(index);
     }
-    let journal = Mutex::new(journal);
     let checker = Checker::new(plan.seed);
-    let append = |index: usize, result: Result<RunReport, String>| {
+    let record = |index: usize, result: Result<RunReport, String>| {
         let point = &plan.manifest.points[index];
         let (status, error, report) = match result {
             Ok(report) => (Status::Ok, None, Some(report)),
             Err(error) => (Status::Failed, Some(error), None),
         };
-        let record = Record { key: point.key.clone(), status, error, point: point.settings.clone(), report };
-        journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record)?;
-        progress(&record);
-        Ok(())
+        Record { key: point.key.clone(), status, error, point: point.settings.clone(), report }
     };
     groups.par_iter().try_for_each(|group| {
         let first = &plan.points[group[0]];
@@ -86,7 +112,7 @@ pub fn execute(
                 .as_ref()
                 .map_err(String::clone)
                 .and_then(|program| guarded(|| simulate(program, &plan.points[index].machine, &checker)));
-            append(index, result)
+            done(index, record(index, result))
         })
     })
 }

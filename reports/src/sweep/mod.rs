@@ -28,7 +28,7 @@ mod plan;
 mod results;
 
 pub use definition::{Definition, FIG4, Reference, ScheduleFor};
-pub use execute::{Generate, execute, generate, pending};
+pub use execute::{Generate, execute, generate, pending, records};
 pub use journal::{Journal, JournalError};
 pub use plan::{Manifest, ManifestPoint, Plan, PlannedPoint, Shard, ShardError, parse_u128};
 pub use results::{Record, Results, Status};
