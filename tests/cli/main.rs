@@ -3,4 +3,5 @@
 mod common;
 mod programs;
 mod refuse;
+mod reproduce;
 mod sweep;

@@ -11,39 +11,39 @@ use serde::Serialize;
 
 /// A claim of the paper.
 #[derive(Debug)]
-pub struct Claim {
+pub(super) struct Claim {
     /// Its number here.
-    pub id: &'static str,
+    pub(super) id: &'static str,
     /// What the paper says, in one sentence.
-    pub sentence: &'static str,
+    pub(super) sentence: &'static str,
     /// Where it says so.
-    pub place: &'static str,
+    pub(super) place: &'static str,
     /// What it comes to in numbers; none where nothing of ours can be held against it.
-    pub parts: &'static [Part],
+    pub(super) parts: &'static [Part],
     /// Why we miss it, if we do.
-    pub reason: &'static str,
+    pub(super) reason: &'static str,
     /// What else must be known to read the comparison.
-    pub remark: Option<fn(&Evaluation) -> String>,
+    pub(super) remark: Option<fn(&Evaluation) -> String>,
 }
 
 /// A number of a claim.
 #[derive(Debug)]
-pub struct Part {
+pub(super) struct Part {
     /// What is measured.
-    pub quantity: &'static str,
+    pub(super) quantity: &'static str,
     /// Its unit; empty for ratios and counts.
-    pub unit: &'static str,
+    pub(super) unit: &'static str,
     /// What the paper has.
-    pub paper: Expected,
+    pub(super) paper: Expected,
     /// How our number came about.
-    pub origin: Origin,
+    pub(super) origin: Origin,
     /// Measures it.
-    pub ours: fn(&Evaluation) -> f64,
+    pub(super) ours: fn(&Evaluation) -> f64,
 }
 
 /// What the paper has, and how close is close enough.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Expected {
+pub(super) enum Expected {
     /// This value, within 5%.
     Value(f64),
     /// About this value: within 10%.
@@ -168,7 +168,7 @@ fn four_digits<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok
 
 impl Expected {
     /// Whether a value of ours agrees.
-    pub fn holds(self, ours: f64) -> bool {
+    pub(super) fn holds(self, ours: f64) -> bool {
         let within = |low: f64, high: f64| (low..=high).contains(&ours);
         match self {
             Self::Value(paper) => (ours - paper).abs() <= VALUE * paper.abs(),
@@ -185,7 +185,7 @@ impl Expected {
     /// What the paper has, in words.
     fn text(self) -> String {
         match self {
-            Self::Value(paper) | Self::Percent(paper) | Self::Exactly(paper) => paper.to_string(),
+            Self::Value(paper) | Self::Percent(paper) | Self::Exactly(paper) => significant(paper, 4),
             Self::About(paper) => format!("about {paper}"),
             Self::PercentBetween(low, high) | Self::Between(low, high) => format!("{low} to {high}"),
             Self::MoreThan(paper) => format!("more than {paper}"),
@@ -204,7 +204,9 @@ impl Expected {
             if points.abs() < 0.05 { "0 points".to_owned() } else { format!("{points:+.1} points") }
         };
         match self {
-            Self::Value(paper) | Self::About(paper) | Self::Exactly(paper) => relative(paper),
+            Self::Value(paper) | Self::About(paper) => relative(paper),
+            Self::Exactly(paper) if paper == ours => "equal".to_owned(),
+            Self::Exactly(paper) => format!("{:+}", ours - paper),
             Self::Percent(paper) => points(paper),
             Self::Between(low, high) | Self::PercentBetween(low, high) if (low..=high).contains(&ours) => {
                 "within".to_owned()
@@ -224,7 +226,7 @@ impl Expected {
 
 impl Claim {
     /// Holds the claim against the simulations.
-    pub fn assess(&self, evaluation: &Evaluation) -> Assessment {
+    pub(super) fn assess(&self, evaluation: &Evaluation) -> Assessment {
         let compare = |part: &Part| {
             let ours = (part.ours)(evaluation);
             let verdict = if part.paper.holds(ours) { Verdict::Agrees } else { Verdict::Miss };
@@ -286,7 +288,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts.
-    pub fn of(assessments: &[Assessment]) -> Self {
+    pub(super) fn of(assessments: &[Assessment]) -> Self {
         let agrees = |a: &&Assessment| a.verdict == Verdict::Agrees;
         let parts = || assessments.iter().flat_map(|assessment| &assessment.parts);
         let good = |part: &&Comparison| part.verdict == Verdict::Agrees;
@@ -346,6 +348,8 @@ mod tests {
         assert_eq!(Between(1.5, 2.0).deviation(1.7), "within");
         assert_eq!(Between(1.5, 2.0).deviation(1.2), "-20.0%");
         assert_eq!(MoreThan(2.0).deviation(1.0), "not so");
+        assert_eq!(Exactly(1.0).deviation(3.0), "+2");
+        assert_eq!(Exactly(1024.0).deviation(1024.0), "equal");
     }
 
     #[test]

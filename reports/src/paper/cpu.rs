@@ -11,6 +11,7 @@ use codegen::number;
 use sim::cpu::Ntt;
 use sim::modular::Modulus;
 use std::num::NonZeroUsize;
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,9 @@ const SIZES: [u32; 4] = [1024, 4096, 16384, 65536];
 /// The sizes of the modulus, in bits.
 const BITS: [u32; 2] = [64, 128];
 /// How long each measurement takes at least.
-const EACH: Duration = Duration::from_millis(120);
+const EACH: Duration = Duration::from_millis(200);
+/// How long a batch takes, about.
+const BATCH: Duration = Duration::from_millis(1);
 
 /// A measured transform.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -65,7 +68,7 @@ impl Measurements {
     }
 
     /// The table of the measurements, with the simulated times beside them.
-    pub fn table(&self, evaluation: &Evaluation) -> Table {
+    pub(super) fn table(&self, evaluation: &Evaluation) -> Table {
         let header = vec![
             "modulus_bits",
             "n",
@@ -86,7 +89,7 @@ impl Measurements {
     }
 
     /// A chart of the speed-up over them.
-    pub fn drawing(&self, evaluation: &Evaluation) -> plot::Figure {
+    pub(super) fn drawing(&self, evaluation: &Evaluation) -> plot::Figure {
         let mut kinds: Vec<(u32, usize)> = self.timings.iter().map(|t| (t.bits, t.threads)).collect();
         kinds.dedup();
         kinds.sort_unstable();
@@ -124,21 +127,28 @@ fn transform(bits: u32, n: u32) -> Result<Ntt, String> {
     Ntt::new(modulus, n as usize, root).map_err(|error| error.to_string())
 }
 
-/// Microseconds a transform: the best of several batches, each of which all threads begin together.
+/// Microseconds a transform: the best of many short batches, each of which all threads begin
+/// together. Short ones find a moment in which the machine does nothing else.
 fn measure(ntt: &Ntt, threads: usize) -> f64 {
     let mut data: Vec<Vec<u128>> = (0..threads).map(|_| (0..ntt.len() as u128).collect()).collect();
     let mut batch = |count: usize| {
-        let begin = Instant::now();
+        let start = Barrier::new(threads);
         thread::scope(|scope| {
-            for x in &mut data {
-                scope.spawn(move || (0..count).for_each(|_| ntt.forward(x)));
-            }
-        });
-        begin.elapsed()
+            let run = |x: &mut [u128]| {
+                start.wait();
+                let begin = Instant::now();
+                (0..count).for_each(|_| ntt.forward(x));
+                begin.elapsed()
+            };
+            let (first, others) = data.split_first_mut().expect("there is at least one thread");
+            let others: Vec<_> = others.iter_mut().map(|x| scope.spawn(move || run(x))).collect();
+            let first = run(first);
+            let slowest = others.into_iter().map(|other| other.join().expect("a transform does not panic"));
+            slowest.fold(first, Duration::max)
+        })
     };
     let once = batch(1).max(Duration::from_nanos(1));
-    // Batches long enough that starting the threads does not count.
-    let count = (EACH.as_secs_f64() / 6.0 / once.as_secs_f64()).ceil().max(1.0) as usize;
+    let count = (BATCH.as_secs_f64() / once.as_secs_f64()).ceil().max(1.0) as usize;
     let begin = Instant::now();
     let mut best = f64::INFINITY;
     while begin.elapsed() < EACH || best == f64::INFINITY {

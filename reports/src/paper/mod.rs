@@ -199,3 +199,22 @@ pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     };
     files.iter().find(differs).map(|(name, _)| name.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_file_that_differs_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, content: &str| (name.to_owned(), content.as_bytes().to_vec());
+        let files = [file("a.png", "1"), file("b.csv", "2"), file("c.csv", "3")];
+        assert_eq!(difference(&files, folder.path()).as_deref(), Some("a.png"));
+        for (name, content) in [("a.png", "other pixels"), ("b.csv", "2"), ("c.csv", "4")] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        assert_eq!(difference(&files, folder.path()).as_deref(), Some("c.csv"));
+        std::fs::write(folder.path().join("c.csv"), "3").unwrap();
+        assert_eq!(difference(&files, folder.path()), None);
+    }
+}

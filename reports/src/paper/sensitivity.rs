@@ -30,7 +30,6 @@ pub(super) fn multiplier(evaluation: &Evaluation) -> Figure {
             y_label: "Clock cycles".into(),
             series_label: "II (cycles)".into(),
             series: series.into(),
-            ticks: Vec::new(),
         })
     };
     let panels = Code::BOTH.map(&mut panel).into();
@@ -74,7 +73,6 @@ pub(super) fn crossbars(evaluation: &Evaluation) -> Figure {
             y_label: "Clock cycles".into(),
             series_label: "LS latency, VBAR (cycles)".into(),
             series: series.into(),
-            ticks: Vec::new(),
         })
     };
     let panels = Code::BOTH.map(&mut panel).into();

@@ -39,6 +39,14 @@ impl Axis {
         Some(axis)
     }
 
+    /// A linear axis for `values`, all finite; `None` if there are none.
+    pub(super) fn linear(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let low = values.clone().min_by(f64::total_cmp)?;
+        let high = values.max_by(f64::total_cmp)?;
+        let span = if high > low { high - low } else { high.abs().max(1.0) };
+        Some(Self { scale: Scale::Linear, low: low - MARGIN * span, high: high + MARGIN * span })
+    }
+
     /// A linear axis from 0 to `high`, with room for a label above it.
     pub(super) fn from_zero(high: f64) -> Self {
         Self { scale: Scale::Linear, low: 0.0, high: high * (1.0 + 2.0 * MARGIN) }

@@ -16,7 +16,7 @@ pub struct Bars {
     pub x_label: String,
     /// Quantity and unit of the bars.
     pub y_label: String,
-    /// The categories, from left to right.
+    /// The categories, from left to right; a label may have two lines.
     pub categories: Vec<String>,
     /// The series, at most [`MAX_SERIES`].
     pub series: Vec<Bar>,

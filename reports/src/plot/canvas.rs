@@ -195,7 +195,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.fill(rect, color)?;
         let hatch = if luminance(color) < 0.5 { WHITE } else { INK };
         let step = self.pixels(7.0);
-        let mut draw = |from: Pixel, to: Pixel| self.line(&[from, to], hatch.mix(0.8), 0.8);
+        let draw = |from: Pixel, to: Pixel| self.line(&[from, to], hatch.mix(0.8), 0.8);
         for &direction in lines {
             match direction {
                 Hatch::Horizontal | Hatch::Vertical => {

@@ -119,7 +119,7 @@ pub(super) fn vertical<DB: DrawingBackend>(
     canvas.line(&[(plot.x, plot.y), (plot.x, bottom), (plot.x + plot.width, bottom)], INK.to_rgba(), 1.0)
 }
 
-/// Writes a label below the horizontal axis at each of some places.
+/// Writes a label, of one line or two, below the horizontal axis at each of some places.
 pub(super) fn horizontal<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     plot: Rect,
@@ -128,8 +128,10 @@ pub(super) fn horizontal<DB: DrawingBackend>(
     let bottom = plot.y + plot.height;
     for (x, label) in ticks {
         canvas.line(&[(x, bottom), (x, bottom + canvas.pixels(4.0))], INK.to_rgba(), 1.0)?;
-        let at = (x, bottom + canvas.pixels(14.0));
-        canvas.text(&label, at, HPos::Center, canvas.font(LABEL), INK)?;
+        for (row, text) in label.lines().enumerate() {
+            let at = (x, bottom + canvas.pixels(14.0 + 14.0 * row as f64));
+            canvas.text(text, at, HPos::Center, canvas.font(LABEL), INK)?;
+        }
     }
     Ok(())
 }

@@ -18,11 +18,8 @@ pub struct Lines {
     pub y_label: String,
     /// What the lines have in common, before the legend; empty without.
     pub series_label: String,
-    /// The lines, at most [`MAX_SERIES`].
+    /// The lines, at most [`MAX_SERIES`]. The horizontal axis has labels at the points of the first.
     pub series: Vec<Line>,
-    /// Where the horizontal axis has labels, with their texts; the points of the first line where
-    /// there are none.
-    pub ticks: Vec<(f64, String)>,
 }
 
 /// One line.
@@ -42,7 +39,7 @@ pub(super) fn draw<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     let series = &lines.series[..lines.series.len().min(MAX_SERIES)];
     let points = || series.iter().flat_map(|line| line.points.iter().copied());
-    let x_axis = Axis::new(points().map(|(x, _)| x)).ok_or(PlotError::Empty)?;
+    let x_axis = Axis::linear(points().map(|(x, _)| x)).ok_or(PlotError::Empty)?;
     let y_axis = Axis::new(points().map(|(_, y)| y)).ok_or(PlotError::Empty)?;
     let texts = Texts {
         title: &lines.title,
@@ -58,9 +55,8 @@ pub(super) fn draw<DB: DrawingBackend>(
     let plot = frame::around(canvas, region, &texts, Swatch::Marker)?;
     frame::vertical(canvas, plot, &y_axis)?;
     let across = |x: f64| plot.x + plot.width * x_axis.share(x);
-    let points_of_first = || series[0].points.iter().map(|&(x, _)| (x, x.to_string()));
-    let ticks = if lines.ticks.is_empty() { points_of_first().collect() } else { lines.ticks.clone() };
-    frame::horizontal(canvas, plot, ticks.into_iter().map(|(x, label)| (across(x), label)))?;
+    let ticks = series[0].points.iter().map(|&(x, _)| (across(x), x.to_string()));
+    frame::horizontal(canvas, plot, ticks)?;
 
     let place = |&(x, y): &(f64, f64)| -> Pixel { (across(x), frame::height(plot, &y_axis, y)) };
     for (line, (color, _)) in series.iter().zip(MARKERS) {

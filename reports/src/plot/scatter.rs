@@ -91,7 +91,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
 
-    // From the back to the front: series, front, other designs, designs of the front, references.
+    // From the back to the front: series, front, other designs, references, designs of the front.
     if !one_series && designs.len() <= NAMED_POINTS {
         for series in 0..chart.series.len() {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
@@ -104,12 +104,12 @@ pub(super) fn draw<DB: DrawingBackend>(
         let (color, shape) = marker(design.series);
         canvas.marker(shape, design.pixel, radius, color.mix(0.75), INK.mix(0.6))?;
     }
+    for reference in references() {
+        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
+    }
     for &i in &front {
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
-    }
-    for reference in references() {
-        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
     }
 
     // Names keep off everything drawn so far.

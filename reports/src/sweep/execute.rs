@@ -204,3 +204,23 @@ impl Checker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
+
+    #[test]
+    fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
+        let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| records(&plan, &generate))
+        };
+        let found = with(1);
+        assert_eq!(found, with(3));
+        assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
+        assert!(found.iter().map(|r| &r.key).eq(plan.points.iter().map(|p| &p.key)));
+    }
+}
