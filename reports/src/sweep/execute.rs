@@ -12,6 +12,7 @@ use codegen::number::NumberError;
 use rayon::prelude::*;
 use sim::{Machine, timing};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -97,22 +98,48 @@ pub fn execute(
     generate: &Generate<'_>,
     progress: &(dyn Fn(&Record) + Sync),
 ) -> Result<Spent, JournalError> {
-    let meter = Meter::default();
     let journal = Mutex::new(journal);
-    let append = |point: &PlannedPoint, result: Result<RunReport, String>| {
-        let (status, error, report) = match result {
-            Ok(report) => (Status::Ok, None, Some(report)),
-            Err(error) => (Status::Failed, Some(error), None),
-        };
-        let (key, point) = (point.key.clone(), point.settings.clone());
-        let record = Record { key, status, error, rung: None, point, report };
+    let append = |record: Record| {
         let line = record.line()?;
         journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
         progress(&record);
         Ok(())
     };
+    each(plan.seed, points, generate, &append)
+}
+
+/// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
+/// in the order of the sweep; nothing is written.
+pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
+    let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+    let known = Mutex::new(HashMap::new());
+    let keep = |record: Record| {
+        known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key.clone(), record);
+        Ok::<_, Infallible>(())
+    };
+    let Ok(_) = each(plan.seed, &points, generate, &keep);
+    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    points.iter().map(|point| known[&point.key].clone()).collect()
+}
+
+/// Simulates points and hands the record of each to `done`, in the order in which they end.
+fn each<E: Send>(
+    seed: u64,
+    points: &[&PlannedPoint],
+    generate: &Generate<'_>,
+    done: &(dyn Fn(Record) -> Result<(), E> + Sync),
+) -> Result<Spent, E> {
+    let meter = Meter::default();
+    let end = |point: &PlannedPoint, result: Result<RunReport, String>| {
+        let (status, error, report) = match result {
+            Ok(report) => (Status::Ok, None, Some(report)),
+            Err(error) => (Status::Failed, Some(error), None),
+        };
+        let (key, point) = (point.key.clone(), point.settings.clone());
+        done(Record { key, status, error, rung: None, point, report })
+    };
     let requests = Requests::default();
-    let checker = Checker::new(plan.seed);
+    let checker = Checker::new(seed);
     // One program after the other, so that no thread has several left when the others are done.
     by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
         let first = group[0];
@@ -122,15 +149,14 @@ pub fn execute(
         });
         let program = match program {
             Ok(program) => program,
-            Err(error) => return group.par_iter().try_for_each(|point| append(point, Err(error.clone()))),
+            Err(error) => return group.par_iter().try_for_each(|point| end(point, Err(error.clone()))),
         };
         let job = Job { facts: ProgramFacts::of(&program), program, task: group };
         let known = checker.check(job, &first.scheduled_for, &meter);
         known.par_iter().try_for_each(|(job, verdict)| {
             job.task.par_iter().try_for_each(|point| {
-                let simulated =
-                    || meter.timing(|| simulate(&job.program, &job.facts, &point.machine, plan.seed));
-                append(point, verdict.clone().and_then(|()| guarded(simulated)))
+                let simulated = || meter.timing(|| simulate(&job.program, &job.facts, &point.machine, seed));
+                end(point, verdict.clone().and_then(|()| guarded(simulated)))
             })
         })
     })?;
@@ -192,4 +218,24 @@ fn simulate(
     machine.check_fits(program).map_err(|error| error.to_string())?;
     let timing = TimingReport::new(machine, &timing::simulate(machine, program));
     Ok(RunReport { checked: true, seed: Some(seed), timing: Some(timing), ..RunReport::new(facts, machine) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
+
+    #[test]
+    fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
+        let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| records(&plan, &generate))
+        };
+        let found = with(1);
+        assert_eq!(found, with(3));
+        assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
+        assert!(found.iter().map(|r| &r.key).eq(plan.points.iter().map(|p| &p.key)));
+    }
 }

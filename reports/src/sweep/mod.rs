@@ -31,7 +31,7 @@ mod plan;
 mod results;
 
 pub use definition::{Definition, FIG4, Reference, ScheduleFor};
-pub use execute::{Generate, Spent, execute, generate};
+pub use execute::{Generate, Spent, execute, generate, records};
 pub use halving::{Halving, Objective};
 pub use journal::{Batch, Journal, JournalError};
 pub use plan::{
