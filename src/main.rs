@@ -6,6 +6,7 @@
 
 mod assemble;
 mod completions;
+mod crosscheck;
 mod diagnostics;
 mod disassemble;
 mod explain;
@@ -15,6 +16,7 @@ mod generate;
 mod isa;
 mod machine;
 mod plot;
+mod reproduce;
 mod run;
 mod sweep;
 mod tune;
@@ -47,6 +49,10 @@ enum Command {
     Tune(tune::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
+    /// Regenerate the paper's figures and hold its claims against ours
+    Reproduce(reproduce::Args),
+    /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
+    Crosscheck(crosscheck::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -64,6 +70,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
+        Command::Crosscheck(args) => crosscheck::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),

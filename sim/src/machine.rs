@@ -7,7 +7,7 @@
 mod load;
 mod schema;
 
-pub use load::{ConfigError, MachineFile, Override};
+pub use load::{ConfigError, MachineBase, MachineFile, Override};
 
 use crate::tech::Technology;
 use b512_asm::{Instr, Program, Space};
