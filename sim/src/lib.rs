@@ -17,6 +17,6 @@ pub mod trace;
 
 pub use area::Area;
 pub use energy::{Energy, Events};
-pub use machine::{ConfigError, FitError, Machine, MachineFile, Override};
+pub use machine::{Change, ConfigError, FitError, Machine, MachineFile, Override};
 pub use tech::Technology;
 pub use trace::Trace;
