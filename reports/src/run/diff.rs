@@ -346,7 +346,7 @@ fn numbers(report: &RunReport) -> BTreeMap<String, Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Bounds, Instructions, TimingReport, Utilisation, Waits};
+    use crate::run::{Bounds, Instructions, ProgramFacts, TimingReport, Utilisation, Waits};
     use b512_asm::Program;
     use sim::{Machine, MachineFile, Override};
 
@@ -358,7 +358,8 @@ mod tests {
     /// A report with numbers that no model has a say in.
     fn report(changes: &[&str], cycles: u64, issue: u64, conflicts: u64) -> RunReport {
         let machine = machine(changes);
-        let mut report = RunReport::new(&Program { name: "demo".into(), ..Program::default() }, &machine);
+        let program = Program { name: "demo".into(), ..Program::default() };
+        let mut report = RunReport::new(&ProgramFacts::of(&program), &machine);
         (report.area_mm2, report.energy_uj) = (20.5, 49.0);
         report.timing = Some(TimingReport {
             cycles,
