@@ -6,6 +6,7 @@
 
 mod assemble;
 mod completions;
+mod crosscheck;
 mod diagnostics;
 mod disassemble;
 mod explain;
@@ -50,6 +51,8 @@ enum Command {
     Plot(plot::Args),
     /// Regenerate the paper's figures and hold its claims against ours
     Reproduce(reproduce::Args),
+    /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
+    Crosscheck(crosscheck::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
+        Command::Crosscheck(args) => crosscheck::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),

@@ -3,6 +3,7 @@
 //!
 //! The crate does no terminal input or output.
 
+pub mod crosscheck;
 pub mod files;
 pub mod kernel;
 pub mod paper;

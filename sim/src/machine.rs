@@ -7,7 +7,7 @@
 mod load;
 mod schema;
 
-pub use load::{ConfigError, MachineFile, Override};
+pub use load::{ConfigError, MachineBase, MachineFile, Override};
 
 use crate::tech::Technology;
 use b512_asm::{Instr, Program, Space};
@@ -228,8 +228,12 @@ pub struct Sdm {
 pub struct Hbm {
     /// Bandwidth, 1e9 bytes a second.
     pub gb_per_s: f64,
-    /// Latency of a transfer.
+    /// From the end of a transfer's last word on the channel to the end of the transfer.
     pub latency_ns: f64,
+    /// Runs whose words the VDM holds at once, 1 to 64: 1 is no overlap, 2 is double buffering.
+    pub buffers: u32,
+    /// Whether every run of a stream loads its tables, or only the first.
+    pub reload_tables: bool,
 }
 
 /// Limits that are switched off.
