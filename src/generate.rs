@@ -73,7 +73,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 
-fn number_failure(error: NumberError) -> Failure {
+/// A number that defines no transform, with what would.
+pub(crate) fn number_failure(error: NumberError) -> Failure {
     let help = match error {
         NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
         NumberError::NotPrime(_) | NumberError::NoRoots { .. } => {
