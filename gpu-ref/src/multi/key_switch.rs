@@ -37,9 +37,9 @@ impl std::fmt::Display for Partition {
 
 /// A key on several devices, ready to switch polynomials.
 ///
-/// A polynomial is in the transformed domain, laid out [limb][N]. Its digits are raised to all limbs, multiplied with the key,
-/// laid out [digit][2][all limbs][N], and summed; the two sums, divided by the special limbs, are the result, laid out
-/// [2][limb][N], in the transformed domain again.
+/// A polynomial is in the transformed domain, laid out `[limb][N]`. Its digits are raised to all limbs, multiplied with the key,
+/// laid out `[digit][2][all limbs][N]`, and summed; the two sums, divided by the special limbs, are the result, laid out
+/// `[2][limb][N]`, in the transformed domain again.
 pub struct KeySwitch<W> {
     cluster: Cluster,
     basis: Basis<W>,
