@@ -8,6 +8,7 @@ mod assemble;
 mod completions;
 mod crosscheck;
 mod diagnostics;
+mod diff;
 mod disassemble;
 mod explain;
 mod failure;
@@ -16,6 +17,7 @@ mod generate;
 mod isa;
 mod machine;
 mod plot;
+mod reproduce;
 mod run;
 mod sweep;
 mod tune;
@@ -42,12 +44,16 @@ enum Command {
     Gen(generate::Args),
     /// Run a program: execute it, simulate its timing, check its result
     Run(run::Args),
+    /// Compare two runs: cycles, causes of stalls, energy, and the keys of the machine that changed
+    Diff(diff::Args),
     /// Run a kernel on many machines and draw area against latency
     Sweep(sweep::Args),
     /// Search for the fastest plan of a kernel on a machine
     Tune(tune::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
+    /// Regenerate the paper's figures and hold its claims against ours
+    Reproduce(reproduce::Args),
     /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
     Crosscheck(crosscheck::Args),
     /// Explain an error code such as B001
@@ -64,9 +70,11 @@ fn main() -> ExitCode {
         Command::Disasm(args) => disassemble::main(&args),
         Command::Gen(args) => generate::main(&args),
         Command::Run(args) => run::main(&args),
+        Command::Diff(args) => diff::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
         Command::Crosscheck(args) => crosscheck::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),

@@ -5,7 +5,7 @@
 
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{AddressMode, Direction, Function, Log2, Op, OperandKind, Role};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A vector value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -184,7 +184,7 @@ pub struct Code {
     pub towers: Vec<Tower>,
     /// What the code computes.
     pub claims: Vec<Claim>,
-    known: HashMap<Constant, ConstantId>,
+    known: FxHashMap<Constant, ConstantId>,
 }
 
 impl Code {
@@ -292,31 +292,50 @@ impl Code {
     /// For each instruction, those that memory forces before it: a load after the stores that it
     /// reads from, a store after the loads and stores of the words that it overwrites.
     pub fn memory_order(&self) -> Vec<Vec<InstId>> {
-        #[derive(Clone, Default)]
+        /// Who has accessed a word.
+        #[derive(Clone, Copy, Default)]
         struct Word {
             writer: Option<InstId>,
-            readers: Vec<InstId>,
+            /// The last of those that have read what the writer wrote.
+            reader: Option<Read>,
         }
+        /// An entry of the list of reads.
+        #[derive(Clone, Copy)]
+        struct Read(u32);
+
         let mut words: Vec<Vec<Word>> =
             self.buffers.iter().map(|buffer| vec![Word::default(); buffer.words as usize]).collect();
+        // Each read, with an earlier one of the same word.
+        let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
+        // The last instruction that was found to depend on each.
+        let mut successor = vec![None; self.insts.len()];
         let mut order = vec![Vec::new(); self.insts.len()];
         for (number, inst) in self.insts.iter().enumerate() {
             let (Some(memory), id) = (inst.memory, InstId(number as u32)) else { continue };
-            let before = &mut order[number];
+            let before: &mut Vec<InstId> = &mut order[number];
+            let mut depends_on = |earlier: InstId| {
+                if earlier != id && successor[earlier.index()] != Some(id) {
+                    successor[earlier.index()] = Some(id);
+                    before.push(earlier);
+                }
+            };
+            let buffer = &mut words[memory.buffer.index()];
             for lane in 0..VECTOR_LENGTH as u32 {
-                let word =
-                    &mut words[memory.buffer.index()][(memory.word + memory.mode.element(lane)) as usize];
-                before.extend(word.writer);
+                let word = &mut buffer[(memory.word + memory.mode.element(lane)) as usize];
+                word.writer.into_iter().for_each(&mut depends_on);
                 if inst.op == Op::Vstore {
-                    before.append(&mut word.readers);
+                    while let Some(Read(read)) = word.reader {
+                        let (reader, earlier) = reads[read as usize];
+                        depends_on(reader);
+                        word.reader = earlier;
+                    }
                     word.writer = Some(id);
-                } else if word.readers.last() != Some(&id) {
-                    word.readers.push(id);
+                } else {
+                    reads.push((id, word.reader));
+                    word.reader = Some(Read(reads.len() as u32 - 1));
                 }
             }
             before.sort_unstable();
-            before.dedup();
-            before.retain(|&earlier| earlier != id);
         }
         order
     }

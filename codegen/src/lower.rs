@@ -3,7 +3,7 @@
 use crate::code::{BufferId, Code, Constant, ConstantId, Factor, MemRef, TowerId, ValueId};
 use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
 use b512_asm::{Op, Role};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// How butterflies are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ pub fn transform(
     let passes = plan.trace()?;
     let buffers = pass_buffers(code, &passes, memory);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
-    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: HashMap::new() };
+    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: FxHashMap::default() };
     for (number, pass) in passes.iter().enumerate() {
         let last = number + 1 == passes.len();
         lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
@@ -81,7 +81,7 @@ struct Lowering<'c> {
     algorithm: Algorithm,
     log_n: u32,
     tower: TowerId,
-    constants: HashMap<FactorKey, ConstantId>,
+    constants: FxHashMap<FactorKey, ConstantId>,
 }
 
 /// What a vector of factors depends on: the stage (`None`: the twist), the relevant index bits

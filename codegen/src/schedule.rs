@@ -12,14 +12,18 @@
 //! Under the strict busyboard two instructions cannot read one register at a time, so that a
 //! constant in demand is held in several registers.
 
+mod registers;
+
+use self::registers::{Content, RegSet, Registers};
 use crate::code::{Code, ConstantId, Inst, InstId, MemRef, ValueId};
+use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Instr, MReg, Offset, Op, Operand, OperandKind, Pipe, SReg, VReg};
 use b512_asm::{AddressMode, Direction};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{Busyboard, VrfPorts};
-use sim::timing::{Cycle, Decoder, Engine, Work};
+use sim::timing::{Cycle, Decoder, Engine, SRAMS, Work};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -197,14 +201,6 @@ pub fn schedule(
     Ok(scheduler.out)
 }
 
-/// What a register holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Content {
-    Free,
-    Value(ValueId),
-    Constant(ConstantId),
-}
-
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
@@ -214,6 +210,11 @@ enum Place {
     /// In a slot of the spill memory.
     Spilled(u32),
 }
+
+/// The registers that an instruction reads, in operand order.
+type SourceRegs = ArrayVec<VReg, 3>;
+/// The registers that an instruction writes, in operand order.
+type ResultRegs = ArrayVec<VReg, 2>;
 
 /// An instruction that could be dispatched now.
 struct Candidate {
@@ -227,7 +228,7 @@ struct Candidate {
 /// What a candidate does to the scheduler's state.
 enum Action {
     /// An instruction of the code, with the registers of its results.
-    Inst(InstId, Vec<VReg>),
+    Inst(InstId, ResultRegs),
     Constant(ConstantId, VReg),
     Reload(ValueId, VReg),
 }
@@ -268,7 +269,9 @@ struct Scheduler<'a> {
     readers: Vec<Vec<InstId>>,
     reads_left: Vec<u32>,
     place: Vec<Place>,
-    contents: [Content; REGISTERS],
+    registers: Registers,
+    /// The registers that each SRAM holds.
+    srams: [RegSet; SRAMS],
     /// Whether the instruction has been dispatched.
     done: Vec<bool>,
     /// The number of instructions that have not been.
@@ -283,6 +286,8 @@ struct Scheduler<'a> {
     free_slots: Vec<u32>,
     /// Values that a ready instruction needs and that are spilled.
     wanted: Vec<ValueId>,
+    /// The candidates for a pipe; kept for its memory.
+    rivals: Vec<InstId>,
     /// Rotates through the registers, for allocation that does not look at the SRAMs.
     next_register: usize,
 }
@@ -335,7 +340,10 @@ impl<'a> Scheduler<'a> {
             reads_left: readers.iter().map(|readers| readers.len() as u32).collect(),
             readers,
             place: vec![Place::Nowhere; code.values as usize],
-            contents: [Content::Free; REGISTERS],
+            registers: Registers::new(users.len()),
+            srams: std::array::from_fn(|sram| {
+                VReg::all().filter(|&reg| usize::from(machine.vrf.placement.sram(reg)) == sram).collect()
+            }),
             done: vec![false; count],
             left: count,
             used: vec![0; users.len()],
@@ -344,6 +352,7 @@ impl<'a> Scheduler<'a> {
             ready,
             free_slots: Vec::new(),
             wanted: Vec::new(),
+            rivals: Vec::new(),
             next_register: 0,
         }
     }
@@ -415,17 +424,21 @@ impl<'a> Scheduler<'a> {
             Set::Stores => &self.ready.stores,
             Set::Loads => &self.ready.loads,
         };
-        let ids: Vec<InstId> = ids.iter().copied().take(self.tuning.candidates as usize).collect();
+        let mut rivals = std::mem::take(&mut self.rivals);
+        rivals.clear();
+        rivals.extend(ids.iter().take(self.tuning.candidates as usize));
         let mut best: Option<Candidate> = None;
-        for id in ids {
+        for &id in &rivals {
             let Some(candidate) = self.candidate(id)? else { continue };
-            if candidate.issue <= free {
-                return Ok(Some(candidate));
-            }
+            let in_time = candidate.issue <= free;
             if best.as_ref().is_none_or(|best| candidate.issue < best.issue) {
                 best = Some(candidate);
             }
+            if in_time {
+                break;
+            }
         }
+        self.rivals = rivals;
         Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
     }
 
@@ -437,13 +450,20 @@ impl<'a> Scheduler<'a> {
             }
         }
         // What the textbook needs first goes first.
-        let room = self.registers_without_data() > self.tuning.reserve as usize;
+        let ahead: Vec<(InstId, ConstantId)> = self
+            .wants_constant
+            .iter()
+            .take(self.tuning.constants_ahead as usize)
+            .map(|&id| (id, self.inst(id).constant.expect("it wants one")))
+            .collect();
+        let missing = ahead.iter().find(|(_, constant)| self.registers.copies(*constant).is_empty());
+        let room = self.registers_without_values() > self.tuning.reserve as usize;
         let due = |id: &InstId| {
             let results = self.inst(*id).results.iter();
             results.map(|value| self.readers[value.index()][0]).min().unwrap_or(*id)
         };
         let mut turns = [
-            (self.missing_constant().map(|(user, _)| user), Turn::Constant),
+            (missing.map(|&(user, _)| user), Turn::Constant),
             (self.ready.stores.first().copied(), Turn::Store),
             (self.ready.loads.first().filter(|_| room).map(due), Turn::Load),
         ];
@@ -451,7 +471,7 @@ impl<'a> Scheduler<'a> {
         for (due, turn) in turns {
             let candidate = match turn {
                 _ if due.is_none() => None,
-                Turn::Constant => self.constant_load(false)?,
+                Turn::Constant => self.constant_load(&ahead, false)?,
                 Turn::Store => self.best(free, Set::Stores)?,
                 Turn::Load => self.best(free, Set::Loads)?,
             };
@@ -459,46 +479,34 @@ impl<'a> Scheduler<'a> {
                 return Ok(candidate);
             }
         }
-        self.constant_load(true)
+        self.constant_load(&ahead, true)
     }
 
-    /// The first of the next instructions whose constant is in no register, and that constant.
-    fn missing_constant(&self) -> Option<(InstId, ConstantId)> {
-        let ahead = self.wants_constant.iter().take(self.tuning.constants_ahead as usize);
-        let mut wants = ahead.map(|&id| (id, self.inst(id).constant.expect("it wants one")));
-        wants.find(|&(_, constant)| self.copies(constant).next().is_none())
-    }
-
-    /// A load of a constant that one of the next instructions lacks; with `more`, another copy of
-    /// one that is in demand.
-    fn constant_load(&mut self, more: bool) -> Result<Option<Candidate>, ScheduleError> {
+    /// A load of a constant that one of the instructions `ahead` lacks; with `more`, another copy
+    /// of one that is in demand.
+    fn constant_load(
+        &mut self,
+        ahead: &[(InstId, ConstantId)],
+        more: bool,
+    ) -> Result<Option<Candidate>, ScheduleError> {
         let strict = self.machine.frontend.busyboard == Busyboard::Strict;
         if more && (!strict || self.tuning.copies < 2) {
             return Ok(None);
         }
-        let ahead: Vec<ConstantId> = self
-            .wants_constant
-            .iter()
-            .take(self.tuning.constants_ahead as usize)
-            .map(|&id| self.inst(id).constant.expect("it wants one"))
-            .collect();
-        for (i, &constant) in ahead.iter().enumerate() {
-            if ahead[..i].contains(&constant) {
+        for (i, &(_, constant)) in ahead.iter().enumerate() {
+            let copies = self.registers.copies(constant).len();
+            if copies > 0 && !more || ahead[..i].iter().any(|&(_, other)| other == constant) {
                 continue;
             }
-            let copies = self.copies(constant).count();
-            let enough = if more {
-                let demand = ahead.iter().filter(|&&other| other == constant).count();
-                copies >= demand.div_ceil(2).min(self.tuning.copies as usize)
-            } else {
-                copies > 0
-            };
-            if enough {
-                continue;
+            if more {
+                let demand = ahead.iter().filter(|&&(_, other)| other == constant).count();
+                if copies >= demand.div_ceil(2).min(self.tuning.copies as usize) {
+                    continue;
+                }
             }
             // Rather drop what is needed later than this one than go without it.
-            let reg = match self.allocate(Some(constant), &ahead) {
-                None if !more => self.evict(&ahead[..i], &[]),
+            let reg = match self.allocate(Some(constant), ahead) {
+                None if !more => self.evict(&ahead[..i], RegSet::default()),
                 found => found,
             };
             let Some(reg) = reg else { return Ok(None) };
@@ -511,7 +519,7 @@ impl<'a> Scheduler<'a> {
     /// The instruction with registers, if it can dispatch now.
     fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
         let inst = self.inst(id);
-        let mut sources = Vec::with_capacity(3);
+        let mut sources = SourceRegs::new();
         for value in inst.sources.iter() {
             match self.place[value.index()] {
                 Place::Register(reg) => sources.push(reg),
@@ -526,10 +534,10 @@ impl<'a> Scheduler<'a> {
             return Ok(None);
         }
         if let Some(constant) = inst.constant {
-            let avoid = |reg: &VReg| sources.iter().any(|&s| self.sram(s) == self.sram(*reg));
-            let copies = self.copies(constant).filter(|&reg| self.free_now(reg, false));
+            let avoid = |reg: VReg| sources.iter().any(|&s| self.sram(s) == self.sram(reg));
+            let copies = self.registers.copies(constant).into_iter().filter(|&reg| self.free_now(reg, false));
             let Some(copy) =
-                copies.min_by_key(|reg| (self.tuning.srams > SramCare::None && avoid(reg), *reg))
+                copies.min_by_key(|&reg| (self.tuning.srams > SramCare::None && avoid(reg), reg))
             else {
                 return Ok(None);
             };
@@ -560,29 +568,23 @@ impl<'a> Scheduler<'a> {
         &mut self,
         id: InstId,
         inst: &Inst,
-        sources: &[VReg],
-    ) -> Result<Option<Vec<VReg>>, ScheduleError> {
+        sources: &SourceRegs,
+    ) -> Result<Option<ResultRegs>, ScheduleError> {
         let count = inst.results.len();
         if count == 0 {
-            return Ok(Some(Vec::new()));
+            return Ok(Some(ResultRegs::new()));
         }
+        let mut options: ArrayVec<VReg, REGISTERS> = ArrayVec::new();
         // A source that nobody else reads can be overwritten.
-        let dying: Vec<VReg> = inst
-            .sources
-            .iter()
-            .filter(|value| self.reads_left[value.index()] == 1)
-            .filter_map(|value| match self.place[value.index()] {
-                Place::Register(reg) => Some(reg),
-                _ => None,
-            })
-            .collect();
-        let mut options: Vec<VReg> = dying;
-        options.extend(
-            VReg::all()
-                .filter(|reg| self.contents[reg.index()] == Content::Free && self.free_now(*reg, true)),
-        );
+        for value in inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1) {
+            if let Place::Register(reg) = self.place[value.index()] {
+                options.push(reg);
+            }
+        }
+        options.extend(self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)));
         while options.len() < count {
-            let Some(reg) = self.evict(&[], sources) else { return Ok(None) };
+            let used = sources.iter().copied().collect();
+            let Some(reg) = self.evict(&[], used) else { return Ok(None) };
             if options.contains(&reg) {
                 return Ok(None);
             }
@@ -591,40 +593,48 @@ impl<'a> Scheduler<'a> {
         if self.tuning.srams == SramCare::None || self.machine.vrf.ports == VrfPorts::Ideal {
             let start = self.next_register;
             options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
-            options.truncate(count);
-            return Ok(Some(options));
+            return Ok(Some(options[..count].iter().copied().collect()));
         }
         // The cycles in which the results are written, were the sources the only matter.
-        let trial: Vec<VReg> = options[..count].to_vec();
-        let work = self.decoder.decode(&self.instr(inst, sources, &trial)?);
+        let work = self.decoder.decode(&self.instr(inst, sources, &options[..count])?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
         let overlap = work.latency < work.occupancy;
-        let on_time = self.tuning.srams == SramCare::Schedule;
-        let mut chosen: Vec<VReg> = Vec::with_capacity(count);
+        let taken = if self.tuning.srams == SramCare::Schedule {
+            self.taken(write, work.occupancy)
+        } else {
+            RegSet::default()
+        };
+        let with = |regs: RegSet| {
+            regs.into_iter()
+                .fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
+        };
+        // Where reads and writes overlap in time, a source's SRAM is no better.
+        let mut rivals = with(if overlap { sources.iter().copied().collect() } else { RegSet::default() });
+        let mut chosen = ResultRegs::new();
         for value in inst.results.iter() {
-            let partners = self.partners(id, value);
+            let partners = with(self.partners(id, value));
             let best = options
                 .iter()
                 .copied()
                 .filter(|reg| !chosen.contains(reg))
-                .min_by_key(|&reg| {
-                    let sram = self.sram(reg);
-                    // Where reads and writes overlap in time, a source's SRAM is no better.
-                    let mut rivals = chosen.iter().chain(if overlap { sources } else { &[] });
-                    let twice = rivals.any(|&other| self.sram(other) == sram);
-                    let taken = on_time && !self.engine.sram_free(sram, write, work.occupancy);
-                    let meets_partner = partners.iter().any(|&other| self.sram(other) == sram);
-                    (twice, taken, meets_partner)
-                })
+                .min_by_key(|&reg| (rivals.contains(reg), taken.contains(reg), partners.contains(reg)))
                 .expect("there are enough options");
             chosen.push(best);
+            rivals = rivals.or(self.srams[usize::from(self.sram(best))]);
         }
         Ok(Some(chosen))
     }
 
+    /// The registers whose SRAMs are accessed in one of the `count` cycles from `from` on.
+    fn taken(&self, from: Cycle, count: u32) -> RegSet {
+        let srams = self.srams.iter().zip(0..);
+        let taken = srams.filter(|&(_, sram)| !self.engine.sram_free(sram, from, count));
+        taken.fold(RegSet::default(), |all, (&regs, _)| all.or(regs))
+    }
+
     /// The registers that will be read together with `value`.
-    fn partners(&self, by: InstId, value: ValueId) -> Vec<VReg> {
+    fn partners(&self, by: InstId, value: ValueId) -> RegSet {
         let readers = self.readers[value.index()].iter();
         readers
             .filter(|&&reader| reader != by)
@@ -637,49 +647,41 @@ impl<'a> Scheduler<'a> {
             .collect()
     }
 
-    /// The registers that hold a constant.
-    fn copies(&self, constant: ConstantId) -> impl Iterator<Item = VReg> {
-        VReg::all().filter(move |reg| self.contents[reg.index()] == Content::Constant(constant))
-    }
-
-    fn registers_without_data(&self) -> usize {
-        self.contents.iter().filter(|content| !matches!(content, Content::Value(_))).count()
+    fn registers_without_values(&self) -> usize {
+        REGISTERS - self.registers.values().len()
     }
 
     /// A register for a load, free now. For a constant, the last free registers are left to
-    /// results, and constants in `keep` are not dropped.
-    fn allocate(&mut self, constant: Option<ConstantId>, keep: &[ConstantId]) -> Option<VReg> {
-        let free: Vec<VReg> = VReg::all()
-            .filter(|reg| self.contents[reg.index()] == Content::Free && self.free_now(*reg, true))
-            .collect();
+    /// results, and the constants in `keep` are not dropped.
+    fn allocate(&mut self, constant: Option<ConstantId>, keep: &[(InstId, ConstantId)]) -> Option<VReg> {
+        let free: RegSet =
+            self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)).collect();
         if free.is_empty() || constant.is_some() && free.len() < 3 {
-            return self.evict(keep, &[]);
+            return self.evict(keep, RegSet::default());
         }
         if self.tuning.srams == SramCare::None {
             let start = self.next_register;
             return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
         }
-        let write = self.engine.pipe_free(Pipe::LoadStore, 0) + self.machine.vbar.latency_cycles;
-        let on_time = self.tuning.srams == SramCare::Schedule;
-        let crowd = |sram: u8| {
-            let data = |reg: &VReg| {
-                matches!(self.contents[reg.index()], Content::Value(_)) && self.sram(*reg) == sram
-            };
-            VReg::all().filter(data).count()
+        let taken = if self.tuning.srams == SramCare::Schedule {
+            let write = self.engine.pipe_free(Pipe::LoadStore, 0) + self.machine.vbar.latency_cycles;
+            self.taken(write, 4)
+        } else {
+            RegSet::default()
         };
-        free.into_iter().min_by_key(|&reg| {
-            let sram = self.sram(reg);
-            (on_time && !self.engine.sram_free(sram, write, 4), crowd(sram))
-        })
+        let crowd = |reg| self.registers.values().and(self.srams[usize::from(self.sram(reg))]).len();
+        free.into_iter().min_by_key(|&reg| (taken.contains(reg), crowd(reg)))
     }
 
     /// Drops the constant whose next use is the furthest and returns its register. Those in
     /// `keep` and the registers `used` stay.
-    fn evict(&mut self, keep: &[ConstantId], used: &[VReg]) -> Option<VReg> {
-        let victims = VReg::all().filter(|&reg| self.free_now(reg, true) && !used.contains(&reg));
+    fn evict(&mut self, keep: &[(InstId, ConstantId)], used: RegSet) -> Option<VReg> {
+        let keep = keep.iter().fold(used, |all, &(_, constant)| all.or(self.registers.copies(constant)));
+        let victims = self.registers.constants().without(keep).into_iter();
         victims
-            .filter_map(|reg| match self.contents[reg.index()] {
-                Content::Constant(c) if !keep.contains(&c) => Some((reg, c)),
+            .filter(|&reg| self.free_now(reg, true))
+            .filter_map(|reg| match self.registers.content(reg) {
+                Content::Constant(c) => Some((reg, c)),
                 _ => None,
             })
             .max_by_key(|&(_, c)| self.users[c.index()].get(self.used[c.index()]).map_or(u32::MAX, |id| id.0))
@@ -692,7 +694,7 @@ impl<'a> Scheduler<'a> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         if self.ready.compute.is_empty()
             && self.ready.shuffle.is_empty()
-            && self.registers_without_data() > 3
+            && self.registers_without_values() > 3
             && let Some(candidate) = self.best(free + 1_000_000, Set::Loads)?
         {
             self.commit(candidate);
@@ -707,12 +709,12 @@ impl<'a> Scheduler<'a> {
     fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
         let next_read =
             |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
-        let values = VReg::all().filter(|reg| !taken.contains(reg)).filter_map(|reg| {
-            match self.contents[reg.index()] {
+        let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(
+            |reg| match self.registers.content(reg) {
                 Content::Value(value) => Some((next_read(value), value, reg)),
                 _ => None,
-            }
-        });
+            },
+        );
         values.max().map(|(_, value, reg)| (value, reg))
     }
 
@@ -721,7 +723,7 @@ impl<'a> Scheduler<'a> {
         self.out.spill_words = self.out.spill_words.max(slot + 512);
         let instr = self.spill_access(Op::Vstore, slot, reg)?;
         self.place[value.index()] = Place::Spilled(slot);
-        self.contents[reg.index()] = Content::Free;
+        self.registers.set(reg, Content::Free);
         self.emit(instr, None);
         Ok(())
     }
@@ -741,7 +743,7 @@ impl<'a> Scheduler<'a> {
         for number in 0..self.code.insts.len() {
             let id = InstId(number as u32);
             let inst = self.inst(id);
-            let mut sources = Vec::new();
+            let mut sources = SourceRegs::new();
             for value in inst.sources.iter() {
                 if let Place::Spilled(_) = self.place[value.index()] {
                     let reg = self.first_register(&sources)?;
@@ -754,19 +756,18 @@ impl<'a> Scheduler<'a> {
                 sources.push(reg);
             }
             if let Some(constant) = inst.constant {
-                if self.copies(constant).next().is_none() {
+                if self.registers.copies(constant).is_empty() {
                     let reg = self.first_register(&sources)?;
                     let instr = self.load_constant(constant, reg)?;
                     let work = self.decoder.decode(&instr);
                     let action = Action::Constant(constant, reg);
                     self.commit(Candidate { instr, work, action, issue: self.engine.now() });
                 }
-                sources.extend(self.copies(constant).next());
+                sources.extend(self.registers.copies(constant).into_iter().next());
             }
-            let mut results = Vec::new();
+            let mut results = ResultRegs::new();
             for _ in inst.results.iter() {
-                let mut taken = sources.clone();
-                taken.extend(&results);
+                let taken: Vec<VReg> = sources.iter().chain(&results).copied().collect();
                 results.push(self.first_register(&taken)?);
             }
             let instr = self.instr(inst, &sources, &results)?;
@@ -787,12 +788,12 @@ impl<'a> Scheduler<'a> {
         let start = self.next_register;
         let rotation = (start..start + REGISTERS).map(|index| VReg::at(index % REGISTERS));
         let mut usable = rotation.filter(|reg| !taken.contains(reg));
-        if let Some(free) = usable.clone().find(|reg| self.contents[reg.index()] == Content::Free) {
+        if let Some(free) = usable.clone().find(|&reg| self.registers.content(reg) == Content::Free) {
             return Ok(free);
         }
-        let constant = usable.find(|reg| matches!(self.contents[reg.index()], Content::Constant(_)));
+        let constant = usable.find(|&reg| matches!(self.registers.content(reg), Content::Constant(_)));
         if let Some(reg) = constant {
-            self.contents[reg.index()] = Content::Free;
+            self.registers.set(reg, Content::Free);
             return Ok(reg);
         }
         let (value, reg) = self.furthest_value(taken).expect("an instruction uses at most five registers");
@@ -824,7 +825,7 @@ impl<'a> Scheduler<'a> {
     }
 
     fn set(&mut self, reg: VReg, content: Content) {
-        self.contents[reg.index()] = content;
+        self.registers.set(reg, content);
         self.next_register = (reg.index() + 1) % REGISTERS;
     }
 
@@ -840,7 +841,7 @@ impl<'a> Scheduler<'a> {
                 && let Place::Register(reg) = self.place[value.index()]
             {
                 self.place[value.index()] = Place::Nowhere;
-                self.contents[reg.index()] = Content::Free;
+                self.registers.set(reg, Content::Free);
             }
         }
         if let Some(constant) = inst.constant {
@@ -850,10 +851,8 @@ impl<'a> Scheduler<'a> {
                 self.used[c] += 1;
             }
             if self.used[c] == self.users[c].len() {
-                for content in
-                    self.contents.iter_mut().filter(|content| **content == Content::Constant(constant))
-                {
-                    *content = Content::Free;
+                for reg in self.registers.copies(constant) {
+                    self.registers.set(reg, Content::Free);
                 }
             }
         }
@@ -879,7 +878,7 @@ impl<'a> Scheduler<'a> {
     /// The instruction of the code with its registers.
     fn instr(&self, inst: &Inst, sources: &[VReg], results: &[VReg]) -> Result<Instr, ScheduleError> {
         let (mut sources, mut results) = (sources.iter(), results.iter());
-        let mut operands = Vec::with_capacity(6);
+        let mut operands: ArrayVec<Operand, 6> = ArrayVec::new();
         for spec in inst.op.info().operands {
             operands.push(match (spec.kind, spec.direction) {
                 (OperandKind::VReg, Direction::Write) => {

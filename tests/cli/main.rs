@@ -4,4 +4,5 @@ mod common;
 mod crosscheck;
 mod programs;
 mod refuse;
+mod reproduce;
 mod sweep;

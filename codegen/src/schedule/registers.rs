@@ -1,0 +1,146 @@
+//! What the vector registers hold at one point of a schedule.
+
+use crate::code::{ConstantId, ValueId};
+use b512_asm::VReg;
+use b512_asm::reg::REGISTERS;
+
+/// A set of vector registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct RegSet(u64);
+
+const _: () = assert!(u64::BITS as usize == REGISTERS);
+
+impl RegSet {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn insert(&mut self, reg: VReg) {
+        self.0 |= 1 << reg.index();
+    }
+
+    pub(super) fn remove(&mut self, reg: VReg) {
+        self.0 &= !(1 << reg.index());
+    }
+
+    pub(super) fn contains(self, reg: VReg) -> bool {
+        self.0 >> reg.index() & 1 != 0
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl FromIterator<VReg> for RegSet {
+    fn from_iter<I: IntoIterator<Item = VReg>>(regs: I) -> Self {
+        let mut set = Self::default();
+        regs.into_iter().for_each(|reg| set.insert(reg));
+        set
+    }
+}
+
+/// The registers in ascending order.
+impl IntoIterator for RegSet {
+    type Item = VReg;
+    type IntoIter = RegSetIter;
+    fn into_iter(self) -> RegSetIter {
+        RegSetIter(self.0)
+    }
+}
+
+/// See [`RegSet::into_iter`].
+#[derive(Clone)]
+pub(super) struct RegSetIter(u64);
+
+impl Iterator for RegSetIter {
+    type Item = VReg;
+    fn next(&mut self) -> Option<VReg> {
+        let index = self.0.trailing_zeros() as usize;
+        (index < REGISTERS).then(|| {
+            self.0 &= self.0 - 1;
+            VReg::at(index)
+        })
+    }
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Content {
+    Free,
+    Value(ValueId),
+    Constant(ConstantId),
+}
+
+/// All registers, by number and by what they hold.
+pub(super) struct Registers {
+    contents: [Content; REGISTERS],
+    free: RegSet,
+    values: RegSet,
+    /// The registers that hold each constant.
+    copies: Vec<RegSet>,
+}
+
+impl Registers {
+    /// Empty registers, for code with so many constants.
+    pub(super) fn new(constants: usize) -> Self {
+        Self {
+            contents: [Content::Free; REGISTERS],
+            free: RegSet::ALL,
+            values: RegSet::default(),
+            copies: vec![RegSet::default(); constants],
+        }
+    }
+
+    pub(super) fn content(&self, reg: VReg) -> Content {
+        self.contents[reg.index()]
+    }
+
+    pub(super) fn set(&mut self, reg: VReg, content: Content) {
+        match self.contents[reg.index()] {
+            Content::Free => self.free.remove(reg),
+            Content::Value(_) => self.values.remove(reg),
+            Content::Constant(constant) => self.copies[constant.index()].remove(reg),
+        }
+        match content {
+            Content::Free => self.free.insert(reg),
+            Content::Value(_) => self.values.insert(reg),
+            Content::Constant(constant) => self.copies[constant.index()].insert(reg),
+        }
+        self.contents[reg.index()] = content;
+    }
+
+    /// Those that hold nothing.
+    pub(super) fn free(&self) -> RegSet {
+        self.free
+    }
+
+    /// Those that hold values.
+    pub(super) fn values(&self) -> RegSet {
+        self.values
+    }
+
+    /// Those that hold constants.
+    pub(super) fn constants(&self) -> RegSet {
+        RegSet::ALL.without(self.free.or(self.values))
+    }
+
+    /// Those that hold this constant.
+    pub(super) fn copies(&self, constant: ConstantId) -> RegSet {
+        self.copies[constant.index()]
+    }
+}

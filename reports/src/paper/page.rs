@@ -1,0 +1,222 @@
+//! `index.html`: everything on one page.
+
+use super::claims::{Assessment, Verdict};
+use super::cpu::Measurements;
+use super::document::{METHOD, ours, tally, with_unit};
+use super::table::{Table, significant};
+use super::{Reproduction, inconsistencies};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = "
+:root { --line: #d0d0d0; --muted: #595959; --miss: #f9d4d0; --none: #f4f4f4; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 1.5rem auto; padding: 0 1rem; color: #1c1c1c;
+  background: #fff; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; }
+h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
+p { margin: .5rem 0; max-width: 62rem; }
+.muted, figcaption a, footer { color: var(--muted); }
+figure { margin: 1.25rem 0; break-inside: avoid; }
+figure .draw { border: 1px solid var(--line); border-radius: 6px; padding: .25rem; overflow-x: auto; }
+figure svg { width: 100%; min-width: 46rem; height: auto; display: block; }
+figcaption { margin: .4rem 0 0; max-width: 62rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .5rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { font-weight: 600; border-bottom: 2px solid #999; }
+td.number { white-space: nowrap; text-align: right; }
+th.right { text-align: right; }
+.claims tr.claim td { border-top: 1px solid #777; background: var(--none); padding-top: .45rem; }
+.claims td.quantity { padding-left: 1.25rem; }
+.claims tr.claim td.agrees { font-weight: 600; }
+.claims tr.claim td.miss { background: var(--miss); font-weight: 600; }
+.claims tr.claim td.none { font-style: italic; }
+.claims tbody { break-inside: avoid; }
+li { margin: .35rem 0; max-width: 62rem; }
+@media (max-width: 40rem) { table { font-size: .78rem; } th, td { padding: .25rem .3rem; }
+  .claims td.quantity { padding-left: .5rem; } td.number { white-space: normal; } }
+@media print { body { font-size: 9.5pt; max-width: none; margin: 0; } .scroll, figure .draw { overflow: visible; }
+  figure svg { min-width: 0; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
+";
+
+/// Around what was measured on the machine at hand.
+const MEASURED: [&str; 2] = ["<!-- measured on this machine -->", "<!-- end of measurements -->"];
+
+/// A page without its section of measurements.
+pub(super) fn unmeasured(page: &[u8]) -> String {
+    let page = String::from_utf8_lossy(page);
+    let [begin, end] = MEASURED;
+    match (page.split_once(begin), page.split_once(end)) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
+        _ => page.into_owned(),
+    }
+}
+
+/// The page, with the drawings of the figures in their order, and that of the measurements last.
+pub(super) fn page(
+    reproduction: &Reproduction,
+    svgs: &[String],
+    measured: Option<(&Measurements, &Table)>,
+) -> String {
+    let title = "The RPU paper, reproduced";
+    let [begin, end] = MEASURED;
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                p {
+                    "\u{201c}RPU: The Ring Processing Unit\u{201d} (ISPASS 2023) by the models of this project. Written by "
+                    code { "rpu reproduce" } "."
+                }
+                p { strong { (tally(reproduction)) } }
+                h2 { "Claims" }
+                p.muted { (METHOD.replace('`', "")) }
+                (claims(&reproduction.claims))
+                h2 { "Why claims are missed" }
+                ul {
+                    @for claim in &reproduction.claims {
+                        @if let Some(reason) = claim.reason { li { strong { (claim.id) } " " (reason) } }
+                    }
+                }
+                h2 { "Remarks" }
+                ul {
+                    @for claim in &reproduction.claims {
+                        @if let Some(remark) = &claim.remark { li { strong { (claim.id) } " " (remark) } }
+                    }
+                }
+                h2 { "Figures" }
+                @for (figure, svg) in reproduction.figures.iter().zip(svgs) {
+                    figure id=(figure.name()) {
+                        div.draw { (PreEscaped(svg)) }
+                        figcaption {
+                            strong { "Fig. " (figure.number) "." } " " (figure.caption) " "
+                            a href={ (figure.name()) ".csv" } { "Data as CSV" }
+                        }
+                    }
+                }
+                h2 { "Other machines" }
+                p { "Microseconds a transform; each line says whether its time is printed, measured or simulated." }
+                div.scroll {
+                    table {
+                        thead {
+                            tr {
+                                th { "machine" } th { "transform" } th { "µs" } th { "mm²" } th { "the time is" } th { "where" }
+                            }
+                        }
+                        tbody {
+                            @for row in &reproduction.others {
+                                tr {
+                                    td { (row.machine) } td { (row.transform) } td.number { (row.time_us) }
+                                    td.number { (row.area_mm2) } td { (row.source.name()) } td { (row.reference) }
+                                }
+                            }
+                        }
+                    }
+                }
+                h2 { "Where the paper does not fit itself" }
+                ul { @for sentence in inconsistencies::list() { li { (sentence) } } }
+                (PreEscaped(begin))
+                @if let Some((measurements, table)) = measured {
+                    (measurements_section(measurements, table, svgs.last().map_or("", String::as_str)))
+                }
+                (PreEscaped(end))
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A row for what each claim says, then one for each of its numbers: narrow enough for a phone.
+fn claims(claims: &[Assessment]) -> Markup {
+    html! {
+        div.scroll {
+            table.claims {
+                thead {
+                    tr {
+                        th { "number" } th.right { "paper" } th.right { "ours" } th.right { "deviation" } th { "ours is" }
+                        th { "verdict" }
+                    }
+                }
+                @for claim in claims {
+                    tbody {
+                        tr.claim {
+                            td colspan="5" {
+                                strong { (claim.id) } " " (claim.sentence) " " span.muted { "(" (claim.place) ")" }
+                            }
+                            td class=(class(claim.verdict)) { (claim.verdict.name()) }
+                        }
+                        @for part in &claim.parts {
+                            tr {
+                                td.quantity { (part.quantity) }
+                                td.number { (with_unit(&part.paper, part.unit)) }
+                                td.number { (ours(part)) }
+                                td.number { (part.deviation) }
+                                td { (part.origin.name()) }
+                                td { @if part.verdict == Verdict::Miss { "miss" } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How the cell of a claim's verdict looks.
+const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees => "agrees",
+        Verdict::Miss => "miss",
+        Verdict::NotComparable => "none",
+    }
+}
+
+fn measurements_section(measurements: &Measurements, table: &Table, svg: &str) -> Markup {
+    html! {
+        h2 { "CPU transforms, measured on this machine" }
+        p {
+            "This project's own transform on " (measurements.processor) ", measured when this page was written: these numbers \
+             differ from machine to machine and from run to run. With several threads each runs transforms of its own, and the \
+             time is a throughput. The RPU's times in the same rows are simulated."
+        }
+        figure {
+            div.draw { (PreEscaped(svg)) }
+            figcaption { a href="cpu.csv" { "Data as CSV" } }
+        }
+        div.scroll {
+            table {
+                thead { tr { @for name in &table.header { th { (name.replace('_', " ")) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for cell in row {
+                                td.number { (cell.parse().map_or(cell.clone(), |value: f64| significant(value, 3))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_can_be_left_out() {
+        let [begin, end] = MEASURED;
+        let page = |inner: &str| format!("<p>a</p>{begin}{inner}{end}<p>b</p>").into_bytes();
+        assert_eq!(unmeasured(&page("1 us")), unmeasured(&page("")));
+        assert_eq!(unmeasured(&page("1 us")), "<p>a</p><p>b</p>");
+        assert_eq!(unmeasured(b"<p>a</p>"), "<p>a</p>");
+    }
+}
