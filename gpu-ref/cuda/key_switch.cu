@@ -7,7 +7,7 @@
 //
 // Grid: x = columns / threads; y and z as each kernel says.
 
-#include "shivdikar.cu"
+#include "barrett.cuh"
 
 using Word = Field::Word;
 using Limb = Constants<Word, Field::Twiddle>;

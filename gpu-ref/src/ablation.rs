@@ -202,6 +202,13 @@ fn cheddar() -> Result<Vec<Claim>, Error> {
             variant("54 limbs of 30 bits, signed Montgomery", Recipe::new(Strategy::Cheddar, 32, 16)?),
         ),
     ];
+    for (limbs, gain) in [(LIMBS, 1.185), (28, 1.145)] {
+        let on_the_fly = Recipe { on_the_fly: true, ..own.clone() };
+        let baseline = Variant { limbs, ..published() };
+        let optimised = variant("roots on the fly in the second kernel", on_the_fly).limbs(limbs);
+        let what = "roots on the fly instead of from a table";
+        claims.push(Claim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
+    }
     for column_log in [6, 8, 9] {
         let other = format!("{} x {}", 1 << column_log, 1 << (16 - column_log));
         claims.push(claim(

@@ -5,9 +5,12 @@ use std::fmt::Write;
 use crate::field::Field;
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
 
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 14] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
+    ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
+    ("montgomery.cuh", include_str!("../cuda/montgomery.cuh")),
+    ("barrett.cuh", include_str!("../cuda/barrett.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
@@ -52,6 +55,7 @@ fn file(recipe: &Recipe) -> String {
         (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
+        (recipe.on_the_fly, "ON_THE_FLY"),
     ];
     for (_, name) in variants.iter().filter(|(wanted, _)| *wanted) {
         let _ = writeln!(text, "#define {name}");

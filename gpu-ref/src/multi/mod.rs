@@ -163,7 +163,7 @@ impl Node {
     fn new<W: Word>(device: &Device, moduli: &[Modulus<W>], shared_words: usize) -> Result<Self, Error> {
         let field =
             Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, moduli[0].n().ilog2())?);
-        let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus)).collect();
+        let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus, 1)).collect();
         let module = device.compile("key_switch.cu", &source::key_switch(W::BITS))?;
         let kernel = |name| module.kernel(name, (shared_words * THREADS * size_of::<W>()) as u32);
         Ok(Self {
