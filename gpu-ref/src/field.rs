@@ -132,6 +132,28 @@ impl Field {
     }
 }
 
+/// `Constants` for kernels that include `cuda/barrett.cuh` with Algorithm 4, one after the other.
+///
+/// # Errors
+/// [`Error::Modulus`] if there is no modulus, or naming one of more than `W::BITS - 2` bits or another N than the first's;
+/// [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words.
+pub(crate) fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error> {
+    let first = moduli.first();
+    let n = first.ok_or(Error::Modulus { q: 0, reason: "give at least one modulus".into() })?.n();
+    let log_n = n.checked_ilog2().unwrap_or(0);
+    let field = Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, log_n)?);
+    let mut words = Vec::new();
+    for modulus in moduli {
+        field.check(modulus)?;
+        if modulus.n() != n {
+            let reason = format!("its root is for N = {}, not {n}", modulus.n());
+            return Err(Error::Modulus { q: modulus.q().widen(), reason });
+        }
+        words.extend(field.constants(modulus, 1));
+    }
+    Ok(words)
+}
+
 /// For each entry of the two tables that [`Recipe::on_the_fly`] multiplies, the `j` of its root `psi^bitrev(j)`: first all of
 /// the low half of the bits of an index, then all of the high half. See `RoundRoots` in `cuda/pass.cuh`.
 fn split_indices(log_n: u32) -> impl Iterator<Item = usize> {

@@ -80,9 +80,17 @@ pub struct Batch<W> {
 
 impl<W> Batch<W> {
     /// So many words, all zero.
-    pub(crate) fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Driver`], for too many words too.
+    pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
         let buffer = device.allocate(words * size_of::<W>())?;
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+    }
+
+    /// The device that the words lie on.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The address of a word on its device.
@@ -90,15 +98,56 @@ impl<W> Batch<W> {
         self.buffer.region(word * size_of::<W>(), 0).start
     }
 
-    /// [`Self::address_of`] as a kernel's argument.
+    /// The first word's address as a kernel's argument.
     pub(crate) fn pointer(&self) -> Argument {
         self.buffer.pointer()
+    }
+
+    /// [`Self::address_of`] as a kernel's argument.
+    pub(crate) fn pointer_at(&self, word: usize) -> Argument {
+        self.buffer.pointer_at(word * size_of::<W>())
     }
 
     /// The number of words.
     pub fn words(&self) -> usize {
         self.words
     }
+}
+
+impl<W: Word> Batch<W> {
+    /// Copies words to a device as they are: what is below its modulus, and which layout it has, is for the caller to know.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn upload(device: &Device, words: &[W]) -> Result<Self, Error> {
+        let buffer = store(device, words)?;
+        Ok(Self { device: device.clone(), buffer, words: words.len(), word: PhantomData })
+    }
+
+    /// Copies the words back as they are, after all work on them.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], also for a kernel that failed earlier.
+    pub fn download(&self) -> Result<Vec<W>, Error> {
+        let mut words = vec![W::zeroed(); self.words];
+        self.device.download(&self.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        Ok(words)
+    }
+}
+
+/// Whether all words are below their moduli, in rows of N that go through the moduli again and again.
+///
+/// # Errors
+/// [`Error::Range`] naming the first that is not.
+pub(crate) fn check_residues<W: Word>(moduli: &[Modulus<W>], words: &[W]) -> Result<(), Error> {
+    let rows = words.chunks(moduli[0].n()).zip(moduli.iter().cycle());
+    for (row, (chunk, q)) in rows.map(|(chunk, modulus)| (chunk, modulus.q())).enumerate() {
+        if let Some(column) = chunk.iter().position(|&word| word >= q) {
+            let index = row * moduli[0].n() + column;
+            return Err(Error::Range { index, value: words[index].widen(), q: q.widen() });
+        }
+    }
+    Ok(())
 }
 
 impl<W: Word> Plan<W> {
@@ -245,19 +294,12 @@ impl<W: Word> Plan<W> {
     /// first word that is not below its modulus.
     pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
         self.groups(words.len())?;
-        for (index, &word) in words.iter().enumerate() {
-            let q = self.moduli[(index >> self.recipe.log_n) % self.moduli.len()].q();
-            if word >= q {
-                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
-            }
+        check_residues(&self.moduli, words)?;
+        if self.recipe.interleave_log == 0 {
+            return Batch::upload(&self.device, words);
         }
-        let buffer = if self.recipe.interleave_log == 0 {
-            store(&self.device, words)?
-        } else {
-            let places = self.interleaved_places(words.len());
-            store(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())?
-        };
-        Ok(Batch { device: self.device.clone(), buffer, words: words.len(), word: PhantomData })
+        let places = self.interleaved_places(words.len());
+        Batch::upload(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())
     }
 
     /// Copies polynomials back, after all work on them.
@@ -265,8 +307,7 @@ impl<W: Word> Plan<W> {
     /// # Errors
     /// [`Error::Driver`], also for a kernel that failed earlier.
     pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
-        let mut words = vec![W::zeroed(); batch.words];
-        self.device.download(&batch.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        let mut words = batch.download()?;
         if self.recipe.interleave_log > 0 {
             let interleaved = words.clone();
             for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words)) {

@@ -172,6 +172,23 @@ impl Device {
         }
     }
 
+    /// [`Self::launch`] of an ordinary kernel outside of programs.
+    ///
+    /// # Safety
+    /// As that.
+    pub(crate) unsafe fn start(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        threads: u32,
+        shared: u32,
+        arguments: Vec<Argument>,
+    ) -> Result<(), Error> {
+        let shape = Shape { grid, threads, shared, mode: Mode::Ordered };
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(&Launch { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() }) }
+    }
+
     /// Records what `work` launches as a graph instead of running it. The graph must not outlive what the launches use.
     ///
     /// # Errors
