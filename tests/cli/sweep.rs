@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 mod kill;
+mod replay;
+mod slurm;
 
 const SMALL: &str = "
 name = 'small'
