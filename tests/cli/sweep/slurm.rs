@@ -1,10 +1,12 @@
-//! Job arrays, with a stand-in for SLURM.
+//! Job arrays, with a stand-in for SLURM and, where it is installed, with SLURM itself.
 
 use super::results;
-use crate::common::{command, names, rpu, succeed};
+use crate::common::{command, names, repository, rpu, succeed};
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 /// More points than are timed before the tasks start.
 const SWEEP: &str = "
@@ -104,4 +106,18 @@ fn what_cannot_be_an_array_is_refused() {
     let halving = "[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [512]\n";
     fs::write(folder.join("s.toml"), format!("{SWEEP}{halving}")).unwrap();
     refuse(&["--time", "10"], "tasks cannot share that");
+}
+
+#[test]
+fn an_array_on_a_real_cluster_survives_the_death_of_a_task() {
+    let script = repository("tests/slurm/run.sh");
+    let output = Command::new(script).arg(env!("CARGO_BIN_EXE_rpu")).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    if output.status.code() == Some(77) {
+        // Written past the test's capture, so that everyone sees it.
+        writeln!(io::stderr(), "{}", printed.trim_end()).unwrap();
+        return;
+    }
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("the same bytes"), "{printed}");
 }
