@@ -38,7 +38,7 @@ pub struct Plan<W> {
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
-    /// Compiled when the first product is asked for: these kernels take the compilers longest.
+    /// Looked up, and on a GPU compiled, when the first product is asked for: these kernels take compilers longest.
     product: OnceLock<ProductKernels>,
     forward_tables: Tables,
     inverse_tables: Tables,
@@ -213,7 +213,7 @@ impl<W: Word> Plan<W> {
             });
         }
 
-        let module = device.compile(field.source().0, &source::transforms(&recipe))?;
+        let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
             let passes = recipe.passes.iter().enumerate();
             passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
@@ -482,7 +482,7 @@ impl<W: Word> Plan<W> {
             return Ok(kernels);
         }
         let name = Field::new(&self.recipe).source().0;
-        let module = self.device.compile(name, &source::product(&self.recipe))?;
+        let module = self.device.compile(name, &text(&self.device, &self.recipe, source::product))?;
         let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
         let passes = &self.recipe.passes;
         let last = &passes[passes.len() - 1];
@@ -597,6 +597,12 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
         shared: 0,
         mode: Mode::Cooperative,
     }
+}
+
+/// The text to compile for some of a recipe's kernels. Most of what an emulated device's compiler takes is the same for few
+/// and for many.
+fn text(device: &Device, recipe: &Recipe, some: impl FnOnce(&Recipe) -> String) -> String {
+    if device.is_emulated() { source::everything(recipe) } else { some(recipe) }
 }
 
 /// Words in a new buffer.

@@ -53,8 +53,8 @@ fn for_words(name: &str, word_bits: u32) -> String {
     text
 }
 
-/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
-/// `settle`.
+/// The kernels of [`crate::multi`] besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `settle`, and those of
+/// [`inner_product`].
 pub fn key_switch(word_bits: u32) -> String {
     for_words("key_switch.cu", word_bits)
 }

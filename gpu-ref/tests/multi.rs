@@ -80,14 +80,19 @@ fn key_switching_in_short_words() {
 #[test]
 fn products_of_batches() {
     let Some(device) = emulated() else { return };
-    let (moduli, seed) = (moduli::<u64>(5, 62, 1 << 10), seed());
+    check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
+    check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
+}
+
+/// Products of a batch on clusters of so many devices.
+fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: usize, polynomials: usize) {
+    let (moduli, seed) = (moduli::<u64>(limbs, 62, 1 << 10), seed());
     let mut rng = StdRng::seed_from_u64(seed);
-    let (left, right) = (rows(&moduli, 3, &mut rng), rows(&moduli, 3, &mut rng));
+    let (left, right) = (rows(&moduli, polynomials, &mut rng), rows(&moduli, polynomials, &mut rng));
     let pairs = left.chunks(1 << 10).zip(right.chunks(1 << 10)).zip(moduli.iter().cycle());
     let want: Vec<u64> = pairs.flat_map(|((x, y), modulus)| host::product(modulus, x, y)).collect();
-    for ranks in [1, 2, 4] {
-        let cluster = Cluster::staged(&vec![device.clone(); ranks]);
-        let mut products = Products::new(cluster, &moduli, 3).unwrap();
+    for &ranks in sizes {
+        let mut products = Products::new(cluster(ranks), &moduli, polynomials).unwrap();
         assert!(products.run(&left, &right).unwrap() == want, "{ranks} devices, GPU_REF_SEED={seed}");
     }
 }
@@ -125,4 +130,5 @@ fn on_gpus() {
     let all = moduli::<u64>(8, 62, 1 << 12);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_key_switch(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), &basis);
+    check_products(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), 24, 8);
 }

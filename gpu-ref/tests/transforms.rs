@@ -91,28 +91,35 @@ fn check_recipe(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usi
     }
 }
 
-/// The sizes to emulate: each way of dividing a transform once, since every one of them is compiled. A resident transform needs
-/// a fiber for every second coefficient, and variants that share their kernels' text need not repeat all of it.
-const fn emulated_sizes(strategy: Strategy) -> &'static [u32] {
+/// The word sizes and log2 of the dimensions to emulate: each way of dividing a transform once for a kind of arithmetic, since
+/// every one of them is compiled. A resident transform needs a fiber for every second coefficient.
+const fn emulated_cases(strategy: Strategy) -> &'static [(u32, u32)] {
     match strategy {
-        Strategy::HeBooster(Sync::Local | Sync::Barrier) => &[10, 12],
-        Strategy::HeBooster(Sync::Launches) => &[10],
-        Strategy::Shivdikar(Barrett::Remainder) => &[10],
-        Strategy::Shivdikar(Barrett::Classical | Barrett::DhemQuisquater) => &[10, 12],
-        Strategy::Best => &[10, 16],
-        _ => &[10, 13, 16],
+        Strategy::Wide => &[(128, 10), (128, 13)],
+        Strategy::Cheddar => &[(32, 10), (32, 16)],
+        Strategy::Shivdikar(Barrett::Remainder | Barrett::Classical) => &[(32, 10)],
+        Strategy::Shivdikar(Barrett::DhemQuisquater) => &[(64, 10)],
+        Strategy::Shivdikar(Barrett::Proposed) => &[(32, 10), (32, 16), (64, 13)],
+        Strategy::Caramel => &[(64, 10), (64, 13)],
+        Strategy::HeBooster(Sync::Local) => &[(32, 10), (64, 12)],
+        Strategy::HeBooster(Sync::Barrier) => &[(64, 10)],
+        Strategy::HeBooster(Sync::Launches) => &[(32, 10)],
+        Strategy::Best => &[(32, 10), (32, 16), (64, 10), (64, 16), (128, 10), (128, 13)],
     }
 }
 
-/// A strategy at all its word sizes: small and middle sizes with several polynomials and limbs, large ones with one.
-fn check_strategy(device: &Device, strategy: Strategy, sizes: &[u32]) {
-    for &bits in strategy.word_bits() {
-        for &log_n in sizes {
-            let recipe = Recipe::new(strategy, bits, log_n).unwrap();
-            let (limbs, polynomials) = if log_n <= 13 { (2, 3) } else { (1, 1) };
-            check_recipe(device, &recipe, limbs, polynomials);
-        }
+/// A strategy in some cases: small and middle sizes with several polynomials and limbs, large ones with one.
+fn check_strategy(device: &Device, strategy: Strategy, cases: impl IntoIterator<Item = (u32, u32)>) {
+    for (bits, log_n) in cases {
+        let recipe = Recipe::new(strategy, bits, log_n).unwrap();
+        let (limbs, polynomials) = if log_n <= 13 { (2, 3) } else { (1, 1) };
+        check_recipe(device, &recipe, limbs, polynomials);
     }
+}
+
+/// A strategy's word sizes, each with some sizes.
+fn all_words(strategy: Strategy, sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    strategy.word_bits().iter().flat_map(move |&bits| sizes.iter().map(move |&log_n| (bits, log_n)))
 }
 
 /// 994674970 x 994705408 mod 994705409: the classical estimate of the quotient is off by two here, the others by one. A constant
@@ -182,7 +189,7 @@ macro_rules! strategies {
             $(#[test]
             fn $name() {
                 if let Some(device) = &*EMULATED {
-                    check_strategy(device, $strategy, emulated_sizes($strategy));
+                    check_strategy(device, $strategy, emulated_cases($strategy).iter().copied());
                 }
             })*
 
@@ -198,7 +205,7 @@ macro_rules! strategies {
             $(#[test]
             fn $name() {
                 if let Some(device) = &*GPU {
-                    check_strategy(device, $strategy, &[10, 11, 12, 13, 14, 15, 16, 17]);
+                    check_strategy(device, $strategy, all_words($strategy, &[10, 11, 12, 13, 14, 15, 16, 17]));
                 }
             })*
 
@@ -214,7 +221,7 @@ macro_rules! strategies {
             fn small_sizes_of_all() {
                 if let Some(device) = &*GPU {
                     for strategy in [$($strategy),*] {
-                        check_strategy(device, strategy, &[10, 13]);
+                        check_strategy(device, strategy, all_words(strategy, &[10, 13]));
                     }
                 }
             }

@@ -132,11 +132,10 @@ impl<W: Word> Products<W> {
                 node.constants_from(0),
                 number(self.limbs),
                 number(width),
-                number(1),
             ];
             let rows = self.polynomials * self.limbs;
-            // SAFETY: the arguments are those of `inner_product`; the batches have so many rows of so many columns.
-            unsafe { node.launch(&node.inner_product, width, [rows, 1], 0, arguments) }?;
+            // SAFETY: the arguments are those of `multiply`; the batches have so many rows of so many columns.
+            unsafe { node.launch(&node.multiply, width, [rows, 1], 0, arguments) }?;
         }
         self.cluster.redistribute(self.limbs, &self.by_limbs[0], products, By::Limbs, self.n)?;
         transform(Direction::Inverse, 0)
