@@ -39,6 +39,14 @@ pub enum Error {
         /// The kernel's name.
         kernel: String,
     },
+    /// An emulated kernel wrote behind the end of a buffer. This is a fault of this crate.
+    #[error("emulated kernel `{kernel}` wrote behind the end of a buffer of {bytes} bytes")]
+    Overrun {
+        /// The kernel's name.
+        kernel: String,
+        /// The buffer's size.
+        bytes: usize,
+    },
     /// The ring dimension is out of the range that a strategy supports.
     #[error("N = {n} is not a power of two from {min} to {max}")]
     Dimension {

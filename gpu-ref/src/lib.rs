@@ -4,6 +4,10 @@
 //! text inside the library; a CUDA device compiles them at run time, and so does [`Device::emulated`], which runs the very same
 //! text on a CPU with one fiber a thread. It builds and links without CUDA.
 //!
+//! A [`Plan`] transforms and multiplies polynomials. What schemes do besides is in [`base_conversion`], [`automorphism`], [`residues`]
+//! and [`inner_product`]; [`program`] makes graphs of many launches, [`multi`] divides work among devices, and [`ablation`] knows what
+//! the four papers claim.
+//!
 //! ```
 //! use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};
 //!

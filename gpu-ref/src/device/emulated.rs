@@ -164,12 +164,27 @@ impl Entry {
                 pointers.as_mut_ptr(),
             )
         };
-        if status == 0 { Ok(()) } else { Err(Error::Stuck { kernel: self.kernel.clone() }) }
+        let kernel = || self.kernel.clone();
+        match guards::overrun(arguments) {
+            Some(bytes) => Err(Error::Overrun { kernel: kernel(), bytes }),
+            None if status != 0 => Err(Error::Stuck { kernel: kernel() }),
+            None => Ok(()),
+        }
     }
 }
 
 /// Host memory that kernels write through its address. Aligned for 128-bit words.
-pub(crate) struct Memory(Box<[UnsafeCell<u128>]>);
+pub(crate) struct Memory {
+    /// The data, then words that no kernel may write.
+    words: Box<[UnsafeCell<u128>]>,
+    bytes: usize,
+}
+
+/// What the words behind the data hold.
+const GUARD: u128 = u128::from_ne_bytes([0xA5; 16]);
+
+/// As many words as the data are guarded, from this many bytes up to that many: the mistakes that count a factor twice.
+const GUARDED_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
 // SAFETY: like device memory, it is written by `write`, which takes `&mut`, and by kernels, whose launches promise that nothing
 // else uses what they write.
@@ -177,22 +192,98 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self((0..bytes.div_ceil(16)).map(|_| UnsafeCell::new(0)).collect())
+        let data = bytes.div_ceil(16);
+        let guarded = bytes.clamp(*GUARDED_BYTES.start(), *GUARDED_BYTES.end()) / 16;
+        let words = (0..data + guarded).map(|word| UnsafeCell::new(if word < data { 0 } else { GUARD }));
+        let memory = Self { words: words.collect(), bytes };
+        guards::remember(memory.address(), bytes, data, guarded);
+        memory
     }
 
     pub(crate) fn address(&self) -> u64 {
-        self.0.as_ptr() as u64
+        self.words.as_ptr() as u64
     }
 
     pub(crate) fn write(&mut self, from: &[u8]) {
-        assert!(from.len() <= self.0.len() * 16, "the caller sized the buffer");
+        assert!(from.len() <= self.bytes, "the caller sized the buffer");
         // SAFETY: in bounds, and `&mut self` excludes everyone else.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.0.as_mut_ptr().cast(), from.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.words.as_mut_ptr().cast(), from.len()) };
     }
 
     pub(crate) fn read(&self, to: &mut [u8]) {
-        assert!(to.len() <= self.0.len() * 16, "the caller sized the buffer");
+        assert!(to.len() <= self.bytes, "the caller sized the buffer");
         // SAFETY: in bounds, and emulated kernels have ended when their launch returns.
-        unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr().cast(), to.as_mut_ptr(), to.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(self.words.as_ptr().cast(), to.as_mut_ptr(), to.len()) };
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        guards::forget(self.address());
+    }
+}
+
+/// The words behind every buffer, which launches look at.
+mod guards {
+    use std::collections::BTreeMap;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::{Argument, GUARD};
+
+    /// Where the data of a buffer end, and the words behind them.
+    struct Guard {
+        bytes: usize,
+        data: usize,
+        guarded: usize,
+    }
+
+    static BUFFERS: Mutex<BTreeMap<u64, Guard>> = Mutex::new(BTreeMap::new());
+
+    fn buffers() -> MutexGuard<'static, BTreeMap<u64, Guard>> {
+        // Nothing is left half done by a panic here.
+        BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A buffer at an address: so many words of data for so many bytes, and so many guarded ones.
+    pub(super) fn remember(address: u64, bytes: usize, data: usize, guarded: usize) {
+        buffers().insert(address, Guard { bytes, data, guarded });
+    }
+
+    pub(super) fn forget(address: u64) {
+        buffers().remove(&address);
+    }
+
+    /// The bytes of a buffer that one of the arguments points into and behind which a kernel has written.
+    pub(super) fn overrun(arguments: &[Argument]) -> Option<usize> {
+        let buffers = buffers();
+        arguments.iter().find_map(|argument| {
+            let (&start, guard) = buffers.range(..=argument.0).next_back()?;
+            let words = start as *const u128;
+            // SAFETY: a buffer is forgotten before its memory is freed, for which the lock is needed.
+            let guarded = (0..guard.guarded).map(|word| unsafe { *words.add(guard.data + word) });
+            let inside = argument.0 < start + 16 * guard.data as u64;
+            (inside && guarded.into_iter().any(|word| word != GUARD)).then_some(guard.bytes)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_behind_a_buffer_is_found() {
+        let mut memory = Memory::new(40);
+        memory.write(&[7; 40]);
+        let mut back = [0; 40];
+        memory.read(&mut back);
+        assert_eq!(back, [7; 40]);
+        let inside = [Argument(memory.address() + 16)];
+        assert_eq!(guards::overrun(&inside), None);
+        // SAFETY: the word behind the three words of data is a guarded one.
+        unsafe { *(memory.address() as *mut u128).add(3) = 1 };
+        assert_eq!(guards::overrun(&inside), Some(40));
+        drop(memory);
+        assert_eq!(guards::overrun(&inside), None);
     }
 }
