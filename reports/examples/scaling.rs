@@ -119,12 +119,19 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         );
     }
 
-    let text = definition(SHARED);
-    let mut gains = Vec::new();
+    let (text, half) = (definition(SHARED), definition(SHARED / 2));
+    let (mut gains, mut apart) = (Vec::new(), Vec::new());
     for _ in 0..2 * ROUNDS + 1 {
         let (one, two) = (sweep(&text, 1)?, sweep(&text, 2)?);
+        let [half_one, half_two] = std::thread::scope(|scope| {
+            let sweeps = [(); 2].map(|()| scope.spawn(|| sweep(&half, 1)));
+            sweeps.map(|sweep| sweep.join().expect("a sweep does not panic"))
+        });
+        let halves = half_one?.wall.max(half_two?.wall);
         gains.push(one.wall.as_secs_f64() / two.wall.as_secs_f64());
+        apart.push(one.wall.as_secs_f64() / halves.as_secs_f64());
     }
-    println!("two threads simulate {SHARED} points {:.2} times as fast as one", median(gains));
+    println!("{SHARED} points on two threads: {:.2} times as fast as on one", median(gains));
+    println!("two sweeps of half as many side by side, which share nothing: {:.2} times", median(apart));
     Ok(())
 }
