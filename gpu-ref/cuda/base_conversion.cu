@@ -31,7 +31,7 @@ struct Conversion {
         for (u32 i = threadIdx.x; i < down * LIMBS * from; i += blockDim.x) {
             rows[i] = i < entries ? matrix[(size_t)first_row * from + i] : 0;
         }
-        if (SHARED) {
+        if constexpr (SHARED) {
             for (u32 k = down_at; k < from; k += down) {
                 *reinterpret_cast<Columns*>(shared + (k * across + across_at) * COLUMNS) =
                     *reinterpret_cast<const Columns*>(in + (size_t)k * length + column);
@@ -73,8 +73,8 @@ struct Conversion {
     }
 };
 
-#define CONVERT_KERNEL(NAME, ...)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(1024)                                                                    \
+#define CONVERT_KERNEL(NAME, THREADS, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                                 \
         NAME(const u32* in, u32* out, const i32* __restrict__ matrix, const Constants<u32, i32>* __restrict__ constants,  \
              u32 from, u32 to, u32 length, u32 terms, u32 across) {                                                       \
         Conversion<__VA_ARGS__>::convert(in, out, matrix, constants, from, to, length, terms, across);                    \
@@ -83,7 +83,7 @@ struct Conversion {
 
 // Row y of the data times `factors[y mod from]`, in place: what the conversion wants of its input where no inverse transform
 // has multiplied by it. The factors are times 2^32.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(256)
     scale(u32* data, const i32* __restrict__ factors, const Constants<u32, i32>* __restrict__ constants, u32 from, u32 length) {
     const u32 limb = blockIdx.y % from;
     const Field field(constants[limb]);

@@ -28,17 +28,19 @@ struct Coefficient {
     }
     // All threads of the block together.
     INLINE void fetch() const {
-        if (!TRANSPOSED) return;
-        for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
-            shared[i % words * (blockDim.x + 1) + i / words] = base[i];
+        if constexpr (TRANSPOSED) {
+            for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
+                shared[i % words * (blockDim.x + 1) + i / words] = base[i];
+            }
+            __syncthreads();
         }
-        __syncthreads();
     }
     INLINE void put_back() const {
-        if (!TRANSPOSED) return;
-        __syncthreads();
-        for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
-            base[i] = shared[i % words * (blockDim.x + 1) + i / words];
+        if constexpr (TRANSPOSED) {
+            __syncthreads();
+            for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
+                base[i] = shared[i % words * (blockDim.x + 1) + i / words];
+            }
         }
     }
 };

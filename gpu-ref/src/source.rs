@@ -71,9 +71,10 @@ pub fn residues(word_bits: u32, access: Access) -> String {
 
 /// The kernels of [`crate::base_conversion::BaseConversion`]: `convert`, `scale`.
 pub fn base_conversion(tile: Tile) -> String {
-    let Tile { thread_limbs, thread_columns, block_limbs, .. } = tile;
+    let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = tile;
+    let (threads, shared) = (block_limbs * block_columns, block_limbs > 1);
     for_words("base_conversion.cu", 32)
-        + &format!("CONVERT_KERNEL(convert, {thread_limbs}, {thread_columns}, {})\n", block_limbs > 1)
+        + &format!("CONVERT_KERNEL(convert, {threads}, {thread_limbs}, {thread_columns}, {shared})\n")
 }
 
 /// The kernel of [`crate::automorphism::Automorphism`] for words of 32, 64 or 128 bits.
@@ -100,23 +101,20 @@ fn file(recipe: &Recipe) -> String {
     text
 }
 
-/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file; `truncated` for transforms without
-/// their innermost stage.
-fn with_kernels(
+/// Lines that each instantiate a kernel, `MACRO(name, ..)`; `truncated` for transforms without their innermost stage.
+fn instances(
     recipe: &Recipe,
     truncated: bool,
     kernels: impl IntoIterator<Item = (&'static str, String, usize)>,
 ) -> String {
-    let mut text = file(recipe);
-    for (kind, name, number) in kernels {
+    let line = |(kind, name, number): (&str, String, usize)| {
         let Pass { first, stages, points_log, lanes_log, blocks } = recipe.passes[number];
-        let _ = writeln!(
-            text,
-            "{kind}({name}, {blocks}, {}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})",
-            recipe.log_n
-        );
-    }
-    text
+        let log_n = recipe.log_n;
+        format!(
+            "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})\n"
+        )
+    };
+    kernels.into_iter().map(line).collect()
 }
 
 /// Whether a resident kernel synchronises locally; `None` if the recipe has passes.
@@ -124,12 +122,11 @@ fn resident_sync(recipe: &Recipe) -> Option<bool> {
     recipe.resident().then_some(recipe.strategy == Strategy::HeBooster(Sync::Local))
 }
 
-/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
-pub fn transforms(recipe: &Recipe) -> String {
+fn transform_instances(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
         let kernel =
             |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
-        return file(recipe) + &kernel("forward_0", true) + &kernel("inverse_0", false);
+        return kernel("forward_0", true) + &kernel("inverse_0", false);
     }
     let kernels = (0..recipe.passes.len()).flat_map(|number| {
         [
@@ -137,18 +134,13 @@ pub fn transforms(recipe: &Recipe) -> String {
             ("INVERSE_KERNEL", format!("inverse_{number}"), number),
         ]
     });
-    with_kernels(recipe, false, kernels)
+    instances(recipe, false, kernels)
 }
 
-/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
-/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
-/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
-/// that is not the first.
-pub fn product(recipe: &Recipe) -> String {
+fn product_instances(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
         return format!(
-            "{}POINTWISE_KERNEL(product, {log_n})\nRESIDENT_KERNEL(inverse_product_0, {log_n}, {local}, false, true)\n",
-            file(recipe),
+            "POINTWISE_KERNEL(product, {log_n})\nRESIDENT_KERNEL(inverse_product_0, {log_n}, {local}, false, true)\n",
             log_n = recipe.log_n
         );
     }
@@ -166,5 +158,23 @@ pub fn product(recipe: &Recipe) -> String {
             kernel("INVERSE_KERNEL", "inverse_truncated", last);
         }
     }
-    with_kernels(recipe, truncated, kernels)
+    instances(recipe, truncated, kernels)
+}
+
+/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
+pub fn transforms(recipe: &Recipe) -> String {
+    file(recipe) + &transform_instances(recipe)
+}
+
+/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
+/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
+/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
+/// that is not the first.
+pub fn product(recipe: &Recipe) -> String {
+    file(recipe) + &product_instances(recipe)
+}
+
+/// The kernels of [`transforms`] and of [`product`] in one file.
+pub fn everything(recipe: &Recipe) -> String {
+    transforms(recipe) + &product_instances(recipe)
 }
