@@ -1,6 +1,6 @@
 //! What an instruction asks of the machine: pipe, registers, occupancy, latency, SRAM accesses.
 
-use super::vrf::SramSet;
+use super::vrf::{CYCLES, FourCycles, first, sram};
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
 use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
@@ -31,12 +31,23 @@ pub struct Work {
     pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
-    /// The SRAMs that it reads in the first, second and third cycle of each beat; none where
-    /// ports are ideal.
-    pub(super) beat_reads: [SramSet; 3],
-    /// The same for writes.
-    pub(super) beat_writes: [SramSet; 2],
+    /// Its beats: `occupancy / interval`.
+    beats: u32,
+    /// The registers of `reads`.
+    pub(super) read_set: RegSet,
+    /// The registers of `writes`.
+    pub(super) write_set: RegSet,
+    /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none where ports are
+    /// ideal.
+    pub(super) sram_reads: FourCycles,
+    /// The same for writes, from its first write on.
+    pub(super) sram_writes: FourCycles,
 }
+
+/// A set of vector registers, one bit each.
+pub(super) type RegSet = u64;
+
+const _: () = assert!(RegSet::BITS as usize == REGISTERS);
 
 impl Work {
     /// Cycles from issue until its last source element has been read.
@@ -50,26 +61,25 @@ impl Work {
     }
 
     /// The same without its writes to SRAMs.
-    pub fn without_writes(mut self) -> Self {
-        self.beat_writes = [0; 2];
-        self
+    pub fn without_writes(self) -> Self {
+        Self { sram_writes: 0, ..self }
     }
 
     /// Adds the cycles for which it needs each SRAM to `cycles`.
     pub fn add_sram_cycles(&self, cycles: &mut [u64; SRAMS]) {
-        let beats = u64::from(self.occupancy / self.interval);
-        for &set in self.beat_reads.iter().chain(&self.beat_writes) {
-            let mut left = set;
-            while left != 0 {
-                cycles[left.trailing_zeros() as usize] += beats;
-                left &= left - 1;
+        let beat = first(self.interval);
+        for mut accesses in [self.sram_reads & beat, self.sram_writes & beat] {
+            while accesses != 0 {
+                cycles[accesses.trailing_zeros() as usize % SRAMS] += u64::from(self.beats);
+                accesses &= accesses - 1;
             }
         }
     }
 
-    /// The SRAMs that it accesses.
-    pub(super) fn srams(&self) -> SramSet {
-        self.beat_reads[0] | self.beat_writes[0]
+    /// The cycles after which its accesses to SRAMs repeat: as many beats as four cycles hold, at
+    /// least one.
+    pub(super) fn sram_step(&self) -> u32 {
+        if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
     }
 }
 
@@ -156,8 +166,11 @@ impl<'m> Decoder<'m> {
             latency: 0,
             bank_conflicts: 0,
             interval: 1,
-            beat_reads: [0; 3],
-            beat_writes: [0; 2],
+            beats: 0,
+            read_set: 0,
+            write_set: 0,
+            sram_reads: 0,
+            sram_writes: 0,
         }
     }
 
@@ -180,9 +193,14 @@ impl<'m> Decoder<'m> {
 
     fn on_registers(&self, instr: &Instr, beats: u32, initiation_interval: u32, latency: u32) -> Work {
         let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
-        let beat_reads = self.beat_accesses(&reads);
-        let beat_writes = self.beat_accesses(&writes);
-        let (interval, latency) = interleave(&beat_reads, &beat_writes, beats, initiation_interval, latency);
+        let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
+        let (interval, latency) = interleave(beat_reads, beat_writes, beats, initiation_interval, latency);
+        let step = |beat: FourCycles| match interval {
+            1 => beat * 0x0001_0001_0001_0001,
+            2 => beat * 0x0000_0001_0000_0001,
+            _ => beat,
+        };
+        let set = |regs: &[VReg]| regs.iter().fold(0, |set, reg| set | 1 << reg.index());
         Work {
             pipe: instr.pipe(),
             path: 0,
@@ -193,25 +211,30 @@ impl<'m> Decoder<'m> {
             latency,
             bank_conflicts: 0,
             interval,
-            beat_reads,
-            beat_writes,
+            beats,
+            read_set: set(&reads),
+            write_set: set(&writes),
+            sram_reads: step(beat_reads),
+            sram_writes: step(beat_writes),
         }
     }
 
     /// The SRAMs that the cycles of a beat access, to reach each of `regs` once.
-    fn beat_accesses<const CYCLES: usize>(&self, regs: &[VReg]) -> [SramSet; CYCLES] {
-        let mut beat = [0; CYCLES];
+    fn beat_accesses(&self, regs: &[VReg]) -> FourCycles {
         if self.machine.vrf.ports == VrfPorts::Ideal || self.machine.ideal.vrf_ports {
-            return beat;
+            return 0;
         }
+        let mut beat = 0;
         for (i, &reg) in regs.iter().enumerate() {
             if regs[..i].contains(&reg) {
                 continue;
             }
-            let sram: SramSet = 1 << self.machine.vrf.placement.sram(reg);
-            if let Some(cycle) = beat.iter_mut().find(|set| **set & sram == 0) {
-                *cycle |= sram;
+            // An instruction has three operands at most in one direction, so a cycle is left.
+            let mut access = sram(self.machine.vrf.placement.sram(reg));
+            while beat & access != 0 {
+                access <<= SRAMS;
             }
+            beat |= access;
         }
         beat
     }
@@ -295,23 +318,29 @@ fn count_accesses(
 /// The interval between beats and the latency, such that the instruction does not collide with
 /// itself. See "Ports of the vector register file" in the module's header.
 fn interleave(
-    reads: &[SramSet; 3],
-    writes: &[SramSet; 2],
+    reads: FourCycles,
+    writes: FourCycles,
     beats: u32,
     initiation_interval: u32,
     latency: u32,
 ) -> (u32, u32) {
-    // The largest number of accesses to one SRAM among those of a set.
-    let most = |beat: &[SramSet], of: SramSet| beat.iter().filter(|&set| set & of != 0).count() as u32;
-    let interval = initiation_interval.max(most(reads, SramSet::MAX)).max(most(writes, SramSet::MAX));
-    let both = reads[0] & writes[0];
+    let (most_reads, most_writes) = (cycles_of(reads), cycles_of(writes));
+    let interval = initiation_interval.max(most_reads).max(most_writes);
+    let both = reads & writes & first(1);
     if both == 0 || latency >= beats * interval {
         return (interval, latency);
     }
-    let (reads, writes) = (most(reads, both), most(writes, both));
+    // The same of the SRAMs that are both read and written.
+    let both = both * 0x0001_0001_0001_0001;
+    let (reads, writes) = (cycles_of(reads & both), cycles_of(writes & both));
     let interval = interval.max(reads + writes);
     let latency = (latency..).find(|l| (reads..=interval - writes).contains(&(l % interval)));
     (interval, latency.expect("one residue in every interval fits"))
+}
+
+/// The cycles that the accesses of a beat take: the largest number of them to one SRAM.
+fn cycles_of(beat: FourCycles) -> u32 {
+    (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
 }
 
 impl Placement {
