@@ -1,10 +1,9 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
-use super::work::{SRAMS, Work};
+use super::work::{SRAMS, Table, Work, takes_turns_at_srams};
 use super::{Cycle, Schedule};
 use crate::machine::{Busyboard, Machine, SourceRelease};
-use b512_asm::Pipe;
-use b512_asm::reg::REGISTERS;
+use b512_asm::{Pipe, VReg};
 
 /// Why a cycle passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -144,17 +143,23 @@ impl Wait {
     }
 }
 
+/// When the instructions of each pipe that read or wrote a register have all released it.
+#[derive(Clone, Copy, Default)]
+struct Released {
+    readers: [Cycle; 3],
+    writers: [Cycle; 3],
+}
+
 /// Calls `visit` with the waits of a run in order of time.
 fn for_each_wait(machine: &Machine, works: &[Work], schedule: &[Schedule], mut visit: impl FnMut(Wait)) {
     let shared_reads = machine.frontend.busyboard == Busyboard::SharedReads;
     let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
     let release_at_read = machine.frontend.source_release == SourceRelease::Read;
-    // When the readers and the writers of each register have released it, for each pipe.
-    let mut readers = [[Cycle::ZERO; 3]; REGISTERS];
-    let mut writers = [[Cycle::ZERO; 3]; REGISTERS];
+    let mut released = Table::new(Released::default());
     let mut held_until = Cycle::ZERO;
     let mut at = Cycle::ZERO;
     for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
+        let waited = at < schedule.dispatch;
         let mut wait = |cause, to: Cycle| {
             if to > at {
                 visit(Wait { instruction, cause, from: at, to });
@@ -168,23 +173,30 @@ fn for_each_wait(machine: &Machine, works: &[Work], schedule: &[Schedule], mut v
                 held_until = schedule.dispatch + machine.scalar.load_latency_cycles;
             }
         } else {
-            let reads = work.reads.iter().map(|reg| (reg.index(), !shared_reads));
-            for (reg, readers_block) in reads.chain(work.writes.iter().map(|reg| (reg.index(), true))) {
-                for pipe in Pipe::VECTOR {
-                    let p = pipe.index();
-                    let readers = if readers_block { readers[reg][p] } else { Cycle::ZERO };
-                    wait(Cause::busy(pipe), writers[reg][p].max(readers));
+            if waited {
+                let reads = work.reads.places().map(|reg| (reg, !shared_reads));
+                let writes = work.writes.places().map(|reg| (reg, true));
+                for (reg, readers_block) in reads.into_iter().chain(writes) {
+                    let Released { readers, writers } = &released[reg];
+                    for pipe in Pipe::VECTOR {
+                        let p = pipe.index();
+                        let readers = if readers_block { readers[p] } else { Cycle::ZERO };
+                        wait(Cause::busy(pipe), writers[p].max(readers));
+                    }
                 }
+                wait(Cause::queue(work.pipe), schedule.dispatch);
             }
-            wait(Cause::queue(work.pipe), schedule.dispatch);
             let read = if release_at_read { schedule.issue + work.read_cycles() } else { schedule.complete };
             let p = work.pipe.index();
-            for reg in work.reads.iter() {
-                readers[reg.index()][p] = readers[reg.index()][p].max(read);
+            for reg in work.reads.places() {
+                let readers = &mut released[reg].readers[p];
+                *readers = read.max(*readers);
             }
-            for reg in work.writes.iter() {
-                writers[reg.index()][p] = writers[reg.index()][p].max(schedule.complete);
+            for reg in work.writes.places() {
+                let writers = &mut released[reg].writers[p];
+                *writers = schedule.complete.max(*writers);
             }
+            released.set_none(Released::default());
         }
         at = at.max(schedule.dispatch + 1);
     }
@@ -222,14 +234,21 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn of(works: &[Work]) -> Self {
+    pub(super) fn of(machine: &Machine, works: &[Work]) -> Self {
         let mut demand = Self::default();
+        // Cycles for which each register is accessed.
+        let mut registers = Table::new(0);
         for work in works {
             demand.instructions[work.pipe.index()] += 1;
             demand.paths[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
             demand.bank_conflicts += u64::from(work.bank_conflicts);
             demand.scalar_loads += u64::from(work.scalar_load);
-            work.add_sram_cycles(&mut demand.srams);
+            work.add_register_cycles(&mut registers);
+        }
+        if takes_turns_at_srams(machine) {
+            for reg in VReg::all() {
+                demand.srams[usize::from(machine.vrf.placement.sram(reg))] += registers[reg.into()];
+            }
         }
         demand
     }
@@ -263,14 +282,16 @@ impl Bounds {
 /// before it wrote.
 fn longest_chain(machine: &Machine, works: &[Work]) -> Cycle {
     let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
-    let mut written = [fetched; REGISTERS];
+    let mut written = Table::new(fetched);
     let mut longest = Cycle::ZERO;
     for work in works.iter().filter(|work| work.pipe != Pipe::Scalar) {
-        let start = work.reads.iter().map(|reg| written[reg.index()]).fold(fetched, Cycle::max);
+        let [a, b, c] = work.reads.places().map(|reg| written[reg]);
+        let start = a.max(b).max(c);
         let end = start + machine.frontend.dispatch_to_issue_cycles + work.total_cycles();
-        for reg in work.writes.iter() {
-            written[reg.index()] = end;
+        for reg in work.writes.places() {
+            written[reg] = end;
         }
+        written.set_none(fetched);
         longest = longest.max(end);
     }
     longest

@@ -1,92 +1,107 @@
 //! Which vector registers are busy, and until when.
 
 use super::Cycle;
-use super::work::{RegSet, Work};
+use super::work::{Table, Work};
 use crate::machine;
 use b512_asm::VReg;
-use b512_asm::reg::REGISTERS;
 
 /// The busyboard, and when each of its bits is cleared.
 #[derive(Clone)]
 pub(super) struct Busyboard {
-    /// Whether a register that is being read is busy for a reader.
-    strict: bool,
-    /// Registers that are busy for a reader because of an instruction that waits in a queue.
-    waiting_for_reader: RegSet,
-    /// The same for a writer.
-    waiting_for_writer: RegSet,
-    /// Instructions that wait in queues to read each register.
-    readers: [u32; REGISTERS],
-    /// When instructions that have issued leave each register to a reader.
-    free_for_reader: [Cycle; REGISTERS],
-    /// The same for a writer.
-    free_for_writer: [Cycle; REGISTERS],
+    /// Whether a register that is only being read is free for a reader.
+    shared_reads: bool,
+    /// When each register is free.
+    free: Table<Free>,
+    /// With shared reads, the readers of each register.
+    readers: Table<Readers>,
+}
+
+/// When a register is free; [`Cycle::NEVER`] where an instruction that waits in a queue must issue
+/// first.
+#[derive(Clone, Copy)]
+struct Free {
+    /// For a reader; with the strict board nobody asks.
+    reader: Cycle,
+    /// For a writer. With the strict board a reader asks for as much.
+    writer: Cycle,
+}
+
+impl Free {
+    const NOW: Self = Self { reader: Cycle::ZERO, writer: Cycle::ZERO };
+}
+
+/// The instructions that read a register.
+#[derive(Clone, Copy, Default)]
+struct Readers {
+    /// Those that wait in queues.
+    waiting: u32,
+    /// When those that have issued have all read it.
+    done: Cycle,
 }
 
 impl Busyboard {
     /// Of a machine in which nothing is in flight.
     pub(super) fn new(kind: machine::Busyboard) -> Self {
         Self {
-            strict: kind == machine::Busyboard::Strict,
-            waiting_for_reader: 0,
-            waiting_for_writer: 0,
-            readers: [0; REGISTERS],
-            free_for_reader: [Cycle::ZERO; REGISTERS],
-            free_for_writer: [Cycle::ZERO; REGISTERS],
+            shared_reads: kind == machine::Busyboard::SharedReads,
+            free: Table::new(Free::NOW),
+            readers: Table::new(Readers::default()),
         }
     }
 
-    /// Whether a register of `work` is busy until an instruction issues that waits in a queue.
-    pub(super) fn waits(&self, work: &Work) -> bool {
-        work.read_set & self.waiting_for_reader | work.write_set & self.waiting_for_writer != 0
-    }
-
-    /// When the registers of `work` are free, as far as instructions that have issued are concerned.
+    /// When all registers of `work` are free; [`Cycle::NEVER`] where an instruction that waits in a
+    /// queue must issue first.
+    #[inline]
     pub(super) fn free(&self, work: &Work) -> Cycle {
-        let reads = work.reads.iter().map(|reg| self.free_for_reader[reg.index()]);
-        let writes = work.writes.iter().map(|reg| self.free_for_writer[reg.index()]);
-        reads.chain(writes).fold(Cycle::ZERO, Cycle::max)
+        let [a, b, c] = work.reads.places().map(|reg| self.for_reader(self.free[reg]));
+        let [d, e] = work.writes.places().map(|reg| self.free[reg].writer);
+        a.max(b).max(c).max(d).max(e)
     }
 
-    /// When a register stops being busy for a reader or writer; `None` where one of its users waits
-    /// in a queue.
-    pub(super) fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        let (waiting, free) = if writes {
-            (self.waiting_for_writer, &self.free_for_writer)
-        } else {
-            (self.waiting_for_reader, &self.free_for_reader)
-        };
-        (waiting >> reg.index() & 1 == 0).then_some(free[reg.index()])
+    /// When a register is free for a reader or a writer, as [`free`](Self::free) says it.
+    pub(super) fn register_free(&self, reg: VReg, writes: bool) -> Cycle {
+        let free = self.free[reg.into()];
+        if writes { free.writer } else { self.for_reader(free) }
+    }
+
+    #[inline]
+    fn for_reader(&self, free: Free) -> Cycle {
+        if self.shared_reads { free.reader } else { free.writer }
     }
 
     /// `work` enters its queue.
+    #[inline]
     pub(super) fn dispatch(&mut self, work: &Work) {
-        for reg in work.reads.iter() {
-            self.readers[reg.index()] += 1;
+        for reg in work.reads.places() {
+            self.free[reg].writer = Cycle::NEVER;
+            if self.shared_reads {
+                self.readers[reg].waiting += 1;
+            }
         }
-        self.waiting_for_reader |= work.write_set | if self.strict { work.read_set } else { 0 };
-        self.waiting_for_writer |= work.write_set | work.read_set;
+        self.set_written(work, Cycle::NEVER);
     }
 
     /// `work` issues, and will leave its sources at `read` and its destinations at `complete`.
+    #[inline]
     pub(super) fn issue(&mut self, work: &Work, read: Cycle, complete: Cycle) {
-        // A writer shares its registers with nobody.
-        let mut left = work.write_set;
-        for reg in work.reads.iter() {
-            let reg = reg.index();
-            self.readers[reg] -= 1;
-            left |= RegSet::from(self.readers[reg] == 0) << reg;
-            self.free_for_writer[reg] = self.free_for_writer[reg].max(read);
-            if self.strict {
-                self.free_for_reader[reg] = self.free_for_reader[reg].max(read);
+        for reg in work.reads.places() {
+            self.free[reg].writer = read;
+            if self.shared_reads {
+                let readers = &mut self.readers[reg];
+                readers.waiting -= 1;
+                readers.done = readers.done.max(read);
+                self.free[reg].writer = if readers.waiting == 0 { readers.done } else { Cycle::NEVER };
             }
         }
-        for reg in work.writes.iter() {
-            let reg = reg.index();
-            self.free_for_reader[reg] = self.free_for_reader[reg].max(complete);
-            self.free_for_writer[reg] = self.free_for_writer[reg].max(complete);
+        self.set_written(work, complete);
+    }
+
+    /// Says when the destinations of `work`, which no other instruction uses, will be free.
+    #[inline]
+    fn set_written(&mut self, work: &Work, cycle: Cycle) {
+        for reg in work.writes.places() {
+            self.free[reg] = Free { reader: cycle, writer: cycle };
         }
-        self.waiting_for_reader &= !left;
-        self.waiting_for_writer &= !left;
+        self.free.set_none(Free::NOW);
     }
 }

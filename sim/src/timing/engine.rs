@@ -48,6 +48,7 @@ pub struct Engine {
     held_until: Cycle,
     busyboard: Busyboard,
     pipes: [PipeState; 3],
+    heads: [Head; 3],
     reservations: Reservations,
     /// When the last of the instructions that have issued completes.
     end: Cycle,
@@ -71,7 +72,6 @@ struct PipeState {
     queue: VecDeque<Waiting>,
     /// When each path is free.
     free_at: [Cycle; 2],
-    head: Head,
 }
 
 #[derive(Clone)]
@@ -81,19 +81,32 @@ struct Waiting {
     work: Work,
 }
 
-/// What is known of the head of a queue. Of two heads that could issue in one cycle the one of
-/// the lower rank does.
+/// What is known of the head of a queue: a cycle before which it does not issue, and in the lower
+/// half its rank. Of two heads that could issue in one cycle the one of the lower rank does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Head {
-    /// It does not issue before this cycle.
-    at: Cycle,
-    rank: usize,
+struct Head(u128);
+
+impl Head {
+    #[inline]
+    fn new(at: Cycle, rank: usize) -> Self {
+        Self(u128::from(at.0) << u64::BITS | rank as u128)
+    }
+
+    #[inline]
+    fn at(self) -> Cycle {
+        Cycle((self.0 >> u64::BITS) as u64)
+    }
+
+    #[inline]
+    fn put_off(self, to: Cycle) -> Self {
+        Self::new(to, self.0 as u64 as usize)
+    }
 }
 
 impl Default for Head {
     /// Of an empty queue.
     fn default() -> Self {
-        Self { at: Cycle::NEVER, rank: usize::MAX }
+        Self::new(Cycle::NEVER, 0)
     }
 }
 
@@ -115,6 +128,7 @@ impl Engine {
             held_until: Cycle::ZERO,
             busyboard: Busyboard::new(frontend.busyboard),
             pipes: Default::default(),
+            heads: Default::default(),
             reservations: Reservations::new(horizon(machine)),
             end: Cycle::ZERO,
             schedule: Vec::new(),
@@ -140,17 +154,17 @@ impl Engine {
         if work.pipe == Pipe::Scalar {
             return Ok(());
         }
-        if self.busyboard.waits(work) || self.is_full(work.pipe) {
+        let free = self.busyboard.free(work);
+        if free == Cycle::NEVER || self.is_full(work.pipe) {
             return Err(Stall::UntilIssue);
         }
-        let free = self.busyboard.free(work);
         if free > self.now { Err(Stall::Until(free)) } else { Ok(()) }
     }
 
     /// When a register stops being busy for a reader or writer; `None` where one of its users has
     /// not issued.
     pub fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        self.busyboard.register_free(reg, writes)
+        Some(self.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
     }
 
     /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
@@ -193,7 +207,7 @@ impl Engine {
     /// Lets the cycles before `cycle` end.
     pub fn advance_to(&mut self, cycle: Cycle) {
         if cycle > self.now {
-            while self.issue_next(cycle).is_some() {}
+            while self.next_head().0 < cycle && self.issue_next(cycle).is_some() {}
             self.now = cycle;
             self.dispatched_now = 0;
         }
@@ -211,10 +225,12 @@ impl Engine {
                 self.held_until = self.now + self.params.scalar_latency;
             }
         } else {
-            while self.busyboard.waits(work) {
+            let mut free = self.busyboard.free(work);
+            while free == Cycle::NEVER {
                 self.issue_next(Cycle::NEVER).expect("a user that waits has a head to issue");
+                free = self.busyboard.free(work);
             }
-            self.advance_to(self.busyboard.free(work));
+            self.advance_to(free);
             while self.is_full(work.pipe) {
                 let at = self.issue_next(Cycle::NEVER).expect("a full queue has a head to issue");
                 // What issues in a cycle has left its queue in the next.
@@ -242,47 +258,57 @@ impl Engine {
         self.pipes[pipe.index()].queue.len() >= self.params.queue_depth
     }
 
+    /// The pipe whose head comes next, and a cycle before which it does not issue.
+    #[inline]
+    fn next_head(&self) -> (Cycle, usize) {
+        let [load_store, compute, shuffle] = self.heads;
+        let (first, pipe) = if compute < load_store { (compute, 1) } else { (load_store, 0) };
+        if shuffle < first { (shuffle.at(), 2) } else { (first.at(), pipe) }
+    }
+
     /// Lets the next issue happen if that is before `limit`, and says when it was.
     fn issue_next(&mut self, limit: Cycle) -> Option<Cycle> {
         loop {
-            let [load_store, compute, shuffle] = [0, 1, 2].map(|pipe| (self.pipes[pipe].head, pipe));
-            let (head, pipe) = load_store.min(compute).min(shuffle);
-            if head.at >= limit {
+            let (ready, pipe) = self.next_head();
+            if ready >= limit {
                 return None;
             }
-            let at = self.reservations.first_free(&self.pipes[pipe].queue[0].work, head.at);
-            if at == head.at {
+            let at = self.reservations.first_free(&self.pipes[pipe].queue[0].work, ready);
+            if at == ready {
                 self.issue(pipe, at);
                 return Some(at);
             }
-            self.pipes[pipe].head.at = at;
+            self.heads[pipe] = self.heads[pipe].put_off(at);
         }
     }
 
+    /// The head of a queue issues.
+    #[inline]
     fn issue(&mut self, p: usize, at: Cycle) {
-        let pipe = &mut self.pipes[p];
-        let Waiting { index, work, .. } = pipe.queue.pop_front().expect("the head issues");
-        self.reservations.reserve(&work, at);
+        let PipeState { queue, free_at } = &mut self.pipes[p];
+        let Waiting { index, work, .. } = &queue[0];
+        self.reservations.reserve(work, at);
         // A queue issues one instruction a cycle, even where the other path is free.
-        pipe.free_at = pipe.free_at.map(|free| free.max(at + 1));
-        pipe.free_at[usize::from(work.path)] = at + work.occupancy;
-        self.look_at_head(p);
+        *free_at = free_at.map(|free| free.max(at + 1));
+        free_at[usize::from(work.path)] = at + work.occupancy;
         let complete = at + work.total_cycles();
         let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
-        self.busyboard.issue(&work, read, complete);
+        self.busyboard.issue(work, read, complete);
         self.end = self.end.max(complete);
-        let schedule = &mut self.schedule[index];
+        let schedule = &mut self.schedule[*index];
         schedule.issue = at;
         schedule.complete = complete;
+        queue.pop_front();
+        self.look_at_head(p);
     }
 
     /// Takes note of a new head of a queue.
     fn look_at_head(&mut self, pipe: usize) {
-        let rank = |index| if self.params.oldest_first { index } else { pipe };
-        let PipeState { queue, free_at, head } = &mut self.pipes[pipe];
-        *head = queue.front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
+        let PipeState { queue, free_at } = &self.pipes[pipe];
+        self.heads[pipe] = queue.front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
             let arrival = *dispatch + self.params.dispatch_to_issue;
-            Head { at: arrival.max(free_at[usize::from(work.path)]), rank: rank(*index) }
+            let rank = if self.params.oldest_first { *index } else { pipe };
+            Head::new(arrival.max(free_at[usize::from(work.path)]), rank)
         });
     }
 }

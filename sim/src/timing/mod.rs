@@ -96,7 +96,7 @@ mod work;
 pub use accounting::{Bounds, Cause, Stalls, Wait};
 pub use engine::{Engine, Schedule, Stall};
 pub use outcome::{Timing, Utilisation, simulate};
-pub use work::{Decoder, SRAMS, Work};
+pub use work::{Decoder, RegSlots, SRAMS, Work};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -111,7 +111,7 @@ impl Cycle {
     /// The start command.
     pub const ZERO: Self = Self(0);
     /// Later than everything.
-    pub(crate) const NEVER: Self = Self(u64::MAX);
+    const NEVER: Self = Self(u64::MAX);
 }
 
 impl Add<u32> for Cycle {

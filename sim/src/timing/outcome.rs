@@ -44,7 +44,7 @@ impl Timing {
     fn of(machine: &Machine, works: &[Work], schedule: Vec<Schedule>) -> Self {
         let completed = schedule.iter().map(|s| s.complete).fold(Cycle::ZERO, Cycle::max);
         let cycles = schedule.last().map_or(Cycle::ZERO, |last| completed.max(last.dispatch + 1));
-        let demand = Demand::of(works);
+        let demand = Demand::of(machine, works);
         Self {
             cycles,
             stalls: Stalls::of(machine, works, &schedule, cycles),

@@ -30,7 +30,8 @@ pub(super) struct Reservations {
     taken: Vec<FourCycles>,
     /// Everything before this cycle has been forgotten.
     start: u64,
-    /// Nothing is taken from this cycle on. At most the ring's length, less a word, after `start`.
+    /// Nothing is taken from this cycle on. At most half of the ring's length after `start`, so that
+    /// accesses of an instruction that issues before it are within the ring.
     end: u64,
 }
 
@@ -39,15 +40,20 @@ impl Reservations {
     /// they issue.
     pub(super) fn new(horizon: u32) -> Self {
         // One more for a first cycle in the middle of a word, and one beyond the last cycle.
-        let words = horizon.div_ceil(CYCLES) + 2;
+        let words = (2 * horizon).div_ceil(CYCLES) + 2;
         Self { taken: vec![0; words.next_power_of_two() as usize], start: 0, end: 0 }
     }
 
     /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
     /// What has been forgotten is past.
+    #[inline]
     pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
         let mut at = from.0.max(self.start);
-        while let Some(delay) = self.delay(work, at) {
+        while at < self.end {
+            let delay = self.delay(work, at);
+            if delay == 0 {
+                break;
+            }
             at += delay;
         }
         Cycle(at)
@@ -59,32 +65,29 @@ impl Reservations {
         (from.0.max(self.start)..upto).all(|cycle| self.four_cycles(cycle) & sram(number) == 0)
     }
 
-    /// Cycles by which an issue of `work` at `at` has to be put off at least; none where it meets
+    /// Cycles by which an issue of `work` at `at` has to be put off at least; zero where it meets
     /// no reservation.
-    fn delay(&self, work: &Work, at: u64) -> Option<u64> {
-        let reads = self.clash(work.sram_reads, work, at);
-        reads.or_else(|| self.clash(work.sram_writes, work, at + u64::from(work.latency)))
-    }
-
-    fn clash(&self, accesses: FourCycles, work: &Work, at: u64) -> Option<u64> {
-        if accesses == 0 {
-            return None;
-        }
-        let upto = u64::from(work.occupancy).min(self.end.saturating_sub(at));
+    #[inline]
+    fn delay(&self, work: &Work, at: u64) -> u64 {
         let mut cycle = 0;
-        while cycle < upto {
-            let clash = self.four_cycles(at + cycle) & accesses & first(work.occupancy - cycle as u32);
+        loop {
+            let reads = self.four_cycles(at + u64::from(cycle)) & work.sram_reads;
+            let writes = self.four_cycles(at + u64::from(cycle + work.latency)) & work.sram_writes;
+            let clash = (reads | writes) & first(work.occupancy - cycle);
             if clash != 0 {
                 // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
-                let last = u64::from(clash.ilog2() / SRAMS as u32);
-                return Some(if work.interval == 1 { cycle + last + 1 } else { 1 });
+                let last = clash.ilog2() / SRAMS as u32;
+                return if work.interval == 1 { u64::from(cycle + last + 1) } else { 1 };
             }
-            cycle += u64::from(work.sram_step());
+            cycle += work.sram_step();
+            if cycle >= work.occupancy {
+                return 0;
+            }
         }
-        None
     }
 
     /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
+    #[inline]
     pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
         let four = u64::from(CYCLES);
         for word in self.start / four..(at.0 / four).min(self.end.div_ceil(four)) {
@@ -92,31 +95,34 @@ impl Reservations {
             self.taken[index] = 0;
         }
         self.start = at.0;
-        self.take(work.sram_reads, work, at.0);
-        self.take(work.sram_writes, work, at.0 + u64::from(work.latency));
-    }
-
-    fn take(&mut self, accesses: FourCycles, work: &Work, at: u64) {
-        if accesses == 0 {
+        if work.sram_reads | work.sram_writes == 0 {
             return;
         }
-        self.end = self.end.max(at + u64::from(work.occupancy));
-        debug_assert!(self.end - self.start <= (self.taken.len() as u64 - 1) * 4, "the ring is too short");
+        self.end = self.end.max((at + work.total_cycles()).0);
+        debug_assert!(2 * (self.end - self.start) <= self.taken.len() as u64 * four, "the ring is too short");
         let mut cycle = 0;
         while cycle < work.occupancy {
-            let accesses = accesses & first(work.occupancy - cycle);
-            let from = at + u64::from(cycle);
-            debug_assert_eq!(self.four_cycles(from) & accesses, 0, "an SRAM is taken twice");
-            let (word, bit) = Self::place(from);
-            let (low, high) = (self.index(word), self.index(word + 1));
-            let both = u128::from(accesses) << bit;
-            self.taken[low] |= both as FourCycles;
-            self.taken[high] |= (both >> FourCycles::BITS) as FourCycles;
+            let left = first(work.occupancy - cycle);
+            self.take(at.0 + u64::from(cycle), work.sram_reads & left);
+            self.take(at.0 + u64::from(cycle + work.latency), work.sram_writes & left);
             cycle += work.sram_step();
         }
     }
 
-    /// What is taken in four cycles from `cycle` on, where that lies before the end.
+    /// Takes `accesses` in four cycles from `cycle` on.
+    #[inline]
+    fn take(&mut self, cycle: u64, accesses: FourCycles) {
+        let (word, bit) = Self::place(cycle);
+        let both = u128::from(accesses) << bit;
+        for (word, half) in [(word, both), (word + 1, both >> FourCycles::BITS)] {
+            let index = self.index(word);
+            debug_assert_eq!(self.taken[index] & half as FourCycles, 0, "an SRAM is taken twice");
+            self.taken[index] |= half as FourCycles;
+        }
+    }
+
+    /// What is taken in four cycles from `cycle` on, which lie within the ring.
+    #[inline]
     fn four_cycles(&self, cycle: u64) -> FourCycles {
         let (word, bit) = Self::place(cycle);
         let (low, high) = (self.taken[self.index(word)], self.taken[self.index(word + 1)]);
@@ -124,10 +130,12 @@ impl Reservations {
     }
 
     /// The word of a cycle, and the first of its bits there.
+    #[inline]
     fn place(cycle: u64) -> (u64, u32) {
         (cycle / u64::from(CYCLES), (cycle % u64::from(CYCLES)) as u32 * SRAMS as u32)
     }
 
+    #[inline]
     fn index(&self, word: u64) -> usize {
         word as usize & (self.taken.len() - 1)
     }

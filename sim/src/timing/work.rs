@@ -2,9 +2,8 @@
 
 use super::vrf::{CYCLES, FourCycles, first, sram};
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
-use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
-use b512_asm::{AReg, AddressMode, Instr, Pipe, Program, VReg};
+use b512_asm::{AReg, AddressMode, Direction, Instr, Op, Pipe, Program, VReg};
 use rustc_hash::FxHashMap;
 
 /// SRAMs of a slice of the vector register file.
@@ -20,9 +19,9 @@ pub struct Work {
     /// Whether it holds the front end as a scalar load does.
     pub scalar_load: bool,
     /// Its vector sources.
-    pub reads: RegList,
+    pub reads: RegSlots<3>,
     /// Its vector destinations.
-    pub writes: RegList,
+    pub writes: RegSlots<2>,
     /// Cycles for which it holds its pipe.
     pub occupancy: u32,
     /// Cycles from issue to its first write.
@@ -33,10 +32,6 @@ pub struct Work {
     pub(super) interval: u32,
     /// Its beats: `occupancy / interval`.
     beats: u32,
-    /// The registers of `reads`.
-    pub(super) read_set: RegSet,
-    /// The registers of `writes`.
-    pub(super) write_set: RegSet,
     /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none where ports are
     /// ideal.
     pub(super) sram_reads: FourCycles,
@@ -44,10 +39,83 @@ pub struct Work {
     pub(super) sram_writes: FourCycles,
 }
 
-/// A set of vector registers, one bit each.
-pub(super) type RegSet = u64;
+/// Up to `N` vector registers, each once, in the order of the operands.
+///
+/// There are always `N` slots. Those left over hold a number beyond the registers, so that loops over
+/// a [`Table`] need no branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegSlots<const N: usize>([u8; N]);
 
-const _: () = assert!(RegSet::BITS as usize == REGISTERS);
+/// What a slot without a register holds.
+const NO_REGISTER: u8 = REGISTERS as u8;
+
+impl<const N: usize> RegSlots<N> {
+    const EMPTY: Self = Self([NO_REGISTER; N]);
+
+    /// The registers.
+    pub fn iter(&self) -> impl Iterator<Item = VReg> {
+        self.0.into_iter().filter_map(VReg::new)
+    }
+
+    /// The places of the registers in a [`Table`].
+    #[inline]
+    pub(super) fn places(&self) -> [Place; N] {
+        self.0.map(Place)
+    }
+
+    /// Empties the slots of registers that have one already.
+    #[inline]
+    fn without_repetitions(self) -> Self {
+        let Self(mut slots) = self;
+        for i in 1..N {
+            slots[i] = if self.0[..i].contains(&slots[i]) { NO_REGISTER } else { slots[i] };
+        }
+        Self(slots)
+    }
+}
+
+/// A register, or none, as an index of a [`Table`].
+#[derive(Clone, Copy)]
+pub(super) struct Place(u8);
+
+impl From<VReg> for Place {
+    fn from(reg: VReg) -> Self {
+        Self(reg.index() as u8)
+    }
+}
+
+/// Something for each register, and for none. As long as a byte can count, so that no access needs
+/// a check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<T>([T; 1 << u8::BITS]);
+
+impl<T: Copy> Table<T> {
+    /// The same `value` everywhere.
+    pub(super) const fn new(value: T) -> Self {
+        Self([value; 1 << u8::BITS])
+    }
+
+    /// Sets what slots without a register find.
+    #[inline]
+    pub(super) fn set_none(&mut self, value: T) {
+        self.0[usize::from(NO_REGISTER)] = value;
+    }
+}
+
+impl<T> std::ops::Index<Place> for Table<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, Place(place): Place) -> &T {
+        &self.0[usize::from(place)]
+    }
+}
+
+impl<T> std::ops::IndexMut<Place> for Table<T> {
+    #[inline]
+    fn index_mut(&mut self, Place(place): Place) -> &mut T {
+        &mut self.0[usize::from(place)]
+    }
+}
 
 impl Work {
     /// Cycles from issue until its last source element has been read.
@@ -65,19 +133,20 @@ impl Work {
         Self { sram_writes: 0, ..self }
     }
 
-    /// Adds the cycles for which it needs each SRAM to `cycles`.
-    pub fn add_sram_cycles(&self, cycles: &mut [u64; SRAMS]) {
-        let beat = first(self.interval);
-        for mut accesses in [self.sram_reads & beat, self.sram_writes & beat] {
-            while accesses != 0 {
-                cycles[accesses.trailing_zeros() as usize % SRAMS] += u64::from(self.beats);
-                accesses &= accesses - 1;
-            }
+    /// Adds the cycles for which it accesses each register to `cycles`.
+    #[inline]
+    pub(super) fn add_register_cycles(&self, cycles: &mut Table<u64>) {
+        for reg in self.reads.places() {
+            cycles[reg] += u64::from(self.beats);
+        }
+        for reg in self.writes.places() {
+            cycles[reg] += u64::from(self.beats);
         }
     }
 
     /// The cycles after which its accesses to SRAMs repeat: as many beats as four cycles hold, at
     /// least one.
+    #[inline]
     pub(super) fn sram_step(&self) -> u32 {
         if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
     }
@@ -89,15 +158,63 @@ impl Work {
 /// branches and cannot write the scalar data memory.
 pub struct Decoder<'m> {
     machine: &'m Machine,
+    /// What there is to say of each instruction before its operands are known, by its number.
+    units: [Unit; Op::ALL.len()],
+    /// The SRAM of each register; none where ports are ideal.
+    srams: Table<FourCycles>,
     addresses: [u32; REGISTERS],
     /// What [`Decoder::vbar_cycles`] has found already.
     vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
 }
 
+/// How long a pipe takes for an instruction.
+#[derive(Clone, Copy)]
+struct Unit {
+    pipe: Pipe,
+    /// Without bank conflicts.
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+}
+
+impl Unit {
+    fn of(machine: &Machine, op: Op) -> Self {
+        let (hple, vbar, sbar) = (&machine.hple, &machine.vbar, &machine.sbar);
+        let beats = VECTOR_LENGTH as u32 / hple.count;
+        let (mul, add) = (hple.multiplier_latency_cycles, hple.adder_latency_cycles);
+        let (beats, initiation_interval, latency) = match op {
+            Op::Halt | Op::Sload | Op::Aload | Op::Mload => (0, 1, 0),
+            // To the register file each cycle is a beat.
+            Op::Vload | Op::Vstore => {
+                (vbar_beats(machine) * vbar.initiation_interval, 1, vbar.latency_cycles)
+            }
+            Op::Vadd | Op::Vsub | Op::Vadds | Op::Vsubs => (beats, hple.initiation_interval, add),
+            Op::Vmul | Op::Vmuls => (beats, hple.initiation_interval, mul),
+            Op::Bfly | Op::Gsbfly => (beats, hple.initiation_interval, mul + add),
+            Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi => {
+                (beats, sbar.initiation_interval, sbar.latency_cycles)
+            }
+        };
+        Self { pipe: op.info().pipe, beats, initiation_interval, latency }
+    }
+}
+
 impl<'m> Decoder<'m> {
     /// A decoder with every address register at 0.
     pub fn new(machine: &'m Machine) -> Self {
-        Self { machine, addresses: [0; REGISTERS], vbar_cycles: FxHashMap::default() }
+        let mut srams = Table::new(0);
+        if takes_turns_at_srams(machine) {
+            for reg in VReg::all() {
+                srams[reg.into()] = sram(machine.vrf.placement.sram(reg));
+            }
+        }
+        Self {
+            machine,
+            units: std::array::from_fn(|op| Unit::of(machine, Op::ALL[op])),
+            srams,
+            addresses: [0; REGISTERS],
+            vbar_cycles: FxHashMap::default(),
+        }
     }
 
     /// A decoder with the address registers that the controlling core sets for a program.
@@ -134,103 +251,59 @@ impl<'m> Decoder<'m> {
     }
 
     /// The instruction's work.
+    #[inline]
     pub fn decode(&mut self, instr: &Instr) -> Work {
-        let m = self.machine;
-        let (mul, add) = (m.hple.multiplier_latency_cycles, m.hple.adder_latency_cycles);
-        match *instr {
-            Instr::Halt {} => self.scalar(false),
-            Instr::Sload { .. } | Instr::Aload { .. } | Instr::Mload { .. } => self.scalar(true),
-            Instr::Vload { base, offset, mode, .. } => self.vbar(instr, base, offset.words(), mode, false),
-            Instr::Vstore { base, offset, mode, .. } => self.vbar(instr, base, offset.words(), mode, true),
-            Instr::Vadd { .. } | Instr::Vsub { .. } | Instr::Vadds { .. } | Instr::Vsubs { .. } => {
-                self.lanes(instr, m.hple.initiation_interval, add)
-            }
-            Instr::Vmul { .. } | Instr::Vmuls { .. } => self.lanes(instr, m.hple.initiation_interval, mul),
-            Instr::Bfly { .. } | Instr::Gsbfly { .. } => {
-                self.lanes(instr, m.hple.initiation_interval, mul + add)
-            }
-            Instr::Unpklo { .. } | Instr::Unpkhi { .. } | Instr::Pklo { .. } | Instr::Pkhi { .. } => {
-                self.lanes(instr, m.sbar.initiation_interval, m.sbar.latency_cycles)
-            }
+        let op = instr.op();
+        let unit = self.units[op as usize];
+        let (mut path, mut beats) = (0, unit.beats);
+        if let Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } = *instr {
+            let store = op == Op::Vstore;
+            path = u8::from(store && self.machine.vbar.paths == VbarPaths::Split);
+            beats = self.vbar_cycles(mode, self.address(base, offset.words()), store);
         }
-    }
-
-    fn scalar(&self, load: bool) -> Work {
-        Work {
-            pipe: Pipe::Scalar,
-            path: 0,
-            scalar_load: load,
-            reads: RegList::default(),
-            writes: RegList::default(),
-            occupancy: 0,
-            latency: 0,
-            bank_conflicts: 0,
-            interval: 1,
-            beats: 0,
-            read_set: 0,
-            write_set: 0,
-            sram_reads: 0,
-            sram_writes: 0,
-        }
-    }
-
-    fn lanes(&self, instr: &Instr, initiation_interval: u32, latency: u32) -> Work {
-        let beats = VECTOR_LENGTH as u32 / self.machine.hple.count;
-        self.on_registers(instr, beats, initiation_interval, latency)
-    }
-
-    fn vbar(&mut self, instr: &Instr, base: AReg, offset: u32, mode: AddressMode, store: bool) -> Work {
-        let address = self.address(base, offset);
-        let cycles = self.vbar_cycles(mode, address, store);
-        let without_conflicts = vbar_beats(self.machine) * self.machine.vbar.initiation_interval;
-        let work = self.on_registers(instr, cycles, 1, self.machine.vbar.latency_cycles);
-        Work {
-            path: u8::from(store && self.machine.vbar.paths == VbarPaths::Split),
-            bank_conflicts: cycles - without_conflicts,
-            ..work
-        }
-    }
-
-    fn on_registers(&self, instr: &Instr, beats: u32, initiation_interval: u32, latency: u32) -> Work {
-        let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
+        let (mut reads, mut writes) = (RegSlots::<3>::EMPTY, RegSlots::<2>::EMPTY);
+        let (mut sources, mut destinations) = (0, 0);
+        instr.for_each_vector_register(|direction, reg| {
+            if direction == Direction::Read {
+                reads.0[sources] = reg.index() as u8;
+                sources += 1;
+            } else {
+                writes.0[destinations] = reg.index() as u8;
+                destinations += 1;
+            }
+        });
+        let (reads, writes) = (reads.without_repetitions(), writes.without_repetitions());
         let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
-        let (interval, latency) = interleave(beat_reads, beat_writes, beats, initiation_interval, latency);
+        let (interval, latency) =
+            interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
         let step = |beat: FourCycles| match interval {
             1 => beat * 0x0001_0001_0001_0001,
             2 => beat * 0x0000_0001_0000_0001,
             _ => beat,
         };
-        let set = |regs: &[VReg]| regs.iter().fold(0, |set, reg| set | 1 << reg.index());
         Work {
-            pipe: instr.pipe(),
-            path: 0,
-            scalar_load: false,
+            pipe: unit.pipe,
+            path,
+            scalar_load: unit.pipe == Pipe::Scalar && op != Op::Halt,
             reads,
             writes,
             occupancy: beats * interval,
             latency,
-            bank_conflicts: 0,
+            bank_conflicts: beats - unit.beats,
             interval,
             beats,
-            read_set: set(&reads),
-            write_set: set(&writes),
-            sram_reads: step(beat_reads),
-            sram_writes: step(beat_writes),
+            sram_reads: step(beat_reads) & first(beats * interval),
+            sram_writes: step(beat_writes) & first(beats * interval),
         }
     }
 
-    /// The SRAMs that the cycles of a beat access, to reach each of `regs` once.
-    fn beat_accesses(&self, regs: &[VReg]) -> FourCycles {
-        if self.machine.vrf.ports == VrfPorts::Ideal || self.machine.ideal.vrf_ports {
-            return 0;
-        }
+    /// The SRAMs that the cycles of a beat access, to reach each of `registers` once.
+    #[inline]
+    fn beat_accesses<const N: usize>(&self, registers: &RegSlots<N>) -> FourCycles {
         let mut beat = 0;
-        for (i, &reg) in regs.iter().enumerate() {
-            if regs[..i].contains(&reg) {
-                continue;
-            }
+        for reg in registers.places() {
             // An instruction has three operands at most in one direction, so a cycle is left.
-            let mut access = sram(self.machine.vrf.placement.sram(reg));
+            let mut access = self.srams[reg];
             while beat & access != 0 {
                 access <<= SRAMS;
             }
@@ -317,6 +390,7 @@ fn count_accesses(
 
 /// The interval between beats and the latency, such that the instruction does not collide with
 /// itself. See "Ports of the vector register file" in the module's header.
+#[inline]
 fn interleave(
     reads: FourCycles,
     writes: FourCycles,
@@ -341,6 +415,11 @@ fn interleave(
 /// The cycles that the accesses of a beat take: the largest number of them to one SRAM.
 fn cycles_of(beat: FourCycles) -> u32 {
     (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
+}
+
+/// Whether accesses to the SRAMs of the register file take turns.
+pub(super) fn takes_turns_at_srams(machine: &Machine) -> bool {
+    machine.vrf.ports == VrfPorts::SinglePort && !machine.ideal.vrf_ports
 }
 
 impl Placement {
