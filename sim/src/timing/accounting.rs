@@ -102,7 +102,8 @@ impl Stalls {
     pub(super) fn of(machine: &Machine, works: &[Work], schedule: &[Schedule], cycles: Cycle) -> Self {
         let mut stalls = Self::default();
         for_each_wait(machine, works, schedule, |wait| stalls.charge(wait.cause, wait.to - wait.from));
-        stalls.charge(Cause::Issue, schedule.chunk_by(|a, b| a.dispatch == b.dispatch).count() as u64);
+        let same_cycle = schedule.windows(2).filter(|pair| pair[0].dispatch == pair[1].dispatch).count();
+        stalls.charge(Cause::Issue, (schedule.len() - same_cycle) as u64);
         let dispatched = schedule.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
         stalls.charge(Cause::Drain, cycles - dispatched);
         assert_eq!(stalls.total(), cycles.0, "every cycle has one cause");

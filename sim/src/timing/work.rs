@@ -315,15 +315,23 @@ impl<'m> Decoder<'m> {
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
     pub fn vbar_cycles(&mut self, mode: AddressMode, address: u32, store: bool) -> u32 {
         let m = self.machine;
+        let without_conflicts = self.units[Op::Vload as usize].beats;
         // Consecutive words fall on consecutive banks.
         let consecutive = mode == AddressMode::Linear && m.vdm.mapping == BankMapping::Interleaved;
         if m.ideal.bank_conflicts || consecutive {
-            return vbar_beats(m) * m.vbar.initiation_interval;
+            return without_conflicts;
         }
-        // The address only renames interleaved banks.
         let relevant = match m.vdm.mapping {
+            // The address only renames the banks.
             BankMapping::Interleaved => 0,
-            BankMapping::Xor => address,
+            // So do the bits above those that the elements' offsets reach, but for the ones into
+            // which they carry.
+            BankMapping::Xor => {
+                let block = mode.span().next_power_of_two();
+                let (above, within) = (address / block, address % block);
+                let trailing_ones = above & !above.wrapping_add(1);
+                within + if within + mode.span() > block { trailing_ones * block } else { 0 }
+            }
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
             let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
