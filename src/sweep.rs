@@ -112,9 +112,10 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         Some(shard) => shard,
         None => slurm_shard()?.unwrap_or(Shard::WHOLE),
     };
-    let plan = Plan::new(&args.sweep.definition()?)?;
-    let mut journal = Journal::open(out, shard, &plan.manifest)?;
+    let definition = args.sweep.definition()?;
     let pool = pool(*threads)?;
+    let plan = pool.install(|| Plan::new(&definition))?;
+    let mut journal = Journal::open(out, shard, &plan.manifest)?;
     let mut simulated = 0;
     loop {
         let batch = journal.pending(&plan, shard, args.retry_failed);
