@@ -47,6 +47,15 @@ impl Factors {
         Self::Scalar(Box::new([Prepared::default(); VECTOR_LENGTH]))
     }
 
+    /// Zeros in the same form.
+    pub(super) fn zero_like(&self) -> Self {
+        match self {
+            Self::Scalar(_) => Self::scalar_zero(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide { .. } => Self::zero(),
+        }
+    }
+
     /// Prepares `lanes`, which are below the modulus `q`.
     pub(super) fn set(&mut self, q: &Modulus, lanes: &Lanes) {
         match self {

@@ -272,7 +272,7 @@ impl Constants {
                     // Nothing is kept of lanes that are too large.
                     register.settle(vdm);
                     register.require_below(vs, rm, q)?;
-                    entry.insert(Factors::zero())
+                    entry.insert(scratch.zero_like())
                 }
             },
         };
@@ -319,6 +319,14 @@ impl Executor {
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.extensions = true;
+        self
+    }
+
+    /// Computes with scalar code, whatever the processor has. The results are the same.
+    #[must_use]
+    pub fn with_scalar_code(mut self) -> Self {
+        self.registers.factor = Factors::scalar_zero();
+        self.constants.prepared.clear();
         self
     }
 
