@@ -27,7 +27,7 @@ mod support;
 const N: usize = 65536;
 const LANES: usize = 512;
 /// Turns of work that takes milliseconds.
-const MANY: usize = 100;
+const MANY: usize = 200;
 /// Turns of work that takes a good part of a second.
 const FEW: usize = 3;
 
@@ -387,7 +387,7 @@ fn tools<'a>(
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let request = Request { plan, ..request.clone() };
         let count = generate(&request, machine).expect("a kernel").program.instructions.len();
-        let run = Candidate::new(MANY / 10, move || {
+        let run = Candidate::new(MANY / 20, move || {
             black_box(generate(&request, machine).expect("a kernel"));
         });
         table.rate(&format!("code generation, plan `{name}`"), count, "instructions", run);
@@ -396,7 +396,7 @@ fn tools<'a>(
     let run = move || {
         black_box(assemble(black_box(&source)).expect("what was printed"));
     };
-    table.rate("assembling its text", program.to_string().len(), "bytes", Candidate::new(MANY / 10, run));
+    table.rate("assembling its text", program.to_string().len(), "bytes", Candidate::new(MANY / 20, run));
     let definition = Definition::parse("built-in fig4", FIG4);
     let plan = Plan::new(&definition.expect("the built-in sweep")).expect("the built-in sweep");
     let points = plan.points.len();
