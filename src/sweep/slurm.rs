@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::files;
 use reports::sweep::slurm::{self, Division, Job, TimeLimit};
 use reports::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,10 +16,13 @@ pub(super) struct Args {
     sweep: SweepArgs,
     /// The most tasks; there are fewer where they would be short
     #[arg(long, value_name = "N")]
-    tasks: usize,
+    tasks: NonZero<usize>,
     /// Limit of time of each task, as sbatch takes it: minutes, hours:minutes:seconds, days-hours
     #[arg(long, value_name = "T")]
     time: TimeLimit,
+    /// Threads of each task, and the CPUs that it asks for
+    #[arg(short = 'j', long, value_name = "THREADS", default_value = "1")]
+    threads: NonZero<usize>,
     /// No task is planned to be shorter than this
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     least: u32,
@@ -46,12 +50,11 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let left = journal.pending(&plan, Shard::WHOLE, false).points;
     drop(journal);
 
-    let threads = args.sweep.threads.unwrap_or(1).max(1);
     let least = Duration::from_secs(args.least.into());
-    let division = Division::new(&plan, &left, &spent, args.tasks, threads, least);
+    let division = Division::new(&plan, &left, &spent, args.tasks.get(), args.threads.get(), least);
     tell(args, &plan, &spent, left.len(), division);
 
-    let job = job(args, &plan.manifest.name, division.tasks, threads)?;
+    let job = job(args, &plan.manifest.name, division.tasks)?;
     let scripts = job.scripts().map_err(|error| Failure::wrong(error, None))?;
     for (name, script) in scripts {
         files::write(&out.join(name), script.as_bytes())?;
@@ -86,7 +89,7 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
         plan.points.len(),
         seconds(whole)
     );
-    if tasks < args.tasks {
+    if tasks < args.tasks.get() {
         eprintln!("{tasks} of {} tasks, as more would run for less than {} s each", args.tasks, args.least);
     }
     eprintln!("the longest of {tasks} tasks runs for about {}", seconds(longest));
@@ -95,7 +98,7 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
     }
 }
 
-fn job(args: &Args, name: &str, tasks: usize, threads: usize) -> Result<Job, Failure> {
+fn job(args: &Args, name: &str, tasks: usize) -> Result<Job, Failure> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(Failure::wrong(format_args!("`{}` cannot stand in a script", path.display()), None)),
@@ -110,8 +113,8 @@ fn job(args: &Args, name: &str, tasks: usize, threads: usize) -> Result<Job, Fai
         [&program, "sweep"].into_iter().chain(words.iter().copied()).map(str::to_owned).collect::<Vec<_>>()
     };
 
-    let threads_text = threads.to_string();
-    let mut sweep = words(&["--out", &out, "-j", &threads_text]);
+    let threads = args.threads.to_string();
+    let mut sweep = words(&["--out", &out, "-j", &threads]);
     for change in &args.sweep.overrides {
         sweep.extend(["-p".to_owned(), change.clone()]);
     }
@@ -122,7 +125,7 @@ fn job(args: &Args, name: &str, tasks: usize, threads: usize) -> Result<Job, Fai
         name: name.to_owned(),
         tasks,
         time: args.time.clone(),
-        threads,
+        threads: args.threads.get(),
         working_folder,
         sweep,
         merge: words(&["merge", &out]),
