@@ -372,6 +372,18 @@ macro_rules! isa {
                 }
             }
 
+            /// Calls `visit` with each vector register, in the order of the operands.
+            #[inline(always)]
+            pub fn for_each_vector_register(&self, mut visit: impl FnMut(Direction, VReg)) {
+                match *self {
+                    $(Self::$variant { $($operand),* } => {
+                        $(if let Operand::VReg(reg) = $operand.wrap() {
+                            visit(Direction::$direction, reg);
+                        })*
+                    })*
+                }
+            }
+
             /// The instruction word.
             pub fn encode(&self) -> u64 {
                 let info = self.op().info();
@@ -526,10 +538,10 @@ impl Instr {
         self.vector_registers(Direction::Write)
     }
 
-    fn vector_registers(&self, direction: Direction) -> RegList {
+    fn vector_registers(&self, of: Direction) -> RegList {
         let mut list = RegList::default();
-        self.for_each_operand(|spec, operand| {
-            if let (true, Operand::VReg(reg)) = (spec.direction == direction, operand) {
+        self.for_each_vector_register(|direction, reg| {
+            if direction == of {
                 list.push(reg);
             }
         });

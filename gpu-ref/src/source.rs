@@ -2,12 +2,17 @@
 
 use std::fmt::Write;
 
+use crate::base_conversion::Tile;
 use crate::field::Field;
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
+use crate::residues::Access;
 
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 18] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
+    ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
+    ("montgomery.cuh", include_str!("../cuda/montgomery.cuh")),
+    ("barrett.cuh", include_str!("../cuda/barrett.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
@@ -16,6 +21,10 @@ const FILES: [(&str, &str); 11] = [
     ("caramel.cu", include_str!("../cuda/caramel.cu")),
     ("he_booster.cu", include_str!("../cuda/he_booster.cu")),
     ("best.cu", include_str!("../cuda/best.cu")),
+    ("inner_product.cu", include_str!("../cuda/inner_product.cu")),
+    ("residues.cu", include_str!("../cuda/residues.cu")),
+    ("base_conversion.cu", include_str!("../cuda/base_conversion.cu")),
+    ("automorphism.cu", include_str!("../cuda/automorphism.cu")),
     ("key_switch.cu", include_str!("../cuda/key_switch.cu")),
 ];
 
@@ -37,12 +46,40 @@ fn expand(name: &str, out: &mut String) {
     }
 }
 
-/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
-/// `settle`. They take the constants of [`Strategy::Shivdikar`] with [`Barrett::Proposed`].
-pub fn key_switch(word_bits: u32) -> String {
+/// A file for words of so many bits. Where it takes Barrett's reduction, that is [`Barrett::Proposed`].
+fn for_words(name: &str, word_bits: u32) -> String {
     let mut text = format!("#define WORD_BITS {word_bits}\n#define BARRETT {}\n", Barrett::Proposed as u32);
-    expand("key_switch.cu", &mut text);
+    expand(name, &mut text);
     text
+}
+
+/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
+/// `settle`.
+pub fn key_switch(word_bits: u32) -> String {
+    for_words("key_switch.cu", word_bits)
+}
+
+/// The kernels of [`crate::inner_product::InnerProduct`] for words of 32 or 64 bits: `inner_product`, `multiply`, `add`.
+pub fn inner_product(word_bits: u32) -> String {
+    for_words("inner_product.cu", word_bits)
+}
+
+/// The kernels of [`crate::residues::Residues`] for words of 32 or 64 bits: `decompose`, `garner`, `direct`.
+pub fn residues(word_bits: u32, access: Access) -> String {
+    for_words("residues.cu", word_bits) + &format!("RESIDUE_KERNELS({})\n", access == Access::Transposed)
+}
+
+/// The kernels of [`crate::base_conversion::BaseConversion`]: `convert`, `scale`.
+pub fn base_conversion(tile: Tile) -> String {
+    let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = tile;
+    let (threads, shared) = (block_limbs * block_columns, block_limbs > 1);
+    for_words("base_conversion.cu", 32)
+        + &format!("CONVERT_KERNEL(convert, {threads}, {thread_limbs}, {thread_columns}, {shared})\n")
+}
+
+/// The kernel of [`crate::automorphism::Automorphism`] for words of 32, 64 or 128 bits.
+pub fn automorphism(word_bits: u32) -> String {
+    for_words("automorphism.cu", word_bits)
 }
 
 /// A strategy's file.
@@ -52,6 +89,7 @@ fn file(recipe: &Recipe) -> String {
         (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
+        (recipe.on_the_fly, "ON_THE_FLY"),
     ];
     for (_, name) in variants.iter().filter(|(wanted, _)| *wanted) {
         let _ = writeln!(text, "#define {name}");
@@ -63,23 +101,20 @@ fn file(recipe: &Recipe) -> String {
     text
 }
 
-/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file; `truncated` for transforms without
-/// their innermost stage.
-fn with_kernels(
+/// Lines that each instantiate a kernel, `MACRO(name, ..)`; `truncated` for transforms without their innermost stage.
+fn instances(
     recipe: &Recipe,
     truncated: bool,
     kernels: impl IntoIterator<Item = (&'static str, String, usize)>,
 ) -> String {
-    let mut text = file(recipe);
-    for (kind, name, number) in kernels {
+    let line = |(kind, name, number): (&str, String, usize)| {
         let Pass { first, stages, points_log, lanes_log, blocks } = recipe.passes[number];
-        let _ = writeln!(
-            text,
-            "{kind}({name}, {blocks}, {}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})",
-            recipe.log_n
-        );
-    }
-    text
+        let log_n = recipe.log_n;
+        format!(
+            "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})\n"
+        )
+    };
+    kernels.into_iter().map(line).collect()
 }
 
 /// Whether a resident kernel synchronises locally; `None` if the recipe has passes.
@@ -87,12 +122,11 @@ fn resident_sync(recipe: &Recipe) -> Option<bool> {
     recipe.resident().then_some(recipe.strategy == Strategy::HeBooster(Sync::Local))
 }
 
-/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
-pub fn transforms(recipe: &Recipe) -> String {
+fn transform_instances(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
         let kernel =
             |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
-        return file(recipe) + &kernel("forward_0", true) + &kernel("inverse_0", false);
+        return kernel("forward_0", true) + &kernel("inverse_0", false);
     }
     let kernels = (0..recipe.passes.len()).flat_map(|number| {
         [
@@ -100,18 +134,13 @@ pub fn transforms(recipe: &Recipe) -> String {
             ("INVERSE_KERNEL", format!("inverse_{number}"), number),
         ]
     });
-    with_kernels(recipe, false, kernels)
+    instances(recipe, false, kernels)
 }
 
-/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
-/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
-/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
-/// that is not the first.
-pub fn product(recipe: &Recipe) -> String {
+fn product_instances(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
         return format!(
-            "{}POINTWISE_KERNEL(product, {log_n})\nRESIDENT_KERNEL(inverse_product_0, {log_n}, {local}, false, true)\n",
-            file(recipe),
+            "POINTWISE_KERNEL(product, {log_n})\nRESIDENT_KERNEL(inverse_product_0, {log_n}, {local}, false, true)\n",
             log_n = recipe.log_n
         );
     }
@@ -129,5 +158,23 @@ pub fn product(recipe: &Recipe) -> String {
             kernel("INVERSE_KERNEL", "inverse_truncated", last);
         }
     }
-    with_kernels(recipe, truncated, kernels)
+    instances(recipe, truncated, kernels)
+}
+
+/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
+pub fn transforms(recipe: &Recipe) -> String {
+    file(recipe) + &transform_instances(recipe)
+}
+
+/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
+/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
+/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
+/// that is not the first.
+pub fn product(recipe: &Recipe) -> String {
+    file(recipe) + &product_instances(recipe)
+}
+
+/// The kernels of [`transforms`] and of [`product`] in one file.
+pub fn everything(recipe: &Recipe) -> String {
+    transforms(recipe) + &product_instances(recipe)
 }

@@ -1,10 +1,9 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
-use super::work::{SRAMS, Work};
+use super::work::{SRAMS, Table, Work, takes_turns_at_srams};
 use super::{Cycle, Schedule};
 use crate::machine::{Busyboard, Machine, SourceRelease};
-use b512_asm::Pipe;
-use b512_asm::reg::REGISTERS;
+use b512_asm::{Pipe, VReg};
 
 /// Why a cycle passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -99,6 +98,18 @@ impl Stalls {
         self.0[cause as usize]
     }
 
+    /// Of a run of that many `cycles` with this `schedule`.
+    pub(super) fn of(machine: &Machine, works: &[Work], schedule: &[Schedule], cycles: Cycle) -> Self {
+        let mut stalls = Self::default();
+        for_each_wait(machine, works, schedule, |wait| stalls.charge(wait.cause, wait.to - wait.from));
+        let same_cycle = schedule.windows(2).filter(|pair| pair[0].dispatch == pair[1].dispatch).count();
+        stalls.charge(Cause::Issue, (schedule.len() - same_cycle) as u64);
+        let dispatched = schedule.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
+        stalls.charge(Cause::Drain, cycles - dispatched);
+        assert_eq!(stalls.total(), cycles.0, "every cycle has one cause");
+        stalls
+    }
+
     /// Charges `cycles` to `cause`.
     pub(super) const fn charge(&mut self, cause: Cause, cycles: u64) {
         self.0[cause as usize] += cycles;
@@ -127,51 +138,120 @@ impl Wait {
     /// All waits of a run in order of time, from what is known once it is over. Summed by cause
     /// they are its [`Stalls`].
     pub fn of(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
-        let shared_reads = machine.frontend.busyboard == Busyboard::SharedReads;
-        let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
-        // When the readers and the writers of each register have released it, for each pipe.
-        let mut readers = [[Cycle::ZERO; 3]; REGISTERS];
-        let mut writers = [[Cycle::ZERO; 3]; REGISTERS];
-        let mut held_until = Cycle::ZERO;
-        let mut at = Cycle::ZERO;
         let mut waits = Vec::new();
-        for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
-            let mut wait = |cause, to: Cycle| {
-                if to > at {
-                    waits.push(Self { instruction, cause, from: at, to });
-                    at = to;
-                }
-            };
-            wait(Cause::Fetch, fetched);
-            wait(Cause::Scalar, held_until);
+        for_each_wait(machine, works, schedule, |wait| waits.push(wait));
+        waits
+    }
+}
+
+/// When the instructions of each pipe that read or wrote a register have all released it.
+#[derive(Clone, Copy, Default)]
+struct Released {
+    readers: [Cycle; 3],
+    writers: [Cycle; 3],
+}
+
+/// Calls `visit` with the waits of a run in order of time.
+fn for_each_wait(machine: &Machine, works: &[Work], schedule: &[Schedule], mut visit: impl FnMut(Wait)) {
+    let shared_reads = machine.frontend.busyboard == Busyboard::SharedReads;
+    let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
+    let release_at_read = machine.frontend.source_release == SourceRelease::Read;
+    let mut released = Table::new(Released::default());
+    let mut held_until = Cycle::ZERO;
+    let mut at = Cycle::ZERO;
+    for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
+        let waited = at < schedule.dispatch;
+        let mut wait = |cause, to: Cycle| {
+            if to > at {
+                visit(Wait { instruction, cause, from: at, to });
+                at = to;
+            }
+        };
+        wait(Cause::Fetch, fetched);
+        wait(Cause::Scalar, held_until);
+        if work.pipe == Pipe::Scalar {
             if work.scalar_load {
                 held_until = schedule.dispatch + machine.scalar.load_latency_cycles;
             }
-            if work.pipe != Pipe::Scalar {
-                let reads = work.reads.iter().map(|reg| (reg.index(), !shared_reads));
-                for (reg, readers_block) in reads.chain(work.writes.iter().map(|reg| (reg.index(), true))) {
+        } else {
+            if waited {
+                let reads = work.reads.places().map(|reg| (reg, !shared_reads));
+                let writes = work.writes.places().map(|reg| (reg, true));
+                for (reg, readers_block) in reads.into_iter().chain(writes) {
+                    let Released { readers, writers } = &released[reg];
                     for pipe in Pipe::VECTOR {
                         let p = pipe.index();
-                        let readers = if readers_block { readers[reg][p] } else { Cycle::ZERO };
-                        wait(Cause::busy(pipe), writers[reg][p].max(readers));
+                        let readers = if readers_block { readers[p] } else { Cycle::ZERO };
+                        wait(Cause::busy(pipe), writers[p].max(readers));
                     }
                 }
                 wait(Cause::queue(work.pipe), schedule.dispatch);
-                let read = match machine.frontend.source_release {
-                    SourceRelease::Read => schedule.issue + work.read_cycles(),
-                    SourceRelease::Complete => schedule.complete,
-                };
-                let p = work.pipe.index();
-                for reg in work.reads.iter() {
-                    readers[reg.index()][p] = readers[reg.index()][p].max(read);
-                }
-                for reg in work.writes.iter() {
-                    writers[reg.index()][p] = writers[reg.index()][p].max(schedule.complete);
-                }
             }
-            at = at.max(schedule.dispatch + 1);
+            let read = if release_at_read { schedule.issue + work.read_cycles() } else { schedule.complete };
+            let p = work.pipe.index();
+            for reg in work.reads.places() {
+                let readers = &mut released[reg].readers[p];
+                *readers = read.max(*readers);
+            }
+            for reg in work.writes.places() {
+                let writers = &mut released[reg].writers[p];
+                *writers = schedule.complete.max(*writers);
+            }
+            released.set_none(Released::default());
         }
-        waits
+        at = at.max(schedule.dispatch + 1);
+    }
+}
+
+/// Cycles for which the head of each queue was held back only by SRAMs of the register file that
+/// other instructions used, by [`Pipe::index`].
+pub(super) fn port_wait(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> [u64; 3] {
+    let mut free_at = [[Cycle::ZERO; 2]; 3];
+    let mut port_wait = [0; 3];
+    for (work, schedule) in works.iter().zip(schedule).filter(|(work, _)| work.pipe != Pipe::Scalar) {
+        let (p, path) = (work.pipe.index(), usize::from(work.path));
+        let arrival = schedule.dispatch + machine.frontend.dispatch_to_issue_cycles;
+        port_wait[p] += schedule.issue - arrival.max(free_at[p][path]);
+        // A queue issues one instruction a cycle, even where the other path is free.
+        free_at[p] = free_at[p].map(|free| free.max(schedule.issue + 1));
+        free_at[p][path] = schedule.issue + work.occupancy;
+    }
+    port_wait
+}
+
+/// What the instructions of a program ask of the machine, whatever their order.
+#[derive(Default)]
+pub(super) struct Demand {
+    /// Instructions of each pipe, by [`Pipe::index`].
+    pub(super) instructions: [u64; 4],
+    /// Cycles for which they hold each path of each pipe.
+    pub(super) paths: [[u64; 2]; 4],
+    /// Cycles for which they use each SRAM of the register file.
+    pub(super) srams: [u64; SRAMS],
+    /// Cycles for which they hold the VBAR because banks of the VDM conflict.
+    pub(super) bank_conflicts: u64,
+    /// Scalar loads.
+    scalar_loads: u64,
+}
+
+impl Demand {
+    pub(super) fn of(machine: &Machine, works: &[Work]) -> Self {
+        let mut demand = Self::default();
+        // Cycles for which each register is accessed.
+        let mut registers = Table::new(0);
+        for work in works {
+            demand.instructions[work.pipe.index()] += 1;
+            demand.paths[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
+            demand.bank_conflicts += u64::from(work.bank_conflicts);
+            demand.scalar_loads += u64::from(work.scalar_load);
+            work.add_register_cycles(&mut registers);
+        }
+        if takes_turns_at_srams(machine) {
+            for reg in VReg::all() {
+                demand.srams[usize::from(machine.vrf.placement.sram(reg))] += registers[reg.into()];
+            }
+        }
+        demand
     }
 }
 
@@ -186,37 +266,34 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of a program.
-    pub fn of(machine: &Machine, works: &[Work]) -> Self {
-        let mut busy = [[0u64; 2]; 4];
-        let mut srams = [0u64; SRAMS];
-        let mut written = [Cycle::ZERO; REGISTERS];
-        let fetch = machine.frontend.fetch_to_dispatch_cycles;
-        let mut dependence = Cycle::ZERO;
-        // Cycles that pass after a scalar load before the next instruction.
-        let hold = u64::from(machine.scalar.load_latency_cycles - 1);
-        let mut held = 0;
-        for work in works {
-            busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
-            held += u64::from(work.scalar_load) * hold;
-            work.add_sram_cycles(&mut srams);
-            if work.pipe == Pipe::Scalar {
-                continue;
-            }
-            let start = work.reads.iter().map(|r| written[r.index()]).max().unwrap_or_default();
-            let end = start.max(Cycle::ZERO + fetch)
-                + machine.frontend.dispatch_to_issue_cycles
-                + work.total_cycles();
-            for reg in work.writes.iter() {
-                written[reg.index()] = end;
-            }
-            dependence = dependence.max(end);
-        }
+    /// The bounds of a program with this `demand`.
+    pub(super) fn of(machine: &Machine, works: &[Work], demand: &Demand) -> Self {
         let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
-        // One scalar load may come last and hold nothing up.
-        let dispatch = (works.len() as u64).div_ceil(width) + held.saturating_sub(hold);
-        let units = busy.as_flattened().iter().chain(&srams);
+        // Cycles that pass after a scalar load before the next instruction. One may come last and
+        // hold nothing up.
+        let hold = u64::from(machine.scalar.load_latency_cycles - 1);
+        let dispatch = (works.len() as u64).div_ceil(width) + hold * demand.scalar_loads.saturating_sub(1);
+        let units = demand.paths.as_flattened().iter().chain(&demand.srams);
         let resource = units.copied().max().unwrap_or(0).max(dispatch);
-        Self { resource: Cycle(resource), dependence }
+        Self { resource: Cycle(resource), dependence: longest_chain(machine, works) }
     }
+}
+
+/// The cycle in which the longest chain of instructions ends of which each reads what the one
+/// before it wrote.
+fn longest_chain(machine: &Machine, works: &[Work]) -> Cycle {
+    let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
+    let mut written = Table::new(fetched);
+    let mut longest = Cycle::ZERO;
+    for work in works.iter().filter(|work| work.pipe != Pipe::Scalar) {
+        let [a, b, c] = work.reads.places().map(|reg| written[reg]);
+        let start = a.max(b).max(c);
+        let end = start + machine.frontend.dispatch_to_issue_cycles + work.total_cycles();
+        for reg in work.writes.places() {
+            written[reg] = end;
+        }
+        written.set_none(fetched);
+        longest = longest.max(end);
+    }
+    longest
 }

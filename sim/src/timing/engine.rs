@@ -1,12 +1,12 @@
 //! The event-driven model: time jumps from one dispatch or issue to the next.
 
-use super::accounting::{Bounds, Cause, Stalls};
+use super::Cycle;
+use super::busyboard::Busyboard;
 use super::vrf::Reservations;
-use super::work::{SRAMS, Work};
-use super::{Cycle, Decoder};
-use crate::machine::{Arbitration, Busyboard, Machine, SourceRelease, VbarPaths};
-use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
-use b512_asm::{Pipe, Program, VReg};
+use super::work::Work;
+use crate::machine::{Arbitration, Machine, SourceRelease};
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{Pipe, VReg};
 use std::collections::VecDeque;
 
 /// The cycles of one instruction.
@@ -18,81 +18,6 @@ pub struct Schedule {
     pub issue: Cycle,
     /// When its destinations were written and, by default, its registers released.
     pub complete: Cycle,
-}
-
-/// The outcome of a run.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Timing {
-    /// Cycles from the start command until the last instruction has completed.
-    pub cycles: Cycle,
-    /// Cycles by cause; they add up to `cycles`.
-    pub stalls: Stalls,
-    /// Instructions of each pipe, by [`Pipe::index`].
-    pub instructions: [u64; 4],
-    /// Cycles for which each pipe was occupied, by [`Pipe::index`].
-    pub busy: [u64; 4],
-    /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
-    pub sram_busy: [u64; SRAMS],
-    /// Cycles for which the head of each queue was held back only by SRAMs of the register file
-    /// that other instructions used, by [`Pipe::index`].
-    pub port_wait: [u64; 3],
-    /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
-    pub bank_conflicts: u64,
-    /// Cycles below which no order of the instructions can go.
-    pub bounds: Bounds,
-    /// The cycles of each instruction.
-    pub schedule: Vec<Schedule>,
-}
-
-/// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Utilisation {
-    /// Of each pipe, by [`Pipe::index`]. With a split VBAR the mean of its two paths.
-    pub pipes: [f64; 3],
-    /// Of each SRAM of the register file; zeros where ports are ideal.
-    pub srams: [f64; SRAMS],
-}
-
-impl Timing {
-    /// How well the pipes and the register file were used by a run on `machine`.
-    pub fn utilisation(&self, machine: &Machine) -> Utilisation {
-        let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
-        let paths = if machine.vbar.paths == VbarPaths::Split { 2 } else { 1 };
-        let [load_store, compute, shuffle, _] = self.busy;
-        Utilisation {
-            pipes: [share(load_store, paths), share(compute, 1), share(shuffle, 1)],
-            srams: self.sram_busy.map(|busy| share(busy, 1)),
-        }
-    }
-
-    /// How well each bank of the VDM was used by a run of `program` on `machine`, from 0 to 1.
-    ///
-    /// Counted afresh with each call. `None` with `ideal.bank_conflicts`, where banks have no limit.
-    pub fn bank_utilisation(&self, machine: &Machine, program: &Program) -> Option<Vec<f64>> {
-        if machine.ideal.bank_conflicts {
-            return None;
-        }
-        let mut accesses = vec![0; machine.vdm.banks as usize];
-        let mut decoder = Decoder::at_start_of(machine, program);
-        for instr in &program.instructions {
-            decoder.add_bank_accesses(instr, &mut accesses);
-            decoder.follow(instr, program);
-        }
-        let most = (self.cycles.0 * u64::from(machine.vdm.ports)).max(1) as f64;
-        Some(accesses.into_iter().map(|accesses| accesses as f64 / most).collect())
-    }
-}
-
-/// Runs a program through the cycle model.
-pub fn simulate(machine: &Machine, program: &Program) -> Timing {
-    let works = Decoder::program(machine, program);
-    let mut engine = Engine::new(machine);
-    for work in &works {
-        engine.dispatch(work);
-    }
-    let mut timing = engine.finish();
-    timing.bounds = Bounds::of(machine, &works);
-    timing
 }
 
 /// Why an instruction cannot dispatch in the current cycle.
@@ -109,26 +34,25 @@ pub enum Stall {
 /// [`Engine::dispatch`] takes the instructions in program order. A scheduler that looks for the
 /// best next instruction asks [`Engine::try_dispatch`] about each candidate, dispatches one, or
 /// lets time pass with [`Engine::advance`].
+///
+/// The engine finds the cycles of each instruction and nothing else: everything that a [`Timing`]
+/// says beyond them follows from them.
 #[derive(Clone)]
 pub struct Engine {
     params: Params,
-    /// The cycle in which the front end stands.
+    /// The cycle in which the front end stands. Every issue before it has happened.
     now: Cycle,
     /// Instructions dispatched in `now`.
     dispatched_now: u32,
-    /// Cycles before this one are accounted for.
-    accounted: Cycle,
     /// The front end is held until then by a scalar load.
     held_until: Cycle,
-    registers: [Register; REGISTERS],
-    queues: [VecDeque<Waiting>; 3],
-    /// When each path of each pipe is free.
-    free_at: [[Cycle; 2]; 3],
-    /// What is known of when the head of each queue issues; nothing of an empty queue's.
+    busyboard: Busyboard,
+    pipes: [PipeState; 3],
     heads: [Head; 3],
     reservations: Reservations,
+    /// When the last of the instructions that have issued completes.
     end: Cycle,
-    timing: Timing,
+    schedule: Vec<Schedule>,
 }
 
 /// What the engine needs of the machine.
@@ -138,54 +62,16 @@ struct Params {
     queue_depth: usize,
     dispatch_to_issue: u32,
     scalar_latency: u32,
-    fetch: Cycle,
-    shared_reads: bool,
     release_at_read: bool,
     oldest_first: bool,
 }
 
-/// Who uses a register.
-#[derive(Clone, Copy, Default)]
-struct Register {
-    readers: Users,
-    writers: Users,
-}
-
-/// The instructions that read a register, or those that write it.
-#[derive(Clone, Copy, Default)]
-struct Users {
-    /// Those that have dispatched but not issued.
-    waiting: u32,
-    /// When those that have issued have all released the register.
-    free: Cycle,
-    /// The same for those of each pipe.
-    released: [Cycle; 3],
-}
-
-impl Users {
-    /// When the register is free of them; `None` while one has not issued.
-    #[inline]
-    fn free(&self) -> Option<Cycle> {
-        (self.waiting == 0).then_some(self.free)
-    }
-
-    /// One that waited has issued to `pipe` and releases the register at `cycle`.
-    fn issued(&mut self, pipe: usize, cycle: Cycle) {
-        self.waiting -= 1;
-        self.free = self.free.max(cycle);
-        self.released[pipe] = self.released[pipe].max(cycle);
-    }
-}
-
-/// When the head of a queue issues.
-#[derive(Clone, Copy, Default)]
-struct Head {
-    /// The first cycle in which it has arrived and its pipe is free.
-    ready: Cycle,
-    /// Not before this cycle.
-    at: Cycle,
-    /// In that very cycle, unless another instruction issues first and takes one of its SRAMs.
-    exact: bool,
+/// A pipe and its queue.
+#[derive(Clone, Default)]
+struct PipeState {
+    queue: VecDeque<Waiting>,
+    /// When each path is free.
+    free_at: [Cycle; 2],
 }
 
 #[derive(Clone)]
@@ -195,33 +81,57 @@ struct Waiting {
     work: Work,
 }
 
+/// What is known of the head of a queue: a cycle before which it does not issue, and in the lower
+/// half its rank. Of two heads that could issue in one cycle the one of the lower rank does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Head(u128);
+
+impl Head {
+    #[inline]
+    fn new(at: Cycle, rank: usize) -> Self {
+        Self(u128::from(at.0) << u64::BITS | rank as u128)
+    }
+
+    #[inline]
+    fn at(self) -> Cycle {
+        Cycle((self.0 >> u64::BITS) as u64)
+    }
+
+    #[inline]
+    fn put_off(self, to: Cycle) -> Self {
+        Self::new(to, self.0 as u64 as usize)
+    }
+}
+
+impl Default for Head {
+    /// Of an empty queue.
+    fn default() -> Self {
+        Self::new(Cycle::NEVER, 0)
+    }
+}
+
 impl Engine {
     /// An idle machine at the start command.
     pub fn new(machine: &Machine) -> Self {
         let frontend = &machine.frontend;
-        let fetch = Cycle::ZERO + frontend.fetch_to_dispatch_cycles;
         Self {
             params: Params {
                 width: if machine.ideal.front_end { u32::MAX } else { frontend.width },
                 queue_depth: if machine.ideal.queues { usize::MAX } else { frontend.queue_depth as usize },
                 dispatch_to_issue: frontend.dispatch_to_issue_cycles,
                 scalar_latency: machine.scalar.load_latency_cycles,
-                fetch,
-                shared_reads: frontend.busyboard == Busyboard::SharedReads,
                 release_at_read: frontend.source_release == SourceRelease::Read,
                 oldest_first: machine.vrf.arbitration == Arbitration::OldestFirst,
             },
-            now: fetch,
+            now: Cycle::ZERO + frontend.fetch_to_dispatch_cycles,
             dispatched_now: 0,
-            accounted: Cycle::ZERO,
             held_until: Cycle::ZERO,
-            registers: [Register::default(); REGISTERS],
-            queues: Default::default(),
-            free_at: Default::default(),
+            busyboard: Busyboard::new(frontend.busyboard),
+            pipes: Default::default(),
             heads: Default::default(),
             reservations: Reservations::new(horizon(machine)),
             end: Cycle::ZERO,
-            timing: Timing::default(),
+            schedule: Vec::new(),
         }
     }
 
@@ -244,14 +154,8 @@ impl Engine {
         if work.pipe == Pipe::Scalar {
             return Ok(());
         }
-        let mut free = self.now;
-        for &reg in work.reads.iter() {
-            free = free.max(self.register_free(reg, false).ok_or(Stall::UntilIssue)?);
-        }
-        for &reg in work.writes.iter() {
-            free = free.max(self.register_free(reg, true).ok_or(Stall::UntilIssue)?);
-        }
-        if self.queues[work.pipe.index()].len() >= self.params.queue_depth {
+        let free = self.busyboard.free(work);
+        if free == Cycle::NEVER || self.is_full(work.pipe) {
             return Err(Stall::UntilIssue);
         }
         if free > self.now { Err(Stall::Until(free)) } else { Ok(()) }
@@ -260,9 +164,7 @@ impl Engine {
     /// When a register stops being busy for a reader or writer; `None` where one of its users has
     /// not issued.
     pub fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        let Register { readers, writers } = &self.registers[reg.index()];
-        let written = writers.free()?;
-        if writes || !self.params.shared_reads { Some(written.max(readers.free()?)) } else { Some(written) }
+        Some(self.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
     }
 
     /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
@@ -277,26 +179,19 @@ impl Engine {
     /// # Panics
     /// For the scalar unit.
     pub fn pipe_free(&self, pipe: Pipe, path: u8) -> Cycle {
-        let mut free = self.free_at[pipe.index()][usize::from(path)];
-        for waiting in self.queues[pipe.index()].iter().filter(|waiting| waiting.work.path == path) {
+        let pipe = &self.pipes[pipe.index()];
+        let mut free = pipe.free_at[usize::from(path)];
+        for waiting in pipe.queue.iter().filter(|waiting| waiting.work.path == path) {
             let ready = free.max(waiting.dispatch + self.params.dispatch_to_issue);
             free = self.reservations.first_free(&waiting.work, ready) + waiting.work.occupancy;
         }
         free.max(self.now + self.params.dispatch_to_issue)
     }
 
-    /// The number of instructions in a pipe's queue.
-    ///
-    /// # Panics
-    /// For the scalar unit.
-    pub fn waiting(&self, pipe: Pipe) -> usize {
-        self.queues[pipe.index()].len()
-    }
-
     /// Whether nothing is in flight and nothing holds the front end.
     pub fn idle(&self) -> bool {
         let free = self.dispatched_now == 0 && self.held_until <= self.now;
-        free && self.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
+        free && self.end <= self.now && self.pipes.iter().all(|pipe| pipe.queue.is_empty())
     }
 
     /// Whether no access to `sram` is known for the `count` cycles from `from` on.
@@ -306,183 +201,116 @@ impl Engine {
 
     /// Lets the current cycle end: its issues happen, and the front end moves to the next one.
     pub fn advance(&mut self) {
-        self.move_to(self.now + 1);
+        self.advance_to(self.now + 1);
     }
 
-    /// Lets the cycles before `cycle`, which lies ahead, end.
+    /// Lets the cycles before `cycle` end.
     pub fn advance_to(&mut self, cycle: Cycle) {
-        self.move_to(cycle);
+        if cycle > self.now {
+            while self.next_head().0 < cycle && self.issue_next(cycle).is_some() {}
+            self.now = cycle;
+            self.dispatched_now = 0;
+        }
     }
 
     /// Dispatches `work` as the next instruction, in the first cycle in which it can.
     pub fn dispatch(&mut self, work: &Work) -> Cycle {
-        loop {
-            match self.try_dispatch(work) {
-                Ok(()) => break,
-                Err(Stall::Until(cycle)) => self.move_to(cycle),
-                Err(Stall::UntilIssue) => {
-                    let (pipe, at) =
-                        self.next_issue().expect("a full queue or waiting user has a head to issue");
-                    self.issue(pipe, at);
-                    // What issues in a cycle has left its queue in the next.
-                    self.move_to(at.max(self.now) + 1);
-                }
-            }
+        if self.dispatched_now >= self.params.width {
+            self.advance();
         }
-        self.account(work);
-        self.dispatched_now += 1;
-        let index = self.timing.schedule.len();
-        self.timing.instructions[work.pipe.index()] += 1;
-        self.timing.schedule.push(Schedule { dispatch: self.now, issue: self.now, complete: self.now });
+        self.advance_to(self.held_until);
+        let index = self.schedule.len();
         if work.pipe == Pipe::Scalar {
             if work.scalar_load {
                 self.held_until = self.now + self.params.scalar_latency;
             }
-            return self.now;
+        } else {
+            let mut free = self.busyboard.free(work);
+            while free == Cycle::NEVER {
+                self.issue_next(Cycle::NEVER).expect("a user that waits has a head to issue");
+                free = self.busyboard.free(work);
+            }
+            self.advance_to(free);
+            while self.is_full(work.pipe) {
+                let at = self.issue_next(Cycle::NEVER).expect("a full queue has a head to issue");
+                // What issues in a cycle has left its queue in the next.
+                self.advance_to(at + 1);
+            }
+            self.busyboard.dispatch(work);
+            let pipe = work.pipe.index();
+            self.pipes[pipe].queue.push_back(Waiting { index, dispatch: self.now, work: *work });
+            if self.pipes[pipe].queue.len() == 1 {
+                self.look_at_head(pipe);
+            }
         }
-        let pipe = work.pipe.index();
-        for reg in work.reads.iter() {
-            self.registers[reg.index()].readers.waiting += 1;
-        }
-        for reg in work.writes.iter() {
-            self.registers[reg.index()].writers.waiting += 1;
-        }
-        self.queues[pipe].push_back(Waiting { index, dispatch: self.now, work: *work });
-        if self.queues[pipe].len() == 1 {
-            self.look_at_head(pipe);
-        }
+        self.dispatched_now += 1;
+        self.schedule.push(Schedule { dispatch: self.now, issue: self.now, complete: self.now });
         self.now
     }
 
-    /// Lets everything complete.
-    pub fn finish(mut self) -> Timing {
-        let last = if self.timing.schedule.is_empty() { Cycle::ZERO } else { self.accounted };
-        while let Some((pipe, at)) = self.next_issue() {
-            self.issue(pipe, at);
-        }
-        let end = self.end.max(last);
-        self.timing.stalls.charge(Cause::Drain, end - last);
-        self.timing.cycles = end;
-        assert_eq!(self.timing.stalls.total(), end.0, "every cycle has one cause");
-        self.timing
+    /// Lets everything issue, and returns the cycles of each instruction.
+    pub fn finish(mut self) -> Vec<Schedule> {
+        while self.issue_next(Cycle::NEVER).is_some() {}
+        self.schedule
     }
 
-    /// Lets all issues before `cycle` happen and puts the front end there.
-    fn move_to(&mut self, cycle: Cycle) {
-        debug_assert!(cycle > self.now);
-        while let Some((pipe, at)) = self.next_issue() {
-            if at >= cycle {
-                break;
-            }
-            self.issue(pipe, at);
-        }
-        self.now = cycle;
-        self.dispatched_now = 0;
+    fn is_full(&self, pipe: Pipe) -> bool {
+        self.pipes[pipe.index()].queue.len() >= self.params.queue_depth
     }
 
-    /// The pipe whose head issues next, and when.
-    fn next_issue(&mut self) -> Option<(Pipe, Cycle)> {
-        let mut best: Option<(Pipe, Cycle, usize)> = None;
-        for pipe in Pipe::VECTOR {
-            let Some(waiting) = self.queues[pipe.index()].front() else { continue };
-            let head = &mut self.heads[pipe.index()];
-            if !head.exact {
-                head.at = self.reservations.first_free(&waiting.work, head.at);
-                head.exact = true;
-            }
-            let at = head.at;
-            let rank = if self.params.oldest_first { waiting.index } else { pipe.index() };
-            if best.is_none_or(|(_, cycle, other)| (at, rank) < (cycle, other)) {
-                best = Some((pipe, at, rank));
-            }
-        }
-        best.map(|(pipe, at, _)| (pipe, at))
+    /// The pipe whose head comes next, and a cycle before which it does not issue.
+    #[inline]
+    fn next_head(&self) -> (Cycle, usize) {
+        let [load_store, compute, shuffle] = self.heads;
+        let (first, pipe) = if compute < load_store { (compute, 1) } else { (load_store, 0) };
+        if shuffle < first { (shuffle.at(), 2) } else { (first.at(), pipe) }
     }
 
-    fn issue(&mut self, pipe: Pipe, at: Cycle) {
-        let p = pipe.index();
-        let Waiting { index, work, .. } = self.queues[p].pop_front().expect("the head issues");
-        self.reservations.reserve(&work, at);
-        self.timing.port_wait[p] += at - self.heads[p].ready;
-        self.timing.bank_conflicts += u64::from(work.bank_conflicts);
+    /// Lets the next issue happen if that is before `limit`, and says when it was.
+    fn issue_next(&mut self, limit: Cycle) -> Option<Cycle> {
+        loop {
+            let (ready, pipe) = self.next_head();
+            if ready >= limit {
+                return None;
+            }
+            let at = self.reservations.first_free(&self.pipes[pipe].queue[0].work, ready);
+            if at == ready {
+                self.issue(pipe, at);
+                return Some(at);
+            }
+            self.heads[pipe] = self.heads[pipe].put_off(at);
+        }
+    }
+
+    /// The head of a queue issues.
+    #[inline]
+    fn issue(&mut self, p: usize, at: Cycle) {
+        let PipeState { queue, free_at } = &mut self.pipes[p];
+        let Waiting { index, work, .. } = &queue[0];
+        self.reservations.reserve(work, at);
         // A queue issues one instruction a cycle, even where the other path is free.
-        self.free_at[p] = self.free_at[p].map(|free| free.max(at + 1));
-        self.free_at[p][usize::from(work.path)] = at + work.occupancy;
-        self.look_at_head(p);
-        for (queue, head) in self.queues.iter().zip(&mut self.heads) {
-            // The heads of the other queues may have lost their cycle.
-            head.exact &= queue.front().is_some_and(|waiting| waiting.work.srams() & work.srams() == 0);
-        }
+        *free_at = free_at.map(|free| free.max(at + 1));
+        free_at[usize::from(work.path)] = at + work.occupancy;
         let complete = at + work.total_cycles();
         let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
-        for reg in work.reads.iter() {
-            self.registers[reg.index()].readers.issued(p, read);
-        }
-        for reg in work.writes.iter() {
-            self.registers[reg.index()].writers.issued(p, complete);
-        }
+        self.busyboard.issue(work, read, complete);
         self.end = self.end.max(complete);
-        self.timing.busy[p] += u64::from(work.occupancy);
-        work.add_sram_cycles(&mut self.timing.sram_busy);
-        let schedule = &mut self.timing.schedule[index];
+        let schedule = &mut self.schedule[*index];
         schedule.issue = at;
         schedule.complete = complete;
+        queue.pop_front();
+        self.look_at_head(p);
     }
 
     /// Takes note of a new head of a queue.
     fn look_at_head(&mut self, pipe: usize) {
-        if let Some(Waiting { dispatch, work, .. }) = self.queues[pipe].front() {
-            let ready = *dispatch + self.params.dispatch_to_issue;
-            let free = self.free_at[pipe][usize::from(work.path)];
-            let ready = ready.max(free);
-            self.heads[pipe] = Head { ready, at: ready, exact: false };
-        }
+        let PipeState { queue, free_at } = &self.pipes[pipe];
+        self.heads[pipe] = queue.front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
+            let arrival = *dispatch + self.params.dispatch_to_issue;
+            let rank = if self.params.oldest_first { *index } else { pipe };
+            Head::new(arrival.max(free_at[usize::from(work.path)]), rank)
+        });
     }
-
-    /// Charges the cycles up to the dispatch of `work` in the current one.
-    fn account(&mut self, work: &Work) {
-        if self.accounted < self.now {
-            self.account_wait(work);
-        }
-        if self.accounted == self.now {
-            self.timing.stalls.charge(Cause::Issue, 1);
-            self.accounted = self.now + 1;
-        }
-    }
-
-    /// Charges the cycles before the current one in which `work` was held back.
-    fn account_wait(&mut self, work: &Work) {
-        let at = &mut self.accounted;
-        let stalls = &mut self.timing.stalls;
-        let mut charge = |cause, until: Cycle| {
-            if until > *at {
-                stalls.charge(cause, until - *at);
-                *at = until;
-            }
-        };
-        charge(Cause::Fetch, self.params.fetch);
-        charge(Cause::Scalar, self.held_until);
-        if work.pipe != Pipe::Scalar {
-            // Every user of the registers has issued by now, so the past is known.
-            for (reg, writes) in operands(work) {
-                let register = &self.registers[reg.index()];
-                let readers_block = writes || !self.params.shared_reads;
-                for pipe in Pipe::VECTOR {
-                    let readers =
-                        if readers_block { register.readers.released[pipe.index()] } else { Cycle::ZERO };
-                    let released = register.writers.released[pipe.index()].max(readers);
-                    charge(Cause::busy(pipe), released);
-                }
-            }
-            charge(Cause::queue(work.pipe), self.now);
-        }
-        debug_assert_eq!(self.accounted, self.now);
-    }
-}
-
-/// The vector registers of an instruction, sources first, and whether it writes them.
-fn operands(work: &Work) -> impl Iterator<Item = (VReg, bool)> + '_ {
-    work.reads.iter().map(|&reg| (reg, false)).chain(work.writes.iter().map(|&reg| (reg, true)))
 }
 
 /// Cycles from an issue within which every access to the register file is made.

@@ -86,14 +86,17 @@
 //! load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
 
 mod accounting;
+mod busyboard;
 mod engine;
+mod outcome;
 pub mod stepped;
 mod vrf;
 mod work;
 
 pub use accounting::{Bounds, Cause, Stalls, Wait};
-pub use engine::{Engine, Schedule, Stall, Timing, Utilisation, simulate};
-pub use work::{Decoder, SRAMS, Work};
+pub use engine::{Engine, Schedule, Stall};
+pub use outcome::{Timing, Utilisation, simulate};
+pub use work::{Decoder, RegSlots, SRAMS, Work};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -107,6 +110,8 @@ pub struct Cycle(pub u64);
 impl Cycle {
     /// The start command.
     pub const ZERO: Self = Self(0);
+    /// Later than everything.
+    const NEVER: Self = Self(u64::MAX);
 }
 
 impl Add<u32> for Cycle {

@@ -3,19 +3,35 @@
 use super::Cycle;
 use super::work::{SRAMS, Work};
 
-/// A set of SRAMs, one bit each.
-pub(super) type SramSet = u16;
+/// A set of SRAMs for each of four consecutive cycles: 16 bits each, the first cycle's lowest.
+///
+/// The model asks of four cycles at a time what it would otherwise ask of one.
+pub(super) type FourCycles = u64;
 
-const _: () = assert!(SramSet::BITS as usize == SRAMS);
+/// The cycles of [`FourCycles`].
+pub(super) const CYCLES: u32 = 4;
+
+const _: () = assert!(FourCycles::BITS == CYCLES * SRAMS as u32);
+
+/// The SRAM, 0 to 15, in the first of four cycles.
+pub(super) const fn sram(number: u8) -> FourCycles {
+    1 << number
+}
+
+/// All SRAMs in the first `cycles` of four; in all four where `cycles` is larger.
+pub(super) const fn first(cycles: u32) -> FourCycles {
+    if cycles < CYCLES { (1 << (cycles * SRAMS as u32)) - 1 } else { FourCycles::MAX }
+}
 
 /// Which SRAMs are taken in each cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// A ring: cycle `c` is at `c % len`, and the length is a power of two.
-    taken: Vec<SramSet>,
+    /// A ring: cycle `c` is in word `c / 4 % len`, and the length is a power of two.
+    taken: Vec<FourCycles>,
     /// Everything before this cycle has been forgotten.
     start: u64,
-    /// Nothing is taken from this cycle on. At most the ring's length after `start`.
+    /// Nothing is taken from this cycle on. At most half of the ring's length after `start`, so that
+    /// accesses of an instruction that issues before it are within the ring.
     end: u64,
 }
 
@@ -23,86 +39,104 @@ impl Reservations {
     /// A table for instructions that make their last access less than `horizon` cycles after
     /// they issue.
     pub(super) fn new(horizon: u32) -> Self {
-        Self { taken: vec![0; (horizon as usize).next_power_of_two()], start: 0, end: 0 }
+        // One more for a first cycle in the middle of a word, and one beyond the last cycle.
+        let words = (2 * horizon).div_ceil(CYCLES) + 2;
+        Self { taken: vec![0; words.next_power_of_two() as usize], start: 0, end: 0 }
     }
 
     /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
     /// What has been forgotten is past.
+    #[inline]
     pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
-        let mut at = from.max(Cycle(self.start));
-        while let Some(clash) = self.clash(work, at) {
-            at += clash;
+        let mut at = from.0.max(self.start);
+        while at < self.end {
+            let delay = self.delay(work, at);
+            if delay == 0 {
+                break;
+            }
+            at += delay;
         }
-        at
+        Cycle(at)
     }
 
     /// Whether `sram` is not taken in any of the `count` cycles from `from` on.
-    pub(super) fn free(&self, sram: u8, from: Cycle, count: u32) -> bool {
+    pub(super) fn free(&self, number: u8, from: Cycle, count: u32) -> bool {
         let upto = (from + count).0.min(self.end);
-        (from.0.max(self.start)..upto).all(|cycle| self.taken[self.index(cycle)] >> sram & 1 == 0)
+        (from.0.max(self.start)..upto).all(|cycle| self.four_cycles(cycle) & sram(number) == 0)
     }
 
-    /// Cycles by which an issue of `work` at `at` has to be put off at least; none where it meets
+    /// Cycles by which an issue of `work` at `at` has to be put off at least; zero where it meets
     /// no reservation.
-    fn clash(&self, work: &Work, at: Cycle) -> Option<u32> {
-        let read = self.clash_of(&work.beat_reads, work, at.0);
-        read.or_else(|| self.clash_of(&work.beat_writes, work, at.0 + u64::from(work.latency)))
-    }
-
-    fn clash_of(&self, beat: &[SramSet], work: &Work, at: u64) -> Option<u32> {
-        if beat[0] == 0 || at >= self.end {
-            return None;
-        }
-        if work.interval == 1 {
-            // Every cycle takes the same SRAMs, so nothing up to the last clash will do.
-            let upto = (at + u64::from(work.occupancy)).min(self.end);
-            let last = (at..upto).rev().find(|&cycle| self.taken[self.index(cycle)] & beat[0] != 0)?;
-            return Some((last - at) as u32 + 1);
-        }
-        for start in (at..(at + u64::from(work.occupancy)).min(self.end)).step_by(work.interval as usize) {
-            for (cycle, &srams) in (start..self.end).zip(beat) {
-                if self.taken[self.index(cycle)] & srams != 0 {
-                    return Some(1);
-                }
+    #[inline]
+    fn delay(&self, work: &Work, at: u64) -> u64 {
+        let mut cycle = 0;
+        loop {
+            let reads = self.four_cycles(at + u64::from(cycle)) & work.sram_reads;
+            let writes = self.four_cycles(at + u64::from(cycle + work.latency)) & work.sram_writes;
+            let clash = (reads | writes) & first(work.occupancy - cycle);
+            if clash != 0 {
+                // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
+                let last = clash.ilog2() / SRAMS as u32;
+                return if work.interval == 1 { u64::from(cycle + last + 1) } else { 1 };
+            }
+            cycle += work.sram_step();
+            if cycle >= work.occupancy {
+                return 0;
             }
         }
-        None
     }
 
     /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
+    #[inline]
     pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
-        let (from, to) = (self.start, at.0.min(self.end));
-        if from < to {
-            let (from, to) = (self.index(from), self.index(to - 1) + 1);
-            if from < to {
-                self.taken[from..to].fill(0);
-            } else {
-                self.taken[from..].fill(0);
-                self.taken[..to].fill(0);
-            }
+        let four = u64::from(CYCLES);
+        for word in self.start / four..(at.0 / four).min(self.end.div_ceil(four)) {
+            let index = self.index(word);
+            self.taken[index] = 0;
         }
         self.start = at.0;
-        self.end = self.end.max(at.0);
-        self.take(&work.beat_reads, work, at.0);
-        self.take(&work.beat_writes, work, at.0 + u64::from(work.latency));
-    }
-
-    fn take(&mut self, beat: &[SramSet], work: &Work, at: u64) {
-        if beat[0] == 0 {
+        if work.sram_reads | work.sram_writes == 0 {
             return;
         }
-        self.end = self.end.max(at + u64::from(work.occupancy));
-        debug_assert!(self.end - self.start <= self.taken.len() as u64, "the ring is too short");
-        for start in (at..at + u64::from(work.occupancy)).step_by(work.interval as usize) {
-            for (cycle, &srams) in (start..).zip(beat) {
-                let index = self.index(cycle);
-                debug_assert_eq!(self.taken[index] & srams, 0, "an SRAM is taken twice");
-                self.taken[index] |= srams;
-            }
+        self.end = self.end.max((at + work.total_cycles()).0);
+        debug_assert!(2 * (self.end - self.start) <= self.taken.len() as u64 * four, "the ring is too short");
+        let mut cycle = 0;
+        while cycle < work.occupancy {
+            let left = first(work.occupancy - cycle);
+            self.take(at.0 + u64::from(cycle), work.sram_reads & left);
+            self.take(at.0 + u64::from(cycle + work.latency), work.sram_writes & left);
+            cycle += work.sram_step();
         }
     }
 
-    fn index(&self, cycle: u64) -> usize {
-        cycle as usize & (self.taken.len() - 1)
+    /// Takes `accesses` in four cycles from `cycle` on.
+    #[inline]
+    fn take(&mut self, cycle: u64, accesses: FourCycles) {
+        let (word, bit) = Self::place(cycle);
+        let both = u128::from(accesses) << bit;
+        for (word, half) in [(word, both), (word + 1, both >> FourCycles::BITS)] {
+            let index = self.index(word);
+            debug_assert_eq!(self.taken[index] & half as FourCycles, 0, "an SRAM is taken twice");
+            self.taken[index] |= half as FourCycles;
+        }
+    }
+
+    /// What is taken in four cycles from `cycle` on, which lie within the ring.
+    #[inline]
+    fn four_cycles(&self, cycle: u64) -> FourCycles {
+        let (word, bit) = Self::place(cycle);
+        let (low, high) = (self.taken[self.index(word)], self.taken[self.index(word + 1)]);
+        ((u128::from(high) << FourCycles::BITS | u128::from(low)) >> bit) as FourCycles
+    }
+
+    /// The word of a cycle, and the first of its bits there.
+    #[inline]
+    fn place(cycle: u64) -> (u64, u32) {
+        (cycle / u64::from(CYCLES), (cycle % u64::from(CYCLES)) as u32 * SRAMS as u32)
+    }
+
+    #[inline]
+    fn index(&self, word: u64) -> usize {
+        word as usize & (self.taken.len() - 1)
     }
 }

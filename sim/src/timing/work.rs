@@ -1,10 +1,9 @@
 //! What an instruction asks of the machine: pipe, registers, occupancy, latency, SRAM accesses.
 
-use super::vrf::SramSet;
+use super::vrf::{CYCLES, FourCycles, first, sram};
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
-use b512_asm::isa::RegList;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
-use b512_asm::{AReg, AddressMode, Instr, Pipe, Program, VReg};
+use b512_asm::{AReg, AddressMode, Direction, Instr, Op, Pipe, Program, VReg};
 use rustc_hash::FxHashMap;
 
 /// SRAMs of a slice of the vector register file.
@@ -20,9 +19,9 @@ pub struct Work {
     /// Whether it holds the front end as a scalar load does.
     pub scalar_load: bool,
     /// Its vector sources.
-    pub reads: RegList,
+    pub reads: RegSlots<3>,
     /// Its vector destinations.
-    pub writes: RegList,
+    pub writes: RegSlots<2>,
     /// Cycles for which it holds its pipe.
     pub occupancy: u32,
     /// Cycles from issue to its first write.
@@ -31,11 +30,91 @@ pub struct Work {
     pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
-    /// The SRAMs that it reads in the first, second and third cycle of each beat; none where
-    /// ports are ideal.
-    pub(super) beat_reads: [SramSet; 3],
-    /// The same for writes.
-    pub(super) beat_writes: [SramSet; 2],
+    /// Its beats: `occupancy / interval`.
+    beats: u32,
+    /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none where ports are
+    /// ideal.
+    pub(super) sram_reads: FourCycles,
+    /// The same for writes, from its first write on.
+    pub(super) sram_writes: FourCycles,
+}
+
+/// Up to `N` vector registers, each once, in the order of the operands.
+///
+/// There are always `N` slots. Those left over hold a number beyond the registers, so that loops over
+/// a [`Table`] need no branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegSlots<const N: usize>([u8; N]);
+
+/// What a slot without a register holds.
+const NO_REGISTER: u8 = REGISTERS as u8;
+
+impl<const N: usize> RegSlots<N> {
+    const EMPTY: Self = Self([NO_REGISTER; N]);
+
+    /// The registers.
+    pub fn iter(&self) -> impl Iterator<Item = VReg> {
+        self.0.into_iter().filter_map(VReg::new)
+    }
+
+    /// The places of the registers in a [`Table`].
+    #[inline]
+    pub(super) fn places(&self) -> [Place; N] {
+        self.0.map(Place)
+    }
+
+    /// Empties the slots of registers that have one already.
+    #[inline]
+    fn without_repetitions(self) -> Self {
+        let Self(mut slots) = self;
+        for i in 1..N {
+            slots[i] = if self.0[..i].contains(&slots[i]) { NO_REGISTER } else { slots[i] };
+        }
+        Self(slots)
+    }
+}
+
+/// A register, or none, as an index of a [`Table`].
+#[derive(Clone, Copy)]
+pub(super) struct Place(u8);
+
+impl From<VReg> for Place {
+    fn from(reg: VReg) -> Self {
+        Self(reg.index() as u8)
+    }
+}
+
+/// Something for each register, and for none. As long as a byte can count, so that no access needs
+/// a check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<T>([T; 1 << u8::BITS]);
+
+impl<T: Copy> Table<T> {
+    /// The same `value` everywhere.
+    pub(super) const fn new(value: T) -> Self {
+        Self([value; 1 << u8::BITS])
+    }
+
+    /// Sets what slots without a register find.
+    #[inline]
+    pub(super) fn set_none(&mut self, value: T) {
+        self.0[usize::from(NO_REGISTER)] = value;
+    }
+}
+
+impl<T> std::ops::Index<Place> for Table<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, Place(place): Place) -> &T {
+        &self.0[usize::from(place)]
+    }
+}
+
+impl<T> std::ops::IndexMut<Place> for Table<T> {
+    #[inline]
+    fn index_mut(&mut self, Place(place): Place) -> &mut T {
+        &mut self.0[usize::from(place)]
+    }
 }
 
 impl Work {
@@ -50,26 +129,26 @@ impl Work {
     }
 
     /// The same without its writes to SRAMs.
-    pub fn without_writes(mut self) -> Self {
-        self.beat_writes = [0; 2];
-        self
+    pub fn without_writes(self) -> Self {
+        Self { sram_writes: 0, ..self }
     }
 
-    /// Adds the cycles for which it needs each SRAM to `cycles`.
-    pub fn add_sram_cycles(&self, cycles: &mut [u64; SRAMS]) {
-        let beats = u64::from(self.occupancy / self.interval);
-        for &set in self.beat_reads.iter().chain(&self.beat_writes) {
-            let mut left = set;
-            while left != 0 {
-                cycles[left.trailing_zeros() as usize] += beats;
-                left &= left - 1;
-            }
+    /// Adds the cycles for which it accesses each register to `cycles`.
+    #[inline]
+    pub(super) fn add_register_cycles(&self, cycles: &mut Table<u64>) {
+        for reg in self.reads.places() {
+            cycles[reg] += u64::from(self.beats);
+        }
+        for reg in self.writes.places() {
+            cycles[reg] += u64::from(self.beats);
         }
     }
 
-    /// The SRAMs that it accesses.
-    pub(super) fn srams(&self) -> SramSet {
-        self.beat_reads[0] | self.beat_writes[0]
+    /// The cycles after which its accesses to SRAMs repeat: as many beats as four cycles hold, at
+    /// least one.
+    #[inline]
+    pub(super) fn sram_step(&self) -> u32 {
+        if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
     }
 }
 
@@ -79,15 +158,63 @@ impl Work {
 /// branches and cannot write the scalar data memory.
 pub struct Decoder<'m> {
     machine: &'m Machine,
+    /// What there is to say of each instruction before its operands are known, by its number.
+    units: [Unit; Op::ALL.len()],
+    /// The SRAM of each register; none where ports are ideal.
+    srams: Table<FourCycles>,
     addresses: [u32; REGISTERS],
     /// What [`Decoder::vbar_cycles`] has found already.
     vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
 }
 
+/// How long a pipe takes for an instruction.
+#[derive(Clone, Copy)]
+struct Unit {
+    pipe: Pipe,
+    /// Without bank conflicts.
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+}
+
+impl Unit {
+    fn of(machine: &Machine, op: Op) -> Self {
+        let (hple, vbar, sbar) = (&machine.hple, &machine.vbar, &machine.sbar);
+        let beats = VECTOR_LENGTH as u32 / hple.count;
+        let (mul, add) = (hple.multiplier_latency_cycles, hple.adder_latency_cycles);
+        let (beats, initiation_interval, latency) = match op {
+            Op::Halt | Op::Sload | Op::Aload | Op::Mload => (0, 1, 0),
+            // To the register file each cycle is a beat.
+            Op::Vload | Op::Vstore => {
+                (vbar_beats(machine) * vbar.initiation_interval, 1, vbar.latency_cycles)
+            }
+            Op::Vadd | Op::Vsub | Op::Vadds | Op::Vsubs => (beats, hple.initiation_interval, add),
+            Op::Vmul | Op::Vmuls => (beats, hple.initiation_interval, mul),
+            Op::Bfly | Op::Gsbfly => (beats, hple.initiation_interval, mul + add),
+            Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi => {
+                (beats, sbar.initiation_interval, sbar.latency_cycles)
+            }
+        };
+        Self { pipe: op.info().pipe, beats, initiation_interval, latency }
+    }
+}
+
 impl<'m> Decoder<'m> {
     /// A decoder with every address register at 0.
     pub fn new(machine: &'m Machine) -> Self {
-        Self { machine, addresses: [0; REGISTERS], vbar_cycles: FxHashMap::default() }
+        let mut srams = Table::new(0);
+        if takes_turns_at_srams(machine) {
+            for reg in VReg::all() {
+                srams[reg.into()] = sram(machine.vrf.placement.sram(reg));
+            }
+        }
+        Self {
+            machine,
+            units: std::array::from_fn(|op| Unit::of(machine, Op::ALL[op])),
+            srams,
+            addresses: [0; REGISTERS],
+            vbar_cycles: FxHashMap::default(),
+        }
     }
 
     /// A decoder with the address registers that the controlling core sets for a program.
@@ -124,94 +251,63 @@ impl<'m> Decoder<'m> {
     }
 
     /// The instruction's work.
+    #[inline]
     pub fn decode(&mut self, instr: &Instr) -> Work {
-        let m = self.machine;
-        let (mul, add) = (m.hple.multiplier_latency_cycles, m.hple.adder_latency_cycles);
-        match *instr {
-            Instr::Halt {} => self.scalar(false),
-            Instr::Sload { .. } | Instr::Aload { .. } | Instr::Mload { .. } => self.scalar(true),
-            Instr::Vload { base, offset, mode, .. } => self.vbar(instr, base, offset.words(), mode, false),
-            Instr::Vstore { base, offset, mode, .. } => self.vbar(instr, base, offset.words(), mode, true),
-            Instr::Vadd { .. } | Instr::Vsub { .. } | Instr::Vadds { .. } | Instr::Vsubs { .. } => {
-                self.lanes(instr, m.hple.initiation_interval, add)
-            }
-            Instr::Vmul { .. } | Instr::Vmuls { .. } => self.lanes(instr, m.hple.initiation_interval, mul),
-            Instr::Bfly { .. } | Instr::Gsbfly { .. } => {
-                self.lanes(instr, m.hple.initiation_interval, mul + add)
-            }
-            Instr::Unpklo { .. } | Instr::Unpkhi { .. } | Instr::Pklo { .. } | Instr::Pkhi { .. } => {
-                self.lanes(instr, m.sbar.initiation_interval, m.sbar.latency_cycles)
-            }
+        let op = instr.op();
+        let unit = self.units[op as usize];
+        let (mut path, mut beats) = (0, unit.beats);
+        if let Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } = *instr {
+            let store = op == Op::Vstore;
+            path = u8::from(store && self.machine.vbar.paths == VbarPaths::Split);
+            beats = self.vbar_cycles(mode, self.address(base, offset.words()), store);
         }
-    }
-
-    fn scalar(&self, load: bool) -> Work {
+        let (mut reads, mut writes) = (RegSlots::<3>::EMPTY, RegSlots::<2>::EMPTY);
+        let (mut sources, mut destinations) = (0, 0);
+        instr.for_each_vector_register(|direction, reg| {
+            if direction == Direction::Read {
+                reads.0[sources] = reg.index() as u8;
+                sources += 1;
+            } else {
+                writes.0[destinations] = reg.index() as u8;
+                destinations += 1;
+            }
+        });
+        let (reads, writes) = (reads.without_repetitions(), writes.without_repetitions());
+        let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
+        let (interval, latency) =
+            interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
+        let step = |beat: FourCycles| match interval {
+            1 => beat * 0x0001_0001_0001_0001,
+            2 => beat * 0x0000_0001_0000_0001,
+            _ => beat,
+        };
         Work {
-            pipe: Pipe::Scalar,
-            path: 0,
-            scalar_load: load,
-            reads: RegList::default(),
-            writes: RegList::default(),
-            occupancy: 0,
-            latency: 0,
-            bank_conflicts: 0,
-            interval: 1,
-            beat_reads: [0; 3],
-            beat_writes: [0; 2],
-        }
-    }
-
-    fn lanes(&self, instr: &Instr, initiation_interval: u32, latency: u32) -> Work {
-        let beats = VECTOR_LENGTH as u32 / self.machine.hple.count;
-        self.on_registers(instr, beats, initiation_interval, latency)
-    }
-
-    fn vbar(&mut self, instr: &Instr, base: AReg, offset: u32, mode: AddressMode, store: bool) -> Work {
-        let address = self.address(base, offset);
-        let cycles = self.vbar_cycles(mode, address, store);
-        let without_conflicts = vbar_beats(self.machine) * self.machine.vbar.initiation_interval;
-        let work = self.on_registers(instr, cycles, 1, self.machine.vbar.latency_cycles);
-        Work {
-            path: u8::from(store && self.machine.vbar.paths == VbarPaths::Split),
-            bank_conflicts: cycles - without_conflicts,
-            ..work
-        }
-    }
-
-    fn on_registers(&self, instr: &Instr, beats: u32, initiation_interval: u32, latency: u32) -> Work {
-        let (reads, writes) = (instr.vector_reads(), instr.vector_writes());
-        let beat_reads = self.beat_accesses(&reads);
-        let beat_writes = self.beat_accesses(&writes);
-        let (interval, latency) = interleave(&beat_reads, &beat_writes, beats, initiation_interval, latency);
-        Work {
-            pipe: instr.pipe(),
-            path: 0,
-            scalar_load: false,
+            pipe: unit.pipe,
+            path,
+            scalar_load: unit.pipe == Pipe::Scalar && op != Op::Halt,
             reads,
             writes,
             occupancy: beats * interval,
             latency,
-            bank_conflicts: 0,
+            bank_conflicts: beats - unit.beats,
             interval,
-            beat_reads,
-            beat_writes,
+            beats,
+            sram_reads: step(beat_reads) & first(beats * interval),
+            sram_writes: step(beat_writes) & first(beats * interval),
         }
     }
 
-    /// The SRAMs that the cycles of a beat access, to reach each of `regs` once.
-    fn beat_accesses<const CYCLES: usize>(&self, regs: &[VReg]) -> [SramSet; CYCLES] {
-        let mut beat = [0; CYCLES];
-        if self.machine.vrf.ports == VrfPorts::Ideal || self.machine.ideal.vrf_ports {
-            return beat;
-        }
-        for (i, &reg) in regs.iter().enumerate() {
-            if regs[..i].contains(&reg) {
-                continue;
+    /// The SRAMs that the cycles of a beat access, to reach each of `registers` once.
+    #[inline]
+    fn beat_accesses<const N: usize>(&self, registers: &RegSlots<N>) -> FourCycles {
+        let mut beat = 0;
+        for reg in registers.places() {
+            // An instruction has three operands at most in one direction, so a cycle is left.
+            let mut access = self.srams[reg];
+            while beat & access != 0 {
+                access <<= SRAMS;
             }
-            let sram: SramSet = 1 << self.machine.vrf.placement.sram(reg);
-            if let Some(cycle) = beat.iter_mut().find(|set| **set & sram == 0) {
-                *cycle |= sram;
-            }
+            beat |= access;
         }
         beat
     }
@@ -219,15 +315,23 @@ impl<'m> Decoder<'m> {
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
     pub fn vbar_cycles(&mut self, mode: AddressMode, address: u32, store: bool) -> u32 {
         let m = self.machine;
+        let without_conflicts = self.units[Op::Vload as usize].beats;
         // Consecutive words fall on consecutive banks.
         let consecutive = mode == AddressMode::Linear && m.vdm.mapping == BankMapping::Interleaved;
         if m.ideal.bank_conflicts || consecutive {
-            return vbar_beats(m) * m.vbar.initiation_interval;
+            return without_conflicts;
         }
-        // The address only renames interleaved banks.
         let relevant = match m.vdm.mapping {
+            // The address only renames the banks.
             BankMapping::Interleaved => 0,
-            BankMapping::Xor => address,
+            // So do the bits above those that the elements' offsets reach, but for the ones into
+            // which they carry.
+            BankMapping::Xor => {
+                let block = mode.span().next_power_of_two();
+                let (above, within) = (address / block, address % block);
+                let trailing_ones = above & !above.wrapping_add(1);
+                within + if within + mode.span() > block { trailing_ones * block } else { 0 }
+            }
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
             let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
@@ -294,24 +398,36 @@ fn count_accesses(
 
 /// The interval between beats and the latency, such that the instruction does not collide with
 /// itself. See "Ports of the vector register file" in the module's header.
+#[inline]
 fn interleave(
-    reads: &[SramSet; 3],
-    writes: &[SramSet; 2],
+    reads: FourCycles,
+    writes: FourCycles,
     beats: u32,
     initiation_interval: u32,
     latency: u32,
 ) -> (u32, u32) {
-    // The largest number of accesses to one SRAM among those of a set.
-    let most = |beat: &[SramSet], of: SramSet| beat.iter().filter(|&set| set & of != 0).count() as u32;
-    let interval = initiation_interval.max(most(reads, SramSet::MAX)).max(most(writes, SramSet::MAX));
-    let both = reads[0] & writes[0];
+    let (most_reads, most_writes) = (cycles_of(reads), cycles_of(writes));
+    let interval = initiation_interval.max(most_reads).max(most_writes);
+    let both = reads & writes & first(1);
     if both == 0 || latency >= beats * interval {
         return (interval, latency);
     }
-    let (reads, writes) = (most(reads, both), most(writes, both));
+    // The same of the SRAMs that are both read and written.
+    let both = both * 0x0001_0001_0001_0001;
+    let (reads, writes) = (cycles_of(reads & both), cycles_of(writes & both));
     let interval = interval.max(reads + writes);
     let latency = (latency..).find(|l| (reads..=interval - writes).contains(&(l % interval)));
     (interval, latency.expect("one residue in every interval fits"))
+}
+
+/// The cycles that the accesses of a beat take: the largest number of them to one SRAM.
+fn cycles_of(beat: FourCycles) -> u32 {
+    (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
+}
+
+/// Whether accesses to the SRAMs of the register file take turns.
+pub(super) fn takes_turns_at_srams(machine: &Machine) -> bool {
+    machine.vrf.ports == VrfPorts::SinglePort && !machine.ideal.vrf_ports
 }
 
 impl Placement {
