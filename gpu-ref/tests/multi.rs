@@ -2,23 +2,13 @@
 //!
 //! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
 
+mod common;
+
+use common::{EMULATED, SEED};
 use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
-use gpu_ref::{Device, Error, Modulus, Word, host};
+use gpu_ref::{Error, Modulus, Word, host};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-fn seed() -> u64 {
-    match std::env::var("GPU_REF_SEED") {
-        Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
-        Err(_) => rand::rng().random(),
-    }
-}
-
-/// An emulated device that all ranks share, so that its kernels are compiled once, or `None` with the reason on standard error.
-fn emulated() -> Option<Device> {
-    let skip = |reason: &Error| eprintln!("SKIPPED, nothing was tested: {reason}");
-    Device::emulated().inspect_err(skip).ok()
-}
 
 fn moduli<W: Word>(count: usize, bits: u32, n: usize) -> Vec<Modulus<W>> {
     (0..count).map(|skip| Modulus::find(bits, n, skip).unwrap()).collect()
@@ -35,7 +25,7 @@ fn rows<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W
 
 /// All partitions on clusters of so many devices.
 fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, basis: &Basis<W>) {
-    let seed = seed();
+    let seed = *SEED;
     let mut rng = StdRng::seed_from_u64(seed);
     let polynomials = rows(&basis.moduli()[..basis.limbs()], 2, &mut rng);
     let key = rows(basis.moduli(), 2 * basis.digits(), &mut rng);
@@ -63,7 +53,7 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
 /// 5 limbs in 3 digits, which 2 and 4 devices share unevenly, and 3 special limbs.
 #[test]
 fn key_switching() {
-    let Some(device) = emulated() else { return };
+    let Some(device) = &*EMULATED else { return };
     let all = moduli::<u64>(8, 62, 1 << 10);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
@@ -71,7 +61,7 @@ fn key_switching() {
 
 #[test]
 fn key_switching_in_short_words() {
-    let Some(device) = emulated() else { return };
+    let Some(device) = &*EMULATED else { return };
     let all = moduli::<u32>(6, 30, 1 << 10);
     let basis = Basis::new(&all[..4], &all[4..], 4).unwrap();
     check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
@@ -79,14 +69,14 @@ fn key_switching_in_short_words() {
 
 #[test]
 fn products_of_batches() {
-    let Some(device) = emulated() else { return };
+    let Some(device) = &*EMULATED else { return };
     check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
     check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
 }
 
 /// Products of a batch on clusters of so many devices.
 fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: usize, polynomials: usize) {
-    let (moduli, seed) = (moduli::<u64>(limbs, 62, 1 << 10), seed());
+    let (moduli, seed) = (moduli::<u64>(limbs, 62, 1 << 10), *SEED);
     let mut rng = StdRng::seed_from_u64(seed);
     let (left, right) = (rows(&moduli, polynomials, &mut rng), rows(&moduli, polynomials, &mut rng));
     let pairs = left.chunks(1 << 10).zip(right.chunks(1 << 10)).zip(moduli.iter().cycle());
@@ -100,7 +90,7 @@ fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: us
 /// What cannot be divided is refused, with what can.
 #[test]
 fn bad_divisions_are_refused() {
-    let Some(device) = emulated() else { return };
+    let Some(device) = &*EMULATED else { return };
     let cluster = |ranks| Cluster::staged(&vec![device.clone(); ranks]);
     let all = moduli::<u64>(4, 62, 1 << 10);
     let unsupported = |result: Result<(), Error>| matches!(result, Err(Error::Unsupported { .. }));

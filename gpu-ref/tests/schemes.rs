@@ -3,8 +3,9 @@
 //!
 //! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
 
-use std::sync::LazyLock;
+mod common;
 
+use common::{EMULATED, SEED, devices};
 use gpu_ref::automorphism::Automorphism;
 use gpu_ref::base_conversion::{BaseConversion, ModSwitch, Tile};
 use gpu_ref::inner_product::{Fusion, InnerProduct};
@@ -14,23 +15,6 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
-    Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
-    Err(_) => rand::rng().random(),
-});
-
-static EMULATED: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::emulated()));
-static GPU: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::open(0)));
-
-/// The device, or `None` with the reason on standard error: the tests that need it are skipped.
-fn present(device: Result<Device, Error>) -> Option<Device> {
-    device.inspect_err(|reason| eprintln!("SKIPPED, nothing was tested on this device: {reason}")).ok()
-}
-
-fn devices() -> impl Iterator<Item = &'static Device> {
-    [&*EMULATED, &*GPU].into_iter().flatten()
-}
 
 const N: usize = 1 << 10;
 

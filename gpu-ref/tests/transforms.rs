@@ -2,26 +2,14 @@
 //!
 //! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
 
-use std::sync::LazyLock;
+mod common;
 
+use common::{EMULATED, GPU, SEED};
 use gpu_ref::{
     Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, crosscheck, host, number,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
-    Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
-    Err(_) => rand::rng().random(),
-});
-
-static EMULATED: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::emulated()));
-static GPU: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::open(0)));
-
-/// The device, or `None` with the reason on standard error: the tests that need it are skipped.
-fn present(device: Result<Device, Error>) -> Option<Device> {
-    device.inspect_err(|reason| eprintln!("SKIPPED, nothing was tested on this device: {reason}")).ok()
-}
 
 /// Polynomials for all moduli: extreme ones first, then random ones.
 fn inputs<W: Word>(moduli: &[Modulus<W>], polynomials: usize, rng: &mut StdRng) -> Vec<W> {

@@ -2,27 +2,15 @@
 //!
 //! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
 
-use std::sync::LazyLock;
+mod common;
 
+use common::{EMULATED, SEED, devices};
 use gpu_ref::program::Execution;
 use gpu_ref::{
     Barrett, Device, Direction, Error, Modulus, Plan, Product, Program, Recipe, Strategy, Sync, Word, host,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
-    Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
-    Err(_) => rand::rng().random(),
-});
-
-static EMULATED: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::emulated()));
-static GPU: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::open(0)));
-
-/// The device, or `None` with the reason on standard error: the tests that need it are skipped.
-fn present(device: Result<Device, Error>) -> Option<Device> {
-    device.inspect_err(|reason| eprintln!("SKIPPED, nothing was tested on this device: {reason}")).ok()
-}
 
 /// One polynomial for each modulus: of largest coefficients if `number` is 0, random otherwise.
 fn polynomial<W: Word>(moduli: &[Modulus<W>], number: usize, rng: &mut StdRng) -> Vec<W> {
@@ -66,8 +54,8 @@ fn check<W: Word>(device: &Device, recipe: &Recipe) {
     report("product", &plan.download(&x).unwrap(), &model(&moduli, &left, &right, host::product));
 }
 
-fn check_all(recipes: &[Recipe], sizes: [&LazyLock<Option<Device>>; 2]) {
-    for device in sizes.into_iter().filter_map(|device| device.as_ref()) {
+fn check_all(recipes: &[Recipe]) {
+    for device in devices() {
         for recipe in recipes {
             match recipe.word_bits {
                 32 => check::<u32>(device, recipe),
@@ -87,7 +75,7 @@ fn one_block() {
         Recipe::los(BARRETT, 64, 11, 4).unwrap(),
         Recipe::los(BARRETT, 64, 10, 1).unwrap().without_shared_memory(),
     ];
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 #[test]
@@ -99,7 +87,7 @@ fn many_blocks() {
         Recipe::two_dimensional(BARRETT, 64, 11, 1, 0, false).unwrap().without_shared_memory(),
         Recipe::hybrid(32, 12).unwrap(),
     ];
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 #[test]
@@ -108,7 +96,7 @@ fn interleaved_polynomials() {
         Recipe::tom(BARRETT, 32, 10, 3).unwrap(),
         Recipe { interleave_log: 2, ..Recipe::new(Strategy::Best, 64, 10).unwrap() },
     ];
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 #[test]
@@ -127,7 +115,7 @@ fn products_in_four_ways() {
     for (strategy, bits) in [(Strategy::Best, 32), (Strategy::Wide, 128)] {
         recipes.push(Recipe { product: separate, ..Recipe::new(strategy, bits, 10).unwrap() });
     }
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 /// Roots on the fly in one pass and in two, whose last rounds have all their stages or some, and in a product.
@@ -137,7 +125,7 @@ fn roots_on_the_fly() {
         Recipe { on_the_fly: true, ..Recipe::new(Strategy::Cheddar, 32, 10).unwrap() },
         Recipe { on_the_fly: true, ..Recipe::cheddar(13, 5, [2, 3], 4).unwrap() },
     ];
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 #[test]
@@ -149,7 +137,7 @@ fn caramels_kernels() {
         Recipe { product, streaming: true, ..own },
         Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10).unwrap() },
     ];
-    check_all(&recipes, [&EMULATED, &GPU]);
+    check_all(&recipes);
 }
 
 /// What a recipe cannot be is refused, with what it can.
@@ -186,7 +174,7 @@ fn interleaved_batches_are_whole() {
 /// Products and transforms on several registers give the same in every order that their data allow.
 #[test]
 fn programs_in_every_execution() {
-    for device in [&*EMULATED, &*GPU].into_iter().flatten() {
+    for device in devices() {
         let recipe = Recipe {
             product: Product { separate: true, truncated: false },
             ..Recipe::two_stage(13, 3).unwrap()
