@@ -13,6 +13,7 @@ mod failure;
 mod files;
 mod generate;
 mod isa;
+mod library;
 mod machine;
 mod plot;
 mod run;
@@ -45,6 +46,8 @@ enum Command {
     Sweep(sweep::Args),
     /// Search for the fastest plan of a kernel on a machine
     Tune(tune::Args),
+    /// List the best known programs, their cycles, and the bounds of their plans
+    Library(library::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
     /// Explain an error code such as B001
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
+        Command::Library(args) => library::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),

@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N")]
     n: u32,
+    /// Number of rings that one program works in
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    towers: usize,
     #[command(flatten)]
     machine: MachineArgs,
     /// Random settings of the scheduler that are tried for the fastest plans
@@ -43,8 +46,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let spec = KernelSpec {
         function: args.kernel,
         n: args.n,
-        modulus: ModulusSpec::Bits(60),
-        root: None,
+        modulus: ModulusSpec::Bits { bits: 60, towers: args.towers },
+        roots: Vec::new(),
         plan: PlanChoice::Best,
     };
     let request: Request = spec.request().map_err(|error| Failure::wrong(error, None))?;
@@ -52,7 +55,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
-    let found = tune(&request, &machine, effort, |tried, total, best| {
+    let found = tune(&request, &machine, effort, &(), |tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());
@@ -74,7 +77,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
     let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
     let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
-    library.insert(args.kernel, args.n, found.recipe, measured);
+    if !library.insert(&request, found.recipe, measured) {
+        eprintln!("the library's own is as fast");
+        return Ok(());
+    }
     let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;
     let head = "# Written by `rpu tune --library`: the fastest known plans for the paper's machine and its relatives.\n\n";
     files::write(path, format!("{head}{text}").as_bytes())

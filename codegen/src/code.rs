@@ -106,6 +106,8 @@ pub struct Inst {
     pub memory: Option<MemRef>,
     /// The tower whose modulus it computes with.
     pub tower: TowerId,
+    /// The pass over memory that it belongs to, counted from 0 in each tower.
+    pub pass: u32,
 }
 
 /// Up to two values read.
@@ -185,13 +187,39 @@ pub struct Code {
     /// What the code computes.
     pub claims: Vec<Claim>,
     known: FxHashMap<Constant, ConstantId>,
+    /// The pass of the next instruction.
+    pass: u32,
 }
 
 impl Code {
-    /// Adds a ring.
+    /// Adds a ring, whose passes start from 0.
     pub fn tower(&mut self, tower: Tower) -> TowerId {
+        self.pass = 0;
         self.towers.push(tower);
         TowerId(self.towers.len() as u32 - 1)
+    }
+
+    /// Ends a pass: what comes next works on its results.
+    pub fn end_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    /// Lets the towers take turns instead of coming one after the other: each one starts when the
+    /// one before it is `stagger` instructions ahead.
+    pub fn interleave(&mut self, stagger: u32) {
+        let mut turns = vec![0u64; self.towers.len()];
+        for (tower, turn) in turns.iter_mut().enumerate() {
+            *turn = tower as u64 * u64::from(stagger);
+        }
+        let mut insts: Vec<(u64, Inst)> = Vec::with_capacity(self.insts.len());
+        for inst in self.insts.drain(..) {
+            let turn = &mut turns[inst.tower.index()];
+            insts.push((*turn, inst));
+            *turn += 1;
+        }
+        // Stable: towers whose turn it is keep their order.
+        insts.sort_by_key(|&(turn, _)| turn);
+        self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
     }
 
     /// Adds a buffer.
@@ -225,6 +253,7 @@ impl Code {
             results,
             memory: Some(memory),
             tower,
+            pass: self.pass,
         });
         value
     }
@@ -239,6 +268,7 @@ impl Code {
             results,
             memory: Some(memory),
             tower,
+            pass: self.pass,
         });
     }
 
@@ -252,7 +282,8 @@ impl Code {
     ) -> ValueId {
         let value = self.value();
         let results = [value].into();
-        self.push_checked(Inst { op, sources: sources.into(), constant, results, memory: None, tower });
+        let (sources, pass) = (sources.into(), self.pass);
+        self.push_checked(Inst { op, sources, constant, results, memory: None, tower, pass });
         value
     }
 
@@ -272,6 +303,7 @@ impl Code {
             results: results.into(),
             memory: None,
             tower,
+            pass: self.pass,
         });
         results
     }

@@ -1,5 +1,6 @@
 //! Kernels: ring operations as programs that stand on their own.
 
+use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
 use crate::formula;
 use crate::library;
@@ -8,7 +9,7 @@ use crate::number::{NumberError, check_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
-use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{
     AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Pipe, Program, Role, SReg,
     Segment, Space, Symbol,
@@ -26,14 +27,23 @@ pub struct Request {
     pub function: Function,
     /// The ring's degree: a power of two from 1024 to 131072.
     pub n: u32,
+    /// The rings, at least one. In more than one, the program computes the function for operands
+    /// in each: the towers of a residue number system. They take turns, so that the pipes stay
+    /// full where one small transform alone would leave them waiting.
+    pub rings: Vec<Ring>,
+    /// How it is computed.
+    pub plan: PlanChoice,
+}
+
+/// The ring Z_modulus\[x\]/(x^n + 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ring {
     /// The modulus: a prime that is 1 mod 2n, or, for functions without a transform, any odd
     /// number from 3 on.
     pub modulus: u128,
     /// psi, a primitive 2n-th root of unity modulo the modulus; not looked at where the function
     /// has no transform.
     pub root: u128,
-    /// How it is computed.
-    pub plan: PlanChoice,
 }
 
 /// How a kernel is computed.
@@ -56,6 +66,10 @@ pub enum PlanChoice {
 pub struct Recipe {
     /// The scheduler's settings.
     pub tuning: Tuning,
+    /// How far each of several towers trails the one before it, in instructions in textbook
+    /// order; without it they come one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stagger: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
 }
@@ -71,6 +85,8 @@ pub struct Kernel {
     pub code: Code,
     /// The schedule of that code.
     pub scheduled: Scheduled,
+    /// Where the parts of memory are.
+    addresses: Addresses,
 }
 
 /// Why a kernel cannot be generated.
@@ -90,6 +106,27 @@ pub enum Error {
     /// A modulus that is even or too small.
     #[error("the modulus {0:#x} must be odd and at least 3")]
     Modulus(u128),
+    /// A name that is no function's.
+    #[error("there is no kernel `{0}`")]
+    Function(String),
+    /// A request for no ring at all.
+    #[error("there is no ring to compute in; give at least one modulus")]
+    NoRing,
+    /// More rings than the address registers can tell apart.
+    #[error(
+        "{function} with n = {n} in {towers} rings needs {needed} address registers, but there are \
+         {REGISTERS}; split the batch"
+    )]
+    TooManyRings {
+        /// The function asked for.
+        function: Function,
+        /// The degree asked for.
+        n: u32,
+        /// The rings.
+        towers: usize,
+        /// Registers needed: one for each operand, result and other buffer, and two more.
+        needed: usize,
+    },
     /// A plan that computes nothing, or something else.
     #[error("the plan `{name}` is none: {error}")]
     Plan {
@@ -160,12 +197,26 @@ impl Kernel {
             text += &format!("{:<12} {count:>6} instructions, {busy:>7} cycles\n", pipe.name());
         }
         let (cycles, bounds) = (timing.cycles, timing.bounds);
-        let ratio = cycles.0 as f64 / bounds.resource.max(bounds.dependence).max(Cycle(1)).0 as f64;
+        let ratio = |bound: Cycle| cycles.0 as f64 / bound.max(Cycle(1)).0 as f64;
         text += &format!(
-            "{cycles} cycles; bounds: {} by resources, {} by dependence; {ratio:.2} times the larger\n",
-            bounds.resource, bounds.dependence
+            "{cycles} cycles; bounds: {} by resources, {} by dependence; {:.2} times the larger\n",
+            bounds.resource,
+            bounds.dependence,
+            ratio(bounds.resource.max(bounds.dependence))
         );
+        let passes = self.bounds(machine);
+        for (number, pass) in passes.iter().enumerate() {
+            let (resource, dependence) = (pass.resource, pass.dependence);
+            text += &format!("pass {number}: bounds: {resource} by resources, {dependence} by dependence\n");
+        }
+        let sum = Cycle(passes.iter().map(|pass| pass.cycles().0).sum());
+        text += &format!("{sum} cycles by the larger of each pass; {:.2} times that\n", ratio(sum));
         text
+    }
+
+    /// The bounds of the passes of the vector code on a machine, in order.
+    pub fn bounds(&self, machine: &Machine) -> Vec<PassBound> {
+        passes(&self.code, &self.addresses, &self.program.addresses, machine)
     }
 }
 
@@ -186,11 +237,16 @@ fn validate(request: &Request) -> Result<(), Error> {
     if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
         return Err(Error::Degree { n, least });
     }
-    if transforms {
-        transform_modulus(request.modulus, n.into())?;
-        check_root(request.modulus, n.into(), request.root)?;
-    } else {
-        Modulus::new(request.modulus).map_err(|_| Error::Modulus(request.modulus))?;
+    if request.rings.is_empty() {
+        return Err(Error::NoRing);
+    }
+    for &Ring { modulus, root } in &request.rings {
+        if transforms {
+            transform_modulus(modulus, n.into())?;
+            check_root(modulus, n.into(), root)?;
+        } else {
+            Modulus::new(modulus).map_err(|_| Error::Modulus(modulus))?;
+        }
     }
     Ok(())
 }
@@ -217,7 +273,7 @@ fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
-        Recipe { tuning, plans: plans.collect() }
+        Recipe { tuning, stagger: None, plans: plans.collect() }
     };
     Ok(match &request.plan {
         PlanChoice::Classical => classical(Tuning::spiral()),
@@ -225,18 +281,18 @@ fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
         PlanChoice::Best => match library::lookup(request, machine) {
             Some(recipe) => recipe,
-            None => tune(request, machine, Effort::QUICK, |_, _, _| ())?.recipe,
+            None => tune(request, machine, Effort::QUICK, &(), |_, _, _| ())?.recipe,
         },
     })
 }
 
 fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
     let mut code = lower(request, &recipe, machine, "scratch")?;
-    let mut layout = Layout::new(&code);
+    let mut layout = Layout::new(request, &code)?;
     if layout.end > machine.vdm_words() && matches!(request.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
         code = lower(request, &recipe, machine, "x")?;
-        layout = Layout::new(&code);
+        layout = Layout::new(request, &code)?;
     }
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
@@ -255,14 +311,14 @@ fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result
         return Err(Error::TooLong { needed, available });
     }
     let program = layout.program(request, &code, &scheduled, &launch);
-    Ok(Kernel { program, recipe, code, scheduled })
+    Ok(Kernel { program, recipe, code, scheduled, addresses: layout.addresses })
 }
 
 /// The vector code of a request.
 ///
 /// `scratch` names the second buffer of a transform whose passes do not work in place.
 fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
-    let Request { function, n, modulus, root, .. } = *request;
+    let Request { function, n, ref rings, .. } = *request;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, algorithms)| {
@@ -279,40 +335,64 @@ fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -
     }
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly };
     let mut code = Code::default();
-    let tower = code.tower(Tower { n, modulus, root });
+    for (number, &Ring { modulus, root }) in rings.iter().enumerate() {
+        let tower = code.tower(Tower { n, modulus, root });
+        // The towers of a batch have buffers of their own, with the tower's number in their names.
+        let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
+        lower_tower(&mut code, tower, function, &recipe.plans, dialect, scratch, &suffix)?;
+    }
+    if let Some(stagger) = recipe.stagger {
+        code.interleave(stagger);
+    }
+    Ok(code)
+}
+
+/// Appends the code of one tower.
+fn lower_tower(
+    code: &mut Code,
+    tower: TowerId,
+    function: Function,
+    plans: &[Plan],
+    dialect: Dialect,
+    scratch: &str,
+    suffix: &str,
+) -> Result<(), Error> {
+    let n = code.towers[tower.index()].n;
+    let name = |name: &str| format!("{name}{suffix}");
     let run = |code: &mut Code, plan: &Plan, input, output, scratch: &str, times| {
-        transform(code, dialect, plan, tower, Memory { input, output, scratch, times })
+        let (scratch, spare) = (&*name(scratch), &*name("scratch"));
+        transform(code, dialect, plan, tower, Memory { input, output, scratch, spare, times })
             .map_err(|error| Error::Plan { name: plan.name.clone(), error })
     };
     let (inputs, output) = match function {
         Function::Ntt | Function::Intt => {
-            let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
-            run(&mut code, &recipe.plans[0], x, y, scratch, None)?;
+            let (x, y) = (code.buffer(name("x"), n, Role::Input), code.buffer(name("y"), n, Role::Output));
+            run(code, &plans[0], x, y, scratch, None)?;
             (vec![x], y)
         }
         Function::Polymul => {
-            let (a, b) = (code.buffer("a", n, Role::Input), code.buffer("b", n, Role::Input));
-            let c = code.buffer("c", n, Role::Output);
-            let product = code.buffer("product", n, Role::Scratch);
-            run(&mut code, &recipe.plans[0], a, c, "product", None)?;
-            run(&mut code, &recipe.plans[0], b, product, "scratch", Some(c))?;
-            run(&mut code, &recipe.plans[1], product, c, "scratch", None)?;
+            let (a, b) = (code.buffer(name("a"), n, Role::Input), code.buffer(name("b"), n, Role::Input));
+            let c = code.buffer(name("c"), n, Role::Output);
+            let product = code.buffer(name("product"), n, Role::Scratch);
+            run(code, &plans[0], a, c, "product", None)?;
+            run(code, &plans[0], b, product, "scratch", Some(c))?;
+            run(code, &plans[1], product, c, "scratch", None)?;
             (vec![a, b], c)
         }
         Function::Add | Function::Sub | Function::Mul => {
-            let (a, b) = (code.buffer("a", n, Role::Input), code.buffer("b", n, Role::Input));
-            let c = code.buffer("c", n, Role::Output);
+            let (a, b) = (code.buffer(name("a"), n, Role::Input), code.buffer(name("b"), n, Role::Input));
+            let c = code.buffer(name("c"), n, Role::Output);
             let op = match function {
                 Function::Add => Op::Vadd,
                 Function::Sub => Op::Vsub,
                 _ => Op::Vmul,
             };
-            pointwise(&mut code, op, tower, n, [a, b], c);
+            pointwise(code, op, tower, n, [a, b], c);
             (vec![a, b], c)
         }
     };
     code.claims.push(Claim { output, function, inputs, tower });
-    Ok(code)
+    Ok(())
 }
 
 fn pointwise(code: &mut Code, op: Op, tower: TowerId, n: u32, inputs: [BufferId; 2], output: BufferId) {
@@ -334,7 +414,13 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(code: &Code) -> Self {
+    fn new(request: &Request, code: &Code) -> Result<Self, Error> {
+        // Beside the buffers, the table and the spill memory have a register.
+        let needed = code.buffers.len() + 2;
+        if needed > REGISTERS {
+            let (function, n, towers) = (request.function, request.n, request.rings.len());
+            return Err(Error::TooManyRings { function, n, towers, needed });
+        }
         let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
         let mut end = 0;
         let mut starts = Vec::new();
@@ -360,7 +446,7 @@ impl Layout {
             moduli: (0..code.towers.len()).map(MReg::at).collect(),
             scales: (0..code.towers.len()).map(SReg::at).collect(),
         };
-        Self { addresses, starts, table_words, end }
+        Ok(Self { addresses, starts, table_words, end })
     }
 
     /// The address registers that the controlling core sets.
@@ -437,7 +523,10 @@ impl Layout {
             }
         });
         Program {
-            name: format!("{}{}", request.function, request.n),
+            name: match request.rings.len() {
+                1 => format!("{}{}", request.function, request.n),
+                towers => format!("{}{}x{towers}", request.function, request.n),
+            },
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
             sdm,

@@ -4,8 +4,8 @@
 //! search tries them all, then refines the settings of the fastest plans at random. It is
 //! deterministic for a seed, whatever the number of threads.
 
-use crate::kernel::{Error, Kernel, PlanChoice, Recipe, Request, algorithms, generate};
-use crate::plan::{Algorithm, Plan};
+use crate::kernel::{Error, PlanChoice, Recipe, Request, algorithms, generate};
+use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Margin, Tuning};
 use b512_asm::Function;
 use b512_asm::reg::LANE_BITS;
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
 use sim::timing::{Cycle, simulate};
+use std::sync::{Mutex, PoisonError};
 
 /// How long to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,10 +44,27 @@ pub struct Found {
     pub tried: usize,
 }
 
+/// What earlier searches for the same request on the same machine have found.
+pub trait Memory: Sync {
+    /// The cycles of a recipe's program if they are known; within, `None` for a recipe that has no
+    /// program on this machine.
+    fn get(&self, recipe: &Recipe) -> Option<Option<Cycle>>;
+    /// Takes note of them.
+    fn put(&self, recipe: &Recipe, cycles: Option<Cycle>);
+}
+
+/// No memory.
+impl Memory for () {
+    fn get(&self, _: &Recipe) -> Option<Option<Cycle>> {
+        None
+    }
+    fn put(&self, _: &Recipe, _: Option<Cycle>) {}
+}
+
 /// Searches for the fastest recipe for `request`, whose own plan is not looked at.
 ///
-/// `progress` is told about each recipe that has been tried: how many, of how many, and the
-/// cycles of the best one so far.
+/// Recipes that `memory` knows are not tried again. `progress` is told about each recipe whose
+/// cycles are known: how many, of how many, and the cycles of the best one so far.
 ///
 /// # Errors
 /// Where no candidate fits the machine: the reason of the first.
@@ -54,42 +72,49 @@ pub fn tune(
     request: &Request,
     machine: &Machine,
     effort: Effort,
+    memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
     let plans = candidates(request, machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
+    let batch = request.rings.len() > 1;
     let first: Vec<Recipe> = plans
         .iter()
         .flat_map(|plans| {
-            tunings.iter().map(|tuning| Recipe { tuning: tuning.clone(), plans: plans.clone() })
+            let staggers = if batch { FIRST_STAGGERS } else { &[None] };
+            let settings = staggers.iter().flat_map(|stagger| tunings.iter().map(move |t| (stagger, t)));
+            settings.map(|(&share, tuning)| {
+                let stagger = share.map(|share| stagger(plans, share));
+                Recipe { tuning: tuning.clone(), stagger, plans: plans.clone() }
+            })
         })
         .collect();
     let total = first.len() + effort.refinements;
-    let state = std::sync::Mutex::new((0, Cycle(u64::MAX)));
-    let measure = |recipe: &Recipe| {
+    let state = Mutex::new((0, Cycle(u64::MAX)));
+    let with = |recipe: &Recipe| {
         let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
-        let kernel = generate(&Request { plan, ..request.clone() }, machine);
-        let cycles = kernel.map(|kernel: Kernel| simulate(machine, &kernel.program).cycles);
-        let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        generate(&Request { plan, ..request.clone() }, machine)
+    };
+    let measure = |recipe: &Recipe| {
+        let cycles = memory.get(recipe).unwrap_or_else(|| {
+            let cycles = with(recipe).ok().map(|kernel| simulate(machine, &kernel.program).cycles);
+            memory.put(recipe, cycles);
+            cycles
+        });
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0 += 1;
-        if let Ok(cycles) = cycles {
-            state.1 = state.1.min(cycles);
-        }
+        state.1 = state.1.min(cycles.unwrap_or(Cycle(u64::MAX)));
         progress(state.0, total, state.1);
         cycles
     };
     let outcomes: Vec<_> = first.par_iter().map(&measure).collect();
-    let mut ranked: Vec<(Cycle, &Recipe)> = outcomes
-        .iter()
-        .zip(&first)
-        .filter_map(|(cycles, recipe)| Some((*cycles.as_ref().ok()?, recipe)))
-        .collect();
+    let mut ranked: Vec<(Cycle, &Recipe)> =
+        outcomes.into_iter().zip(&first).filter_map(|(cycles, recipe)| Some((cycles?, recipe))).collect();
     // The sort is stable: of equals, the first candidate wins.
     ranked.sort_by_key(|&(cycles, _)| cycles);
     let Some(&(mut cycles, best)) = ranked.first() else {
-        let error = outcomes.into_iter().find_map(Result::err);
-        return Err(error.expect("there is at least one candidate for every function"));
+        return Err(with(&first[0]).expect_err("no candidate has a program"));
     };
     let mut recipe = best.clone();
 
@@ -101,19 +126,31 @@ pub fn tune(
     }
     let mut random = Random(effort.seed ^ 0x9e37_79b9_7f4a_7c15);
     let refined: Vec<Recipe> = (0..effort.refinements)
-        .map(|i| Recipe {
-            tuning: random_tuning(&mut random),
-            plans: leaders[i % leaders.len()].plans.clone(),
+        .map(|i| {
+            let plans = &leaders[i % leaders.len()].plans;
+            let tuning = random_tuning(&mut random);
+            let stagger = batch.then(|| stagger(plans, random.pick(&STAGGERS)));
+            Recipe { tuning, stagger, plans: plans.clone() }
         })
         .collect();
     let outcomes: Vec<_> = refined.par_iter().map(&measure).collect();
     for (outcome, candidate) in outcomes.into_iter().zip(refined) {
-        if outcome.as_ref().is_ok_and(|&found| found < cycles) {
-            cycles = outcome.expect("it has been looked at");
+        if let Some(found) = outcome.filter(|&found| found < cycles) {
+            cycles = found;
             recipe = candidate;
         }
     }
     Ok(Found { recipe, cycles, tried: total })
+}
+
+/// How far each tower of a batch trails the one before it, in sixteenths of its length: those that
+/// every plan is tried with (`None`: they come one after the other), and those of refinements.
+const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
+const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
+
+/// So many sixteenths of a tower, in instructions.
+fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
+    plans.iter().map(Plan::instructions).sum::<u32>() * sixteenths / 16
 }
 
 /// Plans whose settings are refined.
@@ -126,27 +163,33 @@ fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
         return vec![Vec::new()];
     }
     let forward = forward_plans(request.n.trailing_zeros(), machine);
-    let with_inverse = |inverse| {
+    let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
                 Algorithm::Forward => Ok(forward.clone()),
-                _ => forward.reversed(&forward.name, inverse),
+                _ => {
+                    let back = forward.reversed(&forward.name, inverse)?;
+                    Ok(if twisted_stage { back.with_twisted_stage() } else { back })
+                }
             });
-            plans.collect::<Result<_, _>>().ok()
+            plans.collect::<Result<_, PlanError>>().ok()
         })
     };
     // Without an inverse transform the choice makes no difference.
-    let inverses = if request.function == Function::Ntt { &[Algorithm::Inverse] } else { inverses(machine) };
+    let only = [(Algorithm::Inverse, false)];
+    let inverses = if request.function == Function::Ntt { &only } else { inverses(machine) };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 
-/// The algorithms that compute inverse transforms well on a machine. The twisted one takes fewer
-/// instructions where there is no Gentleman-Sande butterfly, but larger tables.
-const fn inverses(machine: &Machine) -> &'static [Algorithm] {
+/// The algorithms that compute inverse transforms well on a machine, and whether the last stage
+/// and the twist are one step. The twisted one takes fewer instructions where there is no
+/// Gentleman-Sande butterfly, but larger tables.
+const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
+    const TWISTED: (Algorithm, bool) = (Algorithm::InverseTwisted, false);
     if machine.isa.gs_butterfly {
-        &[Algorithm::Inverse]
+        &[(Algorithm::Inverse, false), TWISTED]
     } else {
-        &[Algorithm::InverseTwisted, Algorithm::Inverse]
+        &[TWISTED, (Algorithm::InverseTwisted, true), (Algorithm::Inverse, false)]
     }
 }
 

@@ -109,7 +109,7 @@ impl Plan {
 fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     let same = |other: &PlannedPoint| {
         let (a, b) = (&points[0].kernel, &other.kernel);
-        (a.function, a.n, a.modulus) == (b.function, b.n, b.modulus)
+        (a.function, a.n, &a.modulus) == (b.function, b.n, &b.modulus)
     };
     match points.first() {
         Some(PlannedPoint { kernel: KernelSpec { function, n, modulus, .. }, .. })
@@ -117,8 +117,8 @@ fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
         {
             let n = if n % 1024 == 0 { format!("{}K", n / 1024) } else { n.to_string() };
             let modulus = match modulus {
-                ModulusSpec::Bits(bits) => format!("{bits}-bit modulus"),
-                ModulusSpec::Value(modulus) => format!("modulus {modulus:#x}"),
+                ModulusSpec::Bits { bits, .. } => format!("{bits}-bit modulus"),
+                modulus => format!("modulus {modulus}"),
             };
             format!("{n}-point {}, {modulus}: area against latency", function.name().to_uppercase())
         }
@@ -170,9 +170,9 @@ fn resolve(
     let mut settings = serde_json::Map::new();
     settings.insert("kernel".into(), kernel.function.name().into());
     settings.insert("n".into(), kernel.n.into());
-    match kernel.modulus {
-        ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
-        ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
+    match &kernel.modulus {
+        ModulusSpec::Bits { bits, .. } => settings.insert("modulus_bits".into(), (*bits).into()),
+        modulus => settings.insert("modulus".into(), modulus.to_string().into()),
     };
     settings.insert("plan".into(), plan_name.into());
     for setting in machine_settings {
@@ -193,8 +193,8 @@ fn kernel<'a>(
     let mut spec = KernelSpec {
         function: Function::Ntt,
         n: 65536,
-        modulus: ModulusSpec::Bits(128),
-        root: None,
+        modulus: ModulusSpec::Bits { bits: 128, towers: 1 },
+        roots: Vec::new(),
         plan: PlanChoice::Best,
     };
     let mut plan_name = "best".to_owned();
@@ -216,14 +216,14 @@ fn kernel<'a>(
             }
             "modulus_bits" => {
                 let bits = integer().filter(|bits| (2..=128).contains(bits));
-                spec.modulus =
-                    ModulusSpec::Bits(bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?);
+                let bits = bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?;
+                spec.modulus = ModulusSpec::Bits { bits, towers: 1 };
             }
             "modulus" => {
                 let modulus = value.as_str().and_then(parse_u128);
                 let modulus = modulus.or_else(|| value.as_integer().and_then(|value| value.try_into().ok()));
                 let help = "write a number, in quotes where it has more than 63 bits: \"0x1000...\"";
-                spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
+                spec.modulus = ModulusSpec::Values(vec![modulus.ok_or_else(|| wrong(help.into()))?]);
             }
             _ => {
                 plan_name =
