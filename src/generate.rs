@@ -4,8 +4,9 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
-use codegen::number::NumberError;
-use reports::kernel::{self, KernelSpec, ModulusSpec};
+use codegen::number::{NumberError, largest_primes};
+use codegen::{Batch, Ring};
+use reports::kernel;
 use reports::sweep::parse_u128;
 use std::path::{Path, PathBuf};
 
@@ -59,24 +60,15 @@ fn number(text: &str) -> Result<u128, String> {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (Some(function), Some(n)) = (args.kernel, args.n) else { return list() };
     let machine = args.machine.load()?;
-    let modulus = match &args.modulus[..] {
-        [] => ModulusSpec::Bits { bits: args.modulus_bits, towers: args.towers },
-        moduli => ModulusSpec::Values(moduli.to_vec()),
-    };
     let (roots, towers) = (args.root.len(), args.modulus.len().max(args.towers));
     if roots > 0 && roots != towers {
         let message = format!("--root gives {roots} roots, but there are {towers} moduli");
         return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
     }
-    let spec = KernelSpec {
-        function,
-        n,
-        modulus,
-        roots: args.root.clone(),
-        plan: kernel::plan(&args.plan, Path::new(&args.plan))?,
-    };
-    let request = spec.request().map_err(number_failure)?;
-    let kernel = codegen::generate(&request, &machine).map_err(|error| match error {
+    let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
+    let rings = rings(args, function, n).map_err(number_failure)?;
+    let batch = Batch { function, n, rings, plan };
+    let kernel = codegen::generate_batch(&batch, &machine).map_err(|error| match error {
         codegen::Error::Number(error) => number_failure(error),
         error => Failure::wrong(error, None),
     })?;
@@ -86,7 +78,21 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 
-fn number_failure(error: NumberError) -> Failure {
+/// The rings of the moduli and roots that are given, or of those that are found.
+fn rings(args: &Args, function: Function, n: u32) -> Result<Vec<Ring>, NumberError> {
+    let moduli = match &args.modulus[..] {
+        [] => largest_primes(args.modulus_bits, n.into(), args.towers)?,
+        moduli => moduli.to_vec(),
+    };
+    let ring = |(tower, modulus)| match args.root.get(tower) {
+        Some(&root) => Ok(Ring { modulus, root }),
+        None => Ring::new(function, n, modulus),
+    };
+    moduli.into_iter().enumerate().map(ring).collect()
+}
+
+/// A number that defines no transform, with what would.
+pub(crate) fn number_failure(error: NumberError) -> Failure {
     let help = match error {
         NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
         NumberError::NotPrime(_) | NumberError::NoRoots { .. } => {

@@ -6,7 +6,9 @@
 
 mod assemble;
 mod completions;
+mod crosscheck;
 mod diagnostics;
+mod diff;
 mod disassemble;
 mod explain;
 mod failure;
@@ -16,6 +18,7 @@ mod isa;
 mod library;
 mod machine;
 mod plot;
+mod reproduce;
 mod run;
 mod sweep;
 mod tune;
@@ -42,6 +45,8 @@ enum Command {
     Gen(generate::Args),
     /// Run a program: execute it, simulate its timing, check its result
     Run(run::Args),
+    /// Compare two runs: cycles, causes of stalls, energy, and the keys of the machine that changed
+    Diff(diff::Args),
     /// Run a kernel on many machines and draw area against latency
     Sweep(sweep::Args),
     /// Search for the fastest plan of a kernel on a machine
@@ -50,6 +55,10 @@ enum Command {
     Library(library::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
+    /// Regenerate the paper's figures and hold its claims against ours
+    Reproduce(reproduce::Args),
+    /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
+    Crosscheck(crosscheck::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -64,10 +73,13 @@ fn main() -> ExitCode {
         Command::Disasm(args) => disassemble::main(&args),
         Command::Gen(args) => generate::main(&args),
         Command::Run(args) => run::main(&args),
+        Command::Diff(args) => diff::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Library(args) => library::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
+        Command::Crosscheck(args) => crosscheck::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),

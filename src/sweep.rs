@@ -4,12 +4,14 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::parse_overrides;
 use clap::Subcommand;
-use indicatif::{ProgressBar, ProgressStyle};
-use reports::sweep::outputs::{self, OutputError};
+use progress::{Progress, ProgressKind};
+use reports::sweep::outputs::{OutputError, Outputs};
 use reports::sweep::{
-    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate, pending,
+    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
 };
 use std::path::{Path, PathBuf};
+
+mod progress;
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -34,6 +36,9 @@ pub(crate) struct Args {
     /// Run points again that failed before
     #[arg(long)]
     retry_failed: bool,
+    /// How to show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    progress: ProgressKind,
 }
 
 #[derive(Subcommand)]
@@ -87,30 +92,28 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     };
     let plan = Plan::new(&definition)?;
     let mut journal = Journal::open(&args.out, shard, &plan.manifest)?;
-    let points = pending(&plan, shard, &journal, args.retry_failed);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.unwrap_or(0))
         .build()
         .map_err(|error| Failure::wrong(error, None))?;
-
-    let bar = progress_bar(points.len());
-    let progress = |record: &Record| {
-        if let Some(error) = &record.error {
-            bar.suspend(|| eprintln!("point {} failed: {error}", record.key));
+    let mut simulated = 0;
+    loop {
+        let batch = journal.pending(&plan, shard, args.retry_failed);
+        if batch.points.is_empty() {
+            break;
         }
-        bar.inc(1);
-    };
-    pool.install(|| execute(&plan, &points, &mut journal, &generate, &progress))?;
-    bar.finish_and_clear();
+        let progress = Progress::new(args.progress, &batch);
+        let done = |record: &Record| progress.done(record);
+        pool.install(|| execute(&plan, &batch.points, &mut journal, &generate, &done))?;
+        progress.finish();
+        simulated += batch.points.len();
+    }
     drop(journal);
 
     if shard == Shard::WHOLE {
-        write_results(&[&args.out], &args.out)
+        pool.install(|| write_results(&[&args.out], &args.out))
     } else {
-        eprintln!(
-            "shard {shard}: {} points simulated; `rpu sweep merge` puts all shards together",
-            points.len()
-        );
+        eprintln!("shard {shard}: {simulated} points simulated; `rpu sweep merge` puts all shards together");
         Ok(())
     }
 }
@@ -132,29 +135,23 @@ fn slurm_shard() -> Result<Option<Shard>, Failure> {
     })
 }
 
-/// On standard error, and only where that is a terminal.
-fn progress_bar(points: usize) -> ProgressBar {
-    let template = "{bar:40} {pos}/{len} points, {per_sec}, {eta} left";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(points as u64).with_style(style)
-}
-
 /// Writes the results in `folders` to `out`, prints the front, and fails if points did.
 pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure> {
     let results = Results::merge(folders)?;
     std::fs::create_dir_all(out)
         .map_err(|error| Failure::wrong(format_args!("cannot make `{}`: {error}", out.display()), None))?;
-    let names = outputs::write(out, &results)?;
-    files::print(outputs::summary(&results)?.as_bytes())?;
+    let outputs = Outputs::new(&results)?;
+    let names = outputs.write(out)?;
+    files::print(outputs.summary().as_bytes())?;
     for name in names {
         eprintln!("wrote {}", out.join(name).display());
     }
     let total = results.manifest.points.len();
-    let failed: Vec<Record> = results.records()?.into_iter().filter(|r| r.status == Status::Failed).collect();
-    match (failed.first(), results.missing()) {
+    let first = outputs.records().iter().find(|record| record.status == Status::Failed);
+    match (first, results.missing()) {
         (Some(first), _) => {
             let error = first.error.as_deref().unwrap_or("no reason given");
-            Err(Failure::Work(format!("{} of {total} points failed; the first: {error}", failed.len())))
+            Err(Failure::Work(format!("{} of {total} points failed; the first: {error}", results.failed())))
         }
         (None, 0) => Ok(()),
         (None, missing) => Err(Failure::Work(format!("{missing} of {total} points have not run yet"))),
@@ -163,11 +160,15 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 
 fn status(results: &Results) -> String {
     let mut text = format!("{}: {} points\n", results.manifest.name, results.manifest.points.len());
-    let failed = results.failed();
-    let ok = results.lines().count() - failed;
-    for (name, count) in [("ok", ok), ("failed", failed), ("missing", results.missing())] {
-        text += &format!("  {name:<8} {count}\n");
+    let (failed, pruned) = (results.failed(), results.pruned());
+    let ok = results.lines().count() - failed - pruned;
+    let mut line = |name: &str, count| text += &format!("  {name:<8} {count}\n");
+    line("ok", ok);
+    line("failed", failed);
+    if results.manifest.halving.is_some() {
+        line("pruned", pruned);
     }
+    line("missing", results.missing());
     text
 }
 

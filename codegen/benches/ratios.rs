@@ -6,7 +6,7 @@
 
 use b512_asm::{Function, Program};
 use codegen::number::{largest_prime, smallest_root};
-use codegen::{PlanChoice, Request, Ring, generate, golden};
+use codegen::{PlanChoice, Request, generate, golden};
 use sim::Machine;
 use sim::cpu::Ntt;
 use sim::functional::Executor;
@@ -53,8 +53,7 @@ fn main() {
     let ntt = Ntt::new(Modulus::new(q).expect("odd"), N, root).expect("a root");
     let machine = Machine::rpu_128x128();
     let kernel = |plan| {
-        let request =
-            Request { function: Function::Ntt, n: N as u32, rings: vec![Ring { modulus: q, root }], plan };
+        let request = Request { function: Function::Ntt, n: N as u32, modulus: q, root, plan };
         generate(&request, &machine).expect("a kernel").program
     };
     let textbook = support::transform(Function::Ntt, N, q, root);

@@ -5,7 +5,7 @@ use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
 use crate::formula;
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
-use crate::number::{NumberError, check_root, transform_modulus};
+use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
@@ -20,9 +20,31 @@ use sim::modular::Modulus;
 use sim::timing::{Cycle, simulate};
 use thiserror::Error;
 
-/// What is to be generated.
+/// What is to be generated, in one ring.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
+    /// The ring operation.
+    pub function: Function,
+    /// The ring's degree: a power of two from 1024 to 131072.
+    pub n: u32,
+    /// See [`Ring::modulus`].
+    pub modulus: u128,
+    /// See [`Ring::root`].
+    pub root: u128,
+    /// How it is computed.
+    pub plan: PlanChoice,
+}
+
+impl From<&Request> for Batch {
+    fn from(request: &Request) -> Self {
+        let Request { function, n, modulus, root, ref plan } = *request;
+        Self { function, n, rings: vec![Ring { modulus, root }], plan: plan.clone() }
+    }
+}
+
+/// What is to be generated, in one ring or several.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Batch {
     /// The ring operation.
     pub function: Function,
     /// The ring's degree: a power of two from 1024 to 131072.
@@ -44,6 +66,18 @@ pub struct Ring {
     /// psi, a primitive 2n-th root of unity modulo the modulus; not looked at where the function
     /// has no transform.
     pub root: u128,
+}
+
+impl Ring {
+    /// A ring in which a function can be computed, with the smallest psi where the function needs
+    /// one.
+    ///
+    /// # Errors
+    /// Where there is none modulo `modulus`.
+    pub fn new(function: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
+        let root = if has_transform(function) { smallest_root(modulus, n.into())? } else { 0 };
+        Ok(Self { modulus, root })
+    }
 }
 
 /// How a kernel is computed.
@@ -109,7 +143,7 @@ pub enum Error {
     /// A name that is no function's.
     #[error("there is no kernel `{0}`")]
     Function(String),
-    /// A request for no ring at all.
+    /// A batch without a ring.
     #[error("there is no ring to compute in; give at least one modulus")]
     NoRing,
     /// More rings than the address registers can tell apart.
@@ -225,22 +259,34 @@ impl Kernel {
 /// # Errors
 /// Where the request cannot be met, and why.
 pub fn generate(request: &Request, machine: &Machine) -> Result<Kernel, Error> {
-    validate(request)?;
-    let recipe = recipe(request, machine)?;
-    generate_with(request, recipe, machine)
+    generate_batch(&request.into(), machine)
 }
 
-fn validate(request: &Request) -> Result<(), Error> {
-    let n = request.n;
-    let transforms = matches!(request.function, Function::Ntt | Function::Intt | Function::Polymul);
+/// Generates a kernel that computes in several rings.
+///
+/// # Errors
+/// Where the batch cannot be computed, and why.
+pub fn generate_batch(batch: &Batch, machine: &Machine) -> Result<Kernel, Error> {
+    validate(batch)?;
+    let recipe = recipe(batch, machine)?;
+    generate_with(batch, recipe, machine)
+}
+
+const fn has_transform(function: Function) -> bool {
+    matches!(function, Function::Ntt | Function::Intt | Function::Polymul)
+}
+
+fn validate(batch: &Batch) -> Result<(), Error> {
+    let n = batch.n;
+    let transforms = has_transform(batch.function);
     let least = if transforms { 1024 } else { VECTOR_LENGTH as u32 };
     if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
         return Err(Error::Degree { n, least });
     }
-    if request.rings.is_empty() {
+    if batch.rings.is_empty() {
         return Err(Error::NoRing);
     }
-    for &Ring { modulus, root } in &request.rings {
+    for &Ring { modulus, root } in &batch.rings {
         if transforms {
             transform_modulus(modulus, n.into())?;
             check_root(modulus, n.into(), root)?;
@@ -263,36 +309,36 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
     }
 }
 
-fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
-    let log_n = request.n.trailing_zeros();
+fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
+    let log_n = batch.n.trailing_zeros();
     let classical = |tuning| {
         // Rectangles of four stages, or the whole transform where the registers hold it.
         let depth = if log_n <= 14 { 5 } else { 4 };
         let forward = Plan::korn_lambiotte(log_n, depth);
-        let plans = algorithms(request.function).iter().map(|algorithms| match algorithms[0] {
+        let plans = algorithms(batch.function).iter().map(|algorithms| match algorithms[0] {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
         Recipe { tuning, stagger: None, plans: plans.collect() }
     };
-    Ok(match &request.plan {
+    Ok(match &batch.plan {
         PlanChoice::Classical => classical(Tuning::spiral()),
         PlanChoice::Unoptimised => classical(Tuning::textbook()),
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
-        PlanChoice::Best => match library::lookup(request, machine) {
+        PlanChoice::Best => match library::lookup(batch, machine) {
             Some(recipe) => recipe,
-            None => tune(request, machine, Effort::QUICK, &(), |_, _, _| ())?.recipe,
+            None => tune(batch, machine, Effort::QUICK, &(), |_, _, _| ())?.recipe,
         },
     })
 }
 
-fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let mut code = lower(request, &recipe, machine, "scratch")?;
-    let mut layout = Layout::new(request, &code)?;
-    if layout.end > machine.vdm_words() && matches!(request.function, Function::Ntt | Function::Intt) {
+fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
+    let mut code = lower(batch, &recipe, machine, "scratch")?;
+    let mut layout = Layout::new(batch, &code)?;
+    if layout.end > machine.vdm_words() && matches!(batch.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
-        code = lower(request, &recipe, machine, "x")?;
-        layout = Layout::new(request, &code)?;
+        code = lower(batch, &recipe, machine, "x")?;
+        layout = Layout::new(batch, &code)?;
     }
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
@@ -303,22 +349,22 @@ fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result
     layout.end += scheduled.spill_words;
     let (needed, available) = (layout.end, machine.vdm_words());
     if needed > available {
-        let (function, n) = (request.function, request.n);
+        let (function, n) = (batch.function, batch.n);
         return Err(Error::DoesNotFit { function, n, needed, available });
     }
     let (needed, available) = (scheduled.instructions.len(), machine.instruction_capacity());
     if needed > available {
         return Err(Error::TooLong { needed, available });
     }
-    let program = layout.program(request, &code, &scheduled, &launch);
+    let program = layout.program(batch, &code, &scheduled, &launch);
     Ok(Kernel { program, recipe, code, scheduled, addresses: layout.addresses })
 }
 
-/// The vector code of a request.
+/// The vector code of a batch.
 ///
 /// `scratch` names the second buffer of a transform whose passes do not work in place.
-fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
-    let Request { function, n, ref rings, .. } = *request;
+fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
+    let Batch { function, n, ref rings, .. } = *batch;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, algorithms)| {
@@ -414,11 +460,11 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(request: &Request, code: &Code) -> Result<Self, Error> {
+    fn new(batch: &Batch, code: &Code) -> Result<Self, Error> {
         // Beside the buffers, the table and the spill memory have a register.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
-            let (function, n, towers) = (request.function, request.n, request.rings.len());
+            let (function, n, towers) = (batch.function, batch.n, batch.rings.len());
             return Err(Error::TooManyRings { function, n, towers, needed });
         }
         let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
@@ -466,13 +512,7 @@ impl Layout {
         towers.map(load).collect()
     }
 
-    fn program(
-        &self,
-        request: &Request,
-        code: &Code,
-        scheduled: &Scheduled,
-        launch: &[(AReg, u32)],
-    ) -> Program {
+    fn program(&self, batch: &Batch, code: &Code, scheduled: &Scheduled, launch: &[(AReg, u32)]) -> Program {
         let mut symbols: Vec<Symbol> = code
             .buffers
             .iter()
@@ -523,9 +563,9 @@ impl Layout {
             }
         });
         Program {
-            name: match request.rings.len() {
-                1 => format!("{}{}", request.function, request.n),
-                towers => format!("{}{}x{towers}", request.function, request.n),
+            name: match batch.rings.len() {
+                1 => format!("{}{}", batch.function, batch.n),
+                towers => format!("{}{}x{towers}", batch.function, batch.n),
             },
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
@@ -554,7 +594,7 @@ struct Powers {
 
 impl Powers {
     fn new(tower: &Tower) -> Self {
-        let modulus = Modulus::new(tower.modulus).expect("the request has been validated");
+        let modulus = Modulus::new(tower.modulus).expect("the batch has been validated");
         let root = modulus.prepare(modulus.residue(tower.root));
         let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
         let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();

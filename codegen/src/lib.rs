@@ -18,4 +18,4 @@ pub mod plan;
 pub mod schedule;
 pub mod search;
 
-pub use kernel::{Error, Kernel, PlanChoice, Recipe, Request, Ring, generate};
+pub use kernel::{Batch, Error, Kernel, PlanChoice, Recipe, Request, Ring, generate, generate_batch};

@@ -1,8 +1,8 @@
 //! The recipes that `rpu tune` has found for the machines of the paper, kept with the project.
 
 use crate::bounds::PassBound;
-use crate::kernel::{Error, PlanChoice, Recipe, Request, Ring, generate};
-use crate::number::{NumberError, largest_primes, smallest_root};
+use crate::kernel::{Batch, Error, PlanChoice, Recipe, Ring, generate_batch};
+use crate::number::{NumberError, largest_primes};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
@@ -81,18 +81,18 @@ const fn is_one(towers: &usize) -> bool {
 }
 
 impl Entry {
-    /// The request for this recipe's program, with moduli of 60 bits: they have no influence on
+    /// The batch for this recipe's program, with moduli of 60 bits: they have no influence on
     /// the cycles.
     ///
     /// # Errors
     /// Where the entry's function or degree makes no sense.
-    pub fn request(&self) -> Result<Request, Error> {
+    pub fn batch(&self) -> Result<Batch, Error> {
         let function = self.function.parse().map_err(|()| Error::Function(self.function.clone()))?;
         let plan = PlanChoice::Recipe(Box::new(self.recipe.clone()));
-        let ring = |modulus| Ok(Ring { modulus, root: smallest_root(modulus, self.n.into())? });
+        let ring = |modulus| Ring::new(function, self.n, modulus);
         let moduli = largest_primes(60, self.n.into(), self.towers)?;
         let rings = moduli.into_iter().map(ring).collect::<Result<_, NumberError>>()?;
-        Ok(Request { function, n: self.n, rings, plan })
+        Ok(Batch { function, n: self.n, rings, plan })
     }
 
     /// Generates the program for a target and runs it through the cycle model.
@@ -101,7 +101,7 @@ impl Entry {
     /// Where there is no such program.
     pub fn measure(&self, target: &Target) -> Result<Standing, Error> {
         let machine = target.machine();
-        let kernel = generate(&self.request()?, &machine)?;
+        let kernel = generate_batch(&self.batch()?, &machine)?;
         let cycles = simulate(&machine, &kernel.program).cycles;
         let passes = kernel.bounds(&machine);
         let sum = |bound: fn(&PassBound) -> Cycle| Cycle(passes.iter().map(|pass| bound(pass).0).sum());
@@ -148,10 +148,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Adds what a search has found for a request, unless what is there for that target is as
+    /// Adds what a search has found for a batch, unless what is there for that target is as
     /// fast. Says whether it did.
-    pub fn insert(&mut self, request: &Request, recipe: Recipe, measured: Measured) -> bool {
-        let (name, n, towers) = (request.function.name(), request.n, request.rings.len());
+    pub fn insert(&mut self, batch: &Batch, recipe: Recipe, measured: Measured) -> bool {
+        let (name, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
         let same_task = |entry: &Entry| entry.function == name && entry.n == n && entry.towers == towers;
         let mut known = self.entry.iter().filter(|entry| same_task(entry)).flat_map(|entry| &entry.targets);
         if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
@@ -171,13 +171,13 @@ impl Library {
         true
     }
 
-    /// The recipe for a request on a target. That of a batch serves batches of other sizes, and
+    /// The recipe for a batch on a target. That for several rings serves other numbers of them, and
     /// that for a register file with ports one with ideal ports, where there is no other.
-    pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        let (function, towers) = (request.function.name(), request.rings.len());
+    pub fn find(&self, batch: &Batch, target: &Target) -> Option<&Recipe> {
+        let (function, towers) = (batch.function.name(), batch.rings.len());
         let usable = |entry: &&Entry| {
-            let batch = (entry.towers > 1) == (towers > 1);
-            batch && entry.function == function && entry.n == request.n
+            let alike = (entry.towers > 1) == (towers > 1);
+            alike && entry.function == function && entry.n == batch.n
         };
         let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
         [target, &with_ports].into_iter().find_map(|target| {
@@ -193,7 +193,7 @@ pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
     toml::from_str(include_str!("../plans/best.toml")).expect("the built-in library is tested")
 });
 
-/// The built-in recipe for a request on a machine.
-pub fn lookup(request: &Request, machine: &Machine) -> Option<Recipe> {
-    BUILT_IN.find(request, &Target::of(machine)).cloned()
+/// The built-in recipe for a batch on a machine.
+pub fn lookup(batch: &Batch, machine: &Machine) -> Option<Recipe> {
+    BUILT_IN.find(batch, &Target::of(machine)).cloned()
 }

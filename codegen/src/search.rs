@@ -4,7 +4,7 @@
 //! search tries them all, then refines the settings of the fastest plans at random. It is
 //! deterministic for a seed, whatever the number of threads.
 
-use crate::kernel::{Error, PlanChoice, Recipe, Request, algorithms, generate};
+use crate::kernel::{Batch, Error, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Margin, Tuning};
 use b512_asm::Function;
@@ -44,7 +44,7 @@ pub struct Found {
     pub tried: usize,
 }
 
-/// What earlier searches for the same request on the same machine have found.
+/// What earlier searches for the same batch on the same machine have found.
 pub trait Memory: Sync {
     /// The cycles of a recipe's program if they are known; within, `None` for a recipe that has no
     /// program on this machine.
@@ -61,7 +61,7 @@ impl Memory for () {
     fn put(&self, _: &Recipe, _: Option<Cycle>) {}
 }
 
-/// Searches for the fastest recipe for `request`, whose own plan is not looked at.
+/// Searches for the fastest recipe for `batch`, whose own plan is not looked at.
 ///
 /// Recipes that `memory` knows are not tried again. `progress` is told about each recipe whose
 /// cycles are known: how many, of how many, and the cycles of the best one so far.
@@ -69,20 +69,20 @@ impl Memory for () {
 /// # Errors
 /// Where no candidate fits the machine: the reason of the first.
 pub fn tune(
-    request: &Request,
+    batch: &Batch,
     machine: &Machine,
     effort: Effort,
     memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
-    let plans = candidates(request, machine);
+    let plans = candidates(batch, machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
-    let batch = request.rings.len() > 1;
+    let several = batch.rings.len() > 1;
     let first: Vec<Recipe> = plans
         .iter()
         .flat_map(|plans| {
-            let staggers = if batch { FIRST_STAGGERS } else { &[None] };
+            let staggers = if several { FIRST_STAGGERS } else { &[None] };
             let settings = staggers.iter().flat_map(|stagger| tunings.iter().map(move |t| (stagger, t)));
             settings.map(|(&share, tuning)| {
                 let stagger = share.map(|share| stagger(plans, share));
@@ -94,7 +94,7 @@ pub fn tune(
     let state = Mutex::new((0, Cycle(u64::MAX)));
     let with = |recipe: &Recipe| {
         let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
-        generate(&Request { plan, ..request.clone() }, machine)
+        generate_batch(&Batch { plan, ..batch.clone() }, machine)
     };
     let measure = |recipe: &Recipe| {
         let cycles = memory.get(recipe).unwrap_or_else(|| {
@@ -129,7 +129,7 @@ pub fn tune(
         .map(|i| {
             let plans = &leaders[i % leaders.len()].plans;
             let tuning = random_tuning(&mut random);
-            let stagger = batch.then(|| stagger(plans, random.pick(&STAGGERS)));
+            let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
             Recipe { tuning, stagger, plans: plans.clone() }
         })
         .collect();
@@ -157,12 +157,12 @@ fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
 const LEADERS: usize = 3;
 
 /// The plans worth trying for the transforms of a function.
-fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
-    let transforms = algorithms(request.function);
+fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
+    let transforms = algorithms(batch.function);
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(request.n.trailing_zeros(), machine);
+    let forward = forward_plans(batch.n.trailing_zeros(), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
@@ -177,7 +177,7 @@ fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
     };
     // Without an inverse transform the choice makes no difference.
     let only = [(Algorithm::Inverse, false)];
-    let inverses = if request.function == Function::Ntt { &only } else { inverses(machine) };
+    let inverses = if batch.function == Function::Ntt { &only } else { inverses(machine) };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 

@@ -6,13 +6,13 @@ use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Bit, Plan};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, PlanChoice, Recipe, Request, Ring, check, generate};
+use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate};
 use sim::Machine;
 
 fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
     let modulus = largest_prime(60, n.into()).unwrap();
     let root = smallest_root(modulus, n.into()).unwrap();
-    Request { function, n, rings: vec![Ring { modulus, root }], plan }
+    Request { function, n, modulus, root, plan }
 }
 
 fn prove(code: &Code, program: &Program, case: &str) {

@@ -10,7 +10,7 @@ use codegen::code::{Code, Inst};
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Plan};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, PlanChoice, Recipe, Request, Ring, check, generate, golden};
+use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate, golden};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sim::Machine;
@@ -26,7 +26,7 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     let make = |function, plan, gs_butterfly| {
         let mut machine = Machine::rpu_128x128();
         machine.isa.gs_butterfly = gs_butterfly;
-        generate(&Request { function, n: N, rings: vec![Ring { modulus, root }], plan }, &machine).unwrap()
+        generate(&Request { function, n: N, modulus, root, plan }, &machine).unwrap()
     };
     let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();

@@ -3,7 +3,7 @@
 use b512_asm::Function;
 use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
-use codegen::{PlanChoice, Recipe, Request, Ring, generate};
+use codegen::{PlanChoice, Recipe, Request, generate};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
@@ -12,7 +12,7 @@ use sim::timing::simulate;
 fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
     let modulus = largest_prime(60, n.into()).unwrap();
     let root = smallest_root(modulus, n.into()).unwrap();
-    Request { function, n, rings: vec![Ring { modulus, root }], plan }
+    Request { function, n, modulus, root, plan }
 }
 
 fn cycles(n: u32, plan: PlanChoice, machine: &Machine) -> u64 {

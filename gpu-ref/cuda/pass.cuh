@@ -20,8 +20,19 @@
 //
 // Roots. The table of a limb has N entries; stage s owns entries 2^s .. 2^(s+1)-1. Inside a stage, entries stand in the
 // order in which a warp's threads read them: (row, register part of the group, thread part of the group).
+//
+// Variants that the host asks for by macros before this file:
+//   INTERLEAVED k: 2^k polynomials lie interleaved, coefficient by coefficient, [group][limb][N][2^k]; they act as so many
+//     more columns, and `polynomials` counts groups. Every pass is then one over columns.
+//   EXCHANGE_IN_GLOBAL: between rounds the data go through their places in global memory instead of shared memory.
+// A TRUNCATED transform leaves out the stage nearest to the products, forward its last and inverse its first (Shivdikar et
+// al., Algorithm 8); what takes the place of both is `fused_products`.
 
-template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG>
+#ifndef INTERLEAVED
+#define INTERLEAVED 0
+#endif
+
+template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, bool TRUNCATED = false>
 struct Pass {
     using Word = typename Field::Word;        // in global memory
     using Reg = typename Field::Reg;          // in registers and shared memory
@@ -29,13 +40,19 @@ struct Pass {
     using FieldConstants = Constants<Word, Twiddle>;
 
     static constexpr int POINTS = 1 << POINTS_LOG;
-    static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES;
+    static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES + INTERLEAVED;
     static constexpr int LOG_TEAM = STAGES - POINTS_LOG;  // threads of one sub-transform
     static constexpr int THREADS = 1 << (LANES_LOG + LOG_TEAM);
     static constexpr int ROUNDS = (STAGES + POINTS_LOG - 1) / POINTS_LOG;
     static constexpr bool ROWS = LOG_COLUMNS == 0;
     static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
     static constexpr bool CLOSES = FIRST + STAGES == LOG_N;  // and its last
+    static constexpr int END = STAGES - (TRUNCATED && CLOSES);  // stages that are computed
+#ifdef EXCHANGE_IN_GLOBAL
+    static constexpr bool STAGED = false;
+#else
+    static constexpr bool STAGED = ROWS && CLOSES && ROUNDS > 1;  // through shared memory to and from global memory
+#endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
 
     // A column pass gives neighbouring threads neighbouring columns, a row pass neighbouring elements.
@@ -46,7 +63,7 @@ struct Pass {
         return STAGES > POINTS_LOG * (round + 1) ? STAGES - POINTS_LOG * (round + 1) : 0;
     }
     static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
-    static constexpr INLINE int end_stage(int round) { return STAGES - window(round); }
+    static constexpr INLINE int end_stage(int round) { return STAGES - window(round) < END ? STAGES - window(round) : END; }
 
     // The element index i of register r is base(round) + (r << window(round)). All offsets below are sums of a base that
     // depends on the thread and a constant that depends on r, so that r costs no instructions.
@@ -56,6 +73,7 @@ struct Pass {
         return (t >> low) << (low + POINTS_LOG) | (t & ((1u << low) - 1));
     }
 
+#ifndef EXCHANGE_IN_GLOBAL
     // Where the elements of this thread's lane lie in shared memory: one word of padding for each 128 bytes keeps power-of-two
     // strides off one bank. For numbers without a common bit, padded(a + b) = padded(a) + padded(b).
     static constexpr int PAD_LOG = sizeof(Reg) == 4 ? 5 : sizeof(Reg) == 8 ? 4 : 3;
@@ -66,6 +84,13 @@ struct Pass {
     static constexpr INLINE u32 shared_offset(int round, u32 r) {
         return padded(r << (ROWS ? window(round) : window(round) + LANES_LOG));
     }
+    // The memory for exchanges, for a thread whose results go to `to`.
+    INLINE static Reg* exchange_memory(Reg* shared, Word* to) { return shared; }
+#else
+    INLINE static Reg* shared_base(Reg* own, int round) { return own + ((size_t)base(round) << LOG_COLUMNS); }
+    static constexpr INLINE size_t shared_offset(int round, u32 r) { return (size_t)r << (window(round) + LOG_COLUMNS); }
+    INLINE static Reg* exchange_memory(Reg* shared, Word* to) { return reinterpret_cast<Reg*>(to); }
+#endif
     INLINE static void put(const Reg (&x)[POINTS], Reg* shared, int round) {
         Reg* to = shared_base(shared, round);
 #pragma unroll
@@ -158,7 +183,7 @@ struct Pass {
         from += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            const Word word = from[(size_t)r << (window(round) + LOG_COLUMNS)];
+            const Word word = load_data(from + ((size_t)r << (window(round) + LOG_COLUMNS)));
             x[r] = fresh ? field.enter(word) : field.unpack(word);
         }
     }
@@ -166,17 +191,18 @@ struct Pass {
         to += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            to[(size_t)r << (window(round) + LOG_COLUMNS)] = finished ? field.leave(x[r]) : field.pack(x[r]);
+            store_data(to + ((size_t)r << (window(round) + LOG_COLUMNS)), finished ? field.leave(x[r]) : field.pack(x[r]));
         }
     }
 
+#ifndef EXCHANGE_IN_GLOBAL
     // The same for a row pass at its last window, where a thread's elements are neighbours: through shared memory, so that a
     // warp's accesses are neighbours instead. `block` is the first word of this block's rows.
     INLINE static void load_staged(const Field& field, Reg (&x)[POINTS], const Word* block, Reg* shared) {
         block += threadIdx.x;
         Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(block[r * THREADS]);
+        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(load_data(block + r * THREADS));
         __syncthreads();
         get(x, shared, ROUNDS - 1);
     }
@@ -186,8 +212,9 @@ struct Pass {
         block += threadIdx.x;
         const Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) block[r * THREADS] = field.leave(at[padded(r * THREADS)]);
+        for (int r = 0; r < POINTS; ++r) store_data(block + r * THREADS, field.leave(at[padded(r * THREADS)]));
     }
+#endif
 
     // This thread's place in the grid.
     struct Place {
@@ -198,11 +225,13 @@ struct Pass {
             const u32 number = blockIdx.x << LANES_LOG | lane();
             const u32 column = number & ((1u << LOG_COLUMNS) - 1);
             row = number >> LOG_COLUMNS;
-            thread_base = ((size_t)row << (LOG_N - FIRST)) + column;
+            thread_base = ((size_t)row << (LOG_N - FIRST + INTERLEAVED)) + column;
             block_base = (size_t)blockIdx.x << (LANES_LOG + STAGES);
         }
     };
-    INLINE static size_t polynomial(u32 number) { return (size_t)(number * gridDim.y + blockIdx.y) << LOG_N; }
+    INLINE static size_t polynomial(u32 number) {
+        return (size_t)(number * gridDim.y + blockIdx.y) << (LOG_N + INTERLEAVED);
+    }
     INLINE static u32 end_of(u32 begin, u32 each, u32 polynomials) {
         return begin + each < polynomials ? begin + each : polynomials;
     }
@@ -221,8 +250,8 @@ struct Pass {
             Reg x[POINTS];
             load(field, x, in + base + place.thread_base, 0, OPENS);
             if (number > begin) __syncthreads();
-            forward_rounds(field, x, table, place.row, shared);
-            if (ROWS && CLOSES && ROUNDS > 1) {
+            forward_rounds(field, x, table, place.row, exchange_memory(shared, out + base + place.thread_base));
+            if constexpr (STAGED) {
                 store_staged(field, x, out + base + place.block_base, shared);
             } else {
                 store(field, x, out + base + place.thread_base, ROUNDS - 1, CLOSES);
@@ -247,14 +276,62 @@ struct Pass {
             const size_t base = polynomial(number);
             Reg x[POINTS];
             if (number > begin) __syncthreads();
-            if (ROWS && CLOSES && ROUNDS > 1) {
+            if constexpr (STAGED) {
                 load_staged(field, x, in + base + place.block_base, shared);
                 // The rounds' first exchange writes only what this thread has just read.
             } else {
                 load(field, x, in + base + place.thread_base, ROUNDS - 1, CLOSES);
             }
-            inverse_rounds(field, x, table, place.row, shared, scale, scale_root);
-            store(field, x, out + base + place.thread_base, 0, OPENS);
+            Word* to = out + base + place.thread_base;
+            inverse_rounds(field, x, table, place.row, exchange_memory(shared, to), scale, scale_root);
+            store(field, x, to, 0, OPENS);
+        }
+    }
+
+    // Outputs 2i and 2i + 1 of a truncated forward transform are the coefficients of the polynomial modulo X^2 - a^2, with a
+    // the root of group i of the last stage. Their product, modulo the same, is two inputs of the truncated inverse, except
+    // for a factor 1/2: Karatsuba's three products and one by a^2. That is the root of group i/2 of the stage before, for odd i
+    // its negative (Algorithms 7 and 8).
+    INLINE static void fused_products(const Field& field, Reg& x0, Reg& x1, Reg y0, Reg y1, const Twiddle& square, bool odd) {
+        const Reg low = field.product(x0, y0), high = field.product(x1, y1);
+        const Reg both = field.product(field.add(x0, x1), field.add(y0, y1));
+        const Reg turned = field.product(high, square);
+        x1 = field.subtract(field.subtract(both, low), high);
+        x0 = odd ? field.subtract(low, turned) : field.add(low, turned);
+    }
+    // The root of the group of the last stage but one that outputs `index` and its three neighbours belong to, in the order
+    // of the table.
+    INLINE static Twiddle square(const Twiddle* table, u32 index) {
+        static_assert(STAGES >= 2);
+        constexpr int STAGE = STAGES - 2;
+        constexpr int HIDDEN = hidden(STAGE / POINTS_LOG);
+        const u32 group = index >> 2, row = group >> STAGE << STAGE, inside = group & ((1u << STAGE) - 1);
+        const u32 part = inside & ((1u << (STAGE - HIDDEN)) - 1);
+        return load_entry(table + (1u << (LOG_N - 2)) + row + (part << HIDDEN) + (inside >> (STAGE - HIDDEN)));
+    }
+
+    // The products of two transformed batches, which have left their field, as a kernel of its own.
+    static __device__ void pointwise(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
+                                     const FieldConstants* constants) {
+        const Field field(constants[blockIdx.y]);
+        wait_for_previous_kernel();
+        const size_t base = polynomial(blockIdx.z);
+        const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+        if constexpr (TRUNCATED) {
+            const Twiddle* table = forward_tables + ((size_t)blockIdx.y << LOG_N);
+            for (u32 i = thread; i < 1u << (LOG_N - 1); i += threads) {
+                const size_t at = base + 2 * i;
+                Reg x0 = field.enter(load_data(left + at)), x1 = field.enter(load_data(left + at + 1));
+                const Reg y0 = field.enter(load_data(right + at)), y1 = field.enter(load_data(right + at + 1));
+                fused_products(field, x0, x1, y0, y1, square(table, 2 * i), i & 1);
+                store_data(out + at, field.leave(x0));
+                store_data(out + at + 1, field.leave(x1));
+            }
+        } else {
+            for (u32 i = thread; i < 1u << (LOG_N + INTERLEAVED); i += threads) {
+                const Reg x = field.enter(load_data(left + base + i)), y = field.enter(load_data(right + base + i));
+                store_data(out + base + i, field.leave(field.product(x, y)));
+            }
         }
     }
 
@@ -272,19 +349,29 @@ struct Pass {
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
 #pragma unroll 1
         for (u32 number = begin; number < end; ++number) {
-            const size_t base = polynomial(number) + place.thread_base;
+            const size_t at = polynomial(number) + place.thread_base;
+            Reg* own = exchange_memory(shared, out + at);
             Reg x[POINTS], y[POINTS];
-            load(field, x, left + base, 0, OPENS);
+            load(field, x, left + at, 0, OPENS);
             if (number > begin) __syncthreads();
-            forward_rounds(field, x, forward_tables + tables, place.row, shared);
-            load(field, y, right + base, 0, OPENS);
+            forward_rounds(field, x, forward_tables + tables, place.row, own);
+            load(field, y, right + at, 0, OPENS);
             __syncthreads();
-            forward_rounds(field, y, forward_tables + tables, place.row, shared);
+            forward_rounds(field, y, forward_tables + tables, place.row, own);
+            if constexpr (TRUNCATED) {
+                const u32 first = place.row << STAGES | base(ROUNDS - 1);
 #pragma unroll
-            for (int r = 0; r < POINTS; ++r) x[r] = field.product(x[r], y[r]);
+                for (int r = 0; r < POINTS; r += 2) {
+                    fused_products(field, x[r], x[r + 1], y[r], y[r + 1], square(forward_tables + tables, first + r),
+                                   r & 2 || (POINTS_LOG == 1 && first & 2));
+                }
+            } else {
+#pragma unroll
+                for (int r = 0; r < POINTS; ++r) x[r] = field.product(x[r], y[r]);
+            }
             // No barrier: the first exchange back writes only what this thread read last.
-            inverse_rounds(field, x, inverse_tables + tables, place.row, shared, limb.product_scale, limb.product_scale_root);
-            store(field, x, out + base, 0, OPENS);
+            inverse_rounds(field, x, inverse_tables + tables, place.row, own, limb.product_scale, limb.product_scale_root);
+            store(field, x, out + at, 0, OPENS);
         }
     }
 };
@@ -301,6 +388,14 @@ struct Pass {
 #define FORWARD_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, forward, BLOCKS, __VA_ARGS__)
 #define INVERSE_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, template inverse<false>, BLOCKS, __VA_ARGS__)
 #define INVERSE_PRODUCT_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, template inverse<true>, BLOCKS, __VA_ARGS__)
+#define SEPARATE_PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                        \
+    extern "C" __global__ void __launch_bounds__(256)                                                                     \
+        NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
+             const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
+        Pass<Field, __VA_ARGS__>::pointwise(left, right, out, forward_tables, constants);                                 \
+    }                                                                                                                     \
+    EXPORT_KERNEL(NAME)
 #define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \

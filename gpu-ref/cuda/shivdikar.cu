@@ -2,6 +2,7 @@
 //
 // With m the length of q in bits, x < 2^(2m) and mu = floor(2^(2m+k) / q), the quotient estimate is
 //     ((x >> (m - a)) mu) >> (m + a + k).
+// BARRETT 1: none of these, the language's remainder.
 // BARRETT 2: a = 1, k = 0, off by at most two, m <= bits - 2.
 // BARRETT 3: a = 2, k = 3, off by at most one, m <= bits - 4.
 // BARRETT 4: a = 2, k = 1, off by at most one, m <= bits - 2.
@@ -17,8 +18,8 @@ using Residue = u64;
 using Double = u128;
 #endif
 
-constexpr int EARLY = BARRETT == 2 ? 1 : 2;
-constexpr int EXTRA = BARRETT == 2 ? 0 : BARRETT == 3 ? 3 : 1;
+constexpr int EARLY = BARRETT <= 2 ? 1 : 2;
+constexpr int EXTRA = BARRETT <= 2 ? 0 : BARRETT == 3 ? 3 : 1;
 
 struct Field {
     using Word = Residue;
@@ -36,6 +37,7 @@ struct Field {
 
     INLINE Reg product(Reg a, Reg b) const {
         const Double x = (Double)a * b;
+        if (BARRETT == 1) return (Reg)(x % q);
         const Reg top = (Reg)(x >> (length - EARLY));
         const Reg quotient = (Reg)(((Double)top * mu) >> (length + EARLY + EXTRA));
         Reg rest = subtract_if_not_less((Reg)x - quotient * q, q);

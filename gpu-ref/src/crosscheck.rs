@@ -1,14 +1,15 @@
-//! One call for each thing that a cross-check compares: 128-bit transforms of one polynomial, word for word with the RPU.
+//! One call for each thing that a cross-check compares: 128-bit transforms and products, word for word with the RPU.
+//!
+//! `modulus` is an odd number below 2^128, `root` a root of `x^n + 1`, n from 2^10 to 2^17. Operands are one or more polynomials of
+//! n coefficients below the modulus, one after the other. On [`Device::emulated`] the same kernels run on the CPU.
 
 use crate::{Device, Direction, Error, Modulus, Plan, Strategy};
 
-/// The forward transform of `input`, `n` coefficients in natural order, all below `modulus`, an odd number below 2^128; `root` is
-/// a root of `x^n + 1`. The result is in bit-reversed order: `out[j] = sum_i input[i] root^(i (2 bitrev(j) + 1))`.
-///
-/// On [`Device::emulated`] the same kernels run on the CPU.
+/// The forward transforms of polynomials in natural order. The results are in bit-reversed order:
+/// `out[j] = sum_i input[i] root^(i (2 bitrev(j) + 1))`.
 ///
 /// # Errors
-/// As [`Modulus::new`], [`Plan::new`] (n from 2^10 to 2^17) and [`Plan::upload`].
+/// As [`Modulus::new`], [`Plan::new`] and [`Plan::upload`].
 pub fn forward_wide(
     device: &Device,
     n: usize,
@@ -16,10 +17,10 @@ pub fn forward_wide(
     root: u128,
     input: &[u128],
 ) -> Result<Vec<u128>, Error> {
-    wide(device, n, modulus, root, Direction::Forward, input)
+    plan(device, n, modulus, root)?.run(Direction::Forward, input)
 }
 
-/// The inverse of [`forward_wide`]: bit-reversed order in, natural order out.
+/// The inverse of [`forward_wide`]: bit-reversed order in, natural order out, scaled by 1/n.
 ///
 /// # Errors
 /// As [`forward_wide`].
@@ -30,17 +31,27 @@ pub fn inverse_wide(
     root: u128,
     input: &[u128],
 ) -> Result<Vec<u128>, Error> {
-    wide(device, n, modulus, root, Direction::Inverse, input)
+    plan(device, n, modulus, root)?.run(Direction::Inverse, input)
 }
 
-fn wide(
+/// The products of polynomials modulo `x^n + 1`, all in natural order.
+///
+/// # Errors
+/// As [`forward_wide`]; [`Error::Length`] if the operands differ in length.
+pub fn product_wide(
     device: &Device,
     n: usize,
     modulus: u128,
     root: u128,
-    direction: Direction,
-    input: &[u128],
+    left: &[u128],
+    right: &[u128],
 ) -> Result<Vec<u128>, Error> {
-    let modulus = Modulus::new(modulus, root, n)?;
-    Plan::new(device, Strategy::Wide, &[modulus])?.run(direction, input)
+    let plan = plan(device, n, modulus, root)?;
+    let (mut product, mut right) = (plan.upload(left)?, plan.upload(right)?);
+    plan.multiply(&mut product, &mut right)?;
+    plan.download(&product)
+}
+
+fn plan(device: &Device, n: usize, modulus: u128, root: u128) -> Result<Plan<u128>, Error> {
+    Plan::new(device, Strategy::Wide, &[Modulus::new(modulus, root, n)?])
 }

@@ -66,9 +66,11 @@ pub enum Error {
         instead: String,
     },
     /// A batch has the wrong number of words.
-    #[error("a batch holds a positive multiple of {unit} words (limbs x N), got {got}")]
+    #[error(
+        "a batch holds a positive multiple of {unit} words (limbs x N x interleaved polynomials), got {got}"
+    )]
     Length {
-        /// Number of moduli times N.
+        /// Number of moduli times N, times the polynomials that a recipe interleaves.
         unit: usize,
         /// The number of words given.
         got: usize,

@@ -10,11 +10,12 @@ use crate::{Error, Modulus, Word};
 pub(crate) struct Field {
     strategy: Strategy,
     bits: u32,
+    truncated: bool,
 }
 
 impl Field {
     pub(crate) fn new(recipe: &Recipe) -> Self {
-        Self { strategy: recipe.strategy, bits: recipe.word_bits }
+        Self { strategy: recipe.strategy, bits: recipe.word_bits, truncated: recipe.product.truncated }
     }
 
     /// The kernel file, and the lines that go before it.
@@ -76,7 +77,7 @@ impl Field {
             Strategy::Shivdikar(variant) => {
                 let length = 128 - q.leading_zeros();
                 let extra = match variant {
-                    Barrett::Classical => 0,
+                    Barrett::Remainder | Barrett::Classical => 0,
                     Barrett::DhemQuisquater => 3,
                     Barrett::Proposed => 1,
                 };
@@ -86,14 +87,14 @@ impl Field {
         }
     }
 
-    /// `x` times what a product in the transformed domain leaves out.
+    /// `x` times what a product in the transformed domain leaves out: what Montgomery's reduction divides by, and the half that
+    /// a truncated product has no inverse stage for.
     fn with_product_factor(self, x: u128, q: u128) -> u128 {
-        match self.strategy {
-            Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => {
-                shift_mod(x, self.bits, q)
-            }
-            Strategy::Shivdikar(_) | Strategy::Caramel => x,
-        }
+        let factor_bits = match self.strategy {
+            Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => self.bits,
+            Strategy::Shivdikar(_) | Strategy::Caramel => 0,
+        };
+        shift_mod(x, factor_bits + u32::from(self.truncated), q)
     }
 
     /// `Constants` of `cuda/common.cuh` for one modulus.

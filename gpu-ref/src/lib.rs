@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+pub mod ablation;
 pub mod crosscheck;
 mod device;
 mod error;
@@ -31,15 +32,18 @@ mod field;
 pub mod host;
 pub mod number;
 mod plan;
+pub mod program;
 pub mod recipe;
 pub mod source;
 mod timing;
+mod variants;
 mod word;
 
 pub use device::Device;
 pub use error::Error;
 pub use number::Modulus;
 pub use plan::{Batch, Direction, Plan};
-pub use recipe::{Barrett, Recipe, Strategy, Sync};
+pub use program::Program;
+pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};
 pub use timing::Work;
 pub use word::Word;

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::device::{Argument, Buffer, Device, Kernel, Mode, Shape};
+use crate::device::{Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
-use crate::recipe::{Pass, Recipe, Strategy};
+use crate::recipe::{Pass, Product, Recipe, Strategy};
 use crate::{Error, Modulus, Word, source};
 
 /// Which way a transform goes.
@@ -30,7 +30,8 @@ impl std::fmt::Display for Direction {
 /// Negacyclic transforms modulo `x^N + 1` of one strategy and size, for one or more moduli ("limbs"), on one device.
 ///
 /// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]` starts at word
-/// `(p limbs + l) N`. All coefficients are below their modulus, going in and coming out.
+/// `(p limbs + l) N`. All coefficients are below their modulus, going in and coming out. Where a recipe interleaves polynomials,
+/// [`Plan::upload`] and [`Plan::download`] bring them into that order and back.
 pub struct Plan<W> {
     device: Device,
     recipe: Recipe,
@@ -53,6 +54,10 @@ pub(crate) struct ProductKernels {
     heart: Kernel,
     /// The last inverse pass, where that is another one.
     inverse: Option<Kernel>,
+    /// Truncated, where the heart is not the whole pass: the last forward pass, and the first inverse one unless that is also
+    /// the last.
+    forward_truncated: Option<Kernel>,
+    inverse_truncated: Option<Kernel>,
 }
 
 /// Polynomials in a device's memory, laid out as [`Plan`] says.
@@ -185,14 +190,19 @@ impl<W: Word> Plan<W> {
     /// [`Error::Length`] unless there are a positive multiple of [`Self::polynomial_words`] words; [`Error::Range`] naming the
     /// first word that is not below its modulus.
     pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
-        self.polynomials(words.len())?;
+        self.groups(words.len())?;
         for (index, &word) in words.iter().enumerate() {
             let q = self.moduli[(index >> self.recipe.log_n) % self.moduli.len()].q();
             if word >= q {
                 return Err(Error::Range { index, value: word.widen(), q: q.widen() });
             }
         }
-        let buffer = store(&self.device, words)?;
+        let buffer = if self.recipe.interleave_log == 0 {
+            store(&self.device, words)?
+        } else {
+            let places = self.interleaved_places(words.len());
+            store(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())?
+        };
         Ok(Batch { device: self.device.clone(), buffer, words: words.len(), word: PhantomData })
     }
 
@@ -203,7 +213,23 @@ impl<W: Word> Plan<W> {
     pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
         let mut words = vec![W::zeroed(); batch.words];
         self.device.download(&batch.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        if self.recipe.interleave_log > 0 {
+            let interleaved = words.clone();
+            for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words)) {
+                words[to] = word;
+            }
+        }
         Ok(words)
+    }
+
+    /// For each word of an interleaved batch in the device's order, where the host has it.
+    fn interleaved_places(&self, words: usize) -> impl Iterator<Item = usize> {
+        let (together, polynomial) = (1 << self.recipe.interleave_log, self.polynomial_words());
+        (0..words / (together * polynomial)).flat_map(move |group| {
+            (0..polynomial).flat_map(move |word| {
+                (0..together).map(move |member| (group * together + member) * polynomial + word)
+            })
+        })
     }
 
     /// Transforms a batch in place. On a GPU this only starts the work.
@@ -212,29 +238,41 @@ impl<W: Word> Plan<W> {
     /// [`Error::Length`] if the batch is not a whole number of polynomials; [`Error::Unsupported`] if it lies on another device;
     /// [`Error::Driver`].
     pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
-        self.device.require(&batch.device)?;
-        self.in_chunks(batch.words, |start, count| {
-            let data = batch.buffer.pointer_at(start);
-            for (kernel, tables, pass) in self.steps(direction) {
-                // SAFETY: the batch covers `count` polynomials from `start`.
-                unsafe { self.launch_pass(kernel, pass, data, tables, count) }?;
-            }
-            Ok(())
-        })
+        for launch in self.transform_launches(direction, batch)? {
+            // SAFETY: the batch holds what the launches use, and nothing else has it while `batch` is borrowed.
+            unsafe { self.device.launch(&launch) }?;
+        }
+        Ok(())
     }
 
-    /// Starts one pass, in place on `count` polynomials at `data`.
-    ///
-    /// # Safety
-    /// `data` must point to so many polynomials, which nothing else may use until the kernel has ended.
-    unsafe fn launch_pass(
+    /// What [`Self::transform`] launches, in order.
+    pub(crate) fn transform_launches(
         &self,
-        kernel: &Kernel,
+        direction: Direction,
+        batch: &Batch<W>,
+    ) -> Result<Vec<Launch<'_>>, Error> {
+        self.device.require(&batch.device)?;
+        let mut launches = Vec::new();
+        for (start, count) in self.chunks(batch.words)? {
+            for (kernel, tables, pass) in self.steps(direction) {
+                launches.push(self.pass_launch(kernel, pass, batch, start, tables, count));
+            }
+        }
+        Ok(launches)
+    }
+
+    /// One pass, in place on `count` groups of polynomials at byte `start` of a batch.
+    fn pass_launch<'a>(
+        &'a self,
+        kernel: &'a Kernel,
         pass: &Pass,
-        data: Argument,
+        batch: &Batch<W>,
+        start: usize,
         tables: &Buffer,
         count: u32,
-    ) -> Result<(), Error> {
+    ) -> Launch<'a> {
+        let data = batch.buffer.pointer_at(start);
+        let region = batch.buffer.region(start, self.group_bytes() * count as usize);
         let mut arguments = vec![
             data,
             data,
@@ -243,66 +281,107 @@ impl<W: Word> Plan<W> {
             count.into(),
             self.recipe.each.into(),
         ];
+        let mut writes = vec![region];
         if let Some((_, sync)) = &self.residency {
             arguments.push(sync.pointer());
+            writes.push(sync.region(0, 4 * (self.polynomial_words() * count as usize)));
         }
-        // SAFETY: the arguments are those of TRANSFORM_KERNEL or RESIDENT_KERNEL; the caller answers for the data, and the plan
-        // keeps everything else.
-        unsafe { self.device.launch(kernel, self.shape(pass, count), &arguments) }
+        Launch { kernel, shape: self.shape(pass, count), arguments, reads: Vec::new(), writes }
     }
 
     /// Multiplies two batches modulo `x^N + 1`, both in natural order: `left` becomes the products, `right` is used up.
     ///
     /// Between the forward passes and the inverse ones, one fused kernel does the last forward pass of both factors, the
-    /// products and the first inverse pass.
+    /// products and the first inverse pass, unless [`Recipe::product`] says otherwise.
     ///
     /// # Errors
     /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Unsupported`] if
     /// they lie on another device; [`Error::Compile`] at the first product; [`Error::Driver`].
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
+        for launch in self.product_launches(left, right)? {
+            // SAFETY: the batches hold what the launches use, and nothing else has them while they are borrowed.
+            unsafe { self.device.launch(&launch) }?;
+        }
+        Ok(())
+    }
+
+    /// What [`Self::multiply`] launches, in order.
+    pub(crate) fn product_launches(
+        &self,
+        left: &Batch<W>,
+        right: &Batch<W>,
+    ) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(&left.device)?;
         self.device.require(&right.device)?;
         if left.words != right.words {
             return Err(Error::Length { unit: left.words, got: right.words });
         }
-        let last = self.recipe.passes.len() - 1;
-        // A resident transform does not take part in the fused kernel, which then has the products alone.
-        let before = if self.recipe.resident() { 1 } else { last };
         let product = self.product_kernels()?;
-        self.in_chunks(left.words, |start, count| {
-            let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
-            for (kernel, pass) in self.forward.iter().zip(&self.recipe.passes).take(before) {
-                // SAFETY: both batches cover `count` polynomials from `start`.
-                unsafe {
-                    self.launch_pass(kernel, pass, x, &self.forward_tables, count)?;
-                    self.launch_pass(kernel, pass, y, &self.forward_tables, count)?;
+        let passes = &self.recipe.passes;
+        let last = passes.len() - 1;
+        // Passes beside the heart.
+        let beside = if self.heart_is_products_alone() { passes.len() } else { last };
+        let mut launches = Vec::new();
+        for (start, count) in self.chunks(left.words)? {
+            for (number, pass) in passes[..beside].iter().enumerate() {
+                let kernel = match &product.forward_truncated {
+                    Some(kernel) if number == last => kernel,
+                    _ => &self.forward[number],
+                };
+                for batch in [left, right] {
+                    let tables = &self.forward_tables;
+                    launches.push(self.pass_launch(kernel, pass, batch, start, tables, count));
                 }
             }
-            let arguments = [
-                x,
-                y,
-                x,
-                self.forward_tables.pointer(),
-                self.inverse_tables.pointer(),
-                self.constants.pointer(),
-                count.into(),
-                self.recipe.each.into(),
-            ];
-            let shape = Shape { mode: self.mode(), ..self.shape(&self.recipe.passes[last], count) };
-            // SAFETY: the arguments are those of PRODUCT_KERNEL and POINTWISE_KERNEL; both batches cover `count` polynomials.
-            unsafe { self.device.launch(&product.heart, shape, &arguments) }?;
-            for number in (0..before).rev() {
-                let kernel = match &product.inverse {
-                    Some(kernel) if number == 0 => kernel,
+            let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
+            let bytes = self.group_bytes() * count as usize;
+            launches.push(Launch {
+                kernel: &product.heart,
+                shape: self.heart_shape(count),
+                arguments: vec![
+                    x,
+                    y,
+                    x,
+                    self.forward_tables.pointer(),
+                    self.inverse_tables.pointer(),
+                    self.constants.pointer(),
+                    count.into(),
+                    self.recipe.each.into(),
+                ],
+                reads: vec![right.buffer.region(start, bytes)],
+                writes: vec![left.buffer.region(start, bytes)],
+            });
+            for number in (0..beside).rev() {
+                let kernel = match (&product.inverse, &product.inverse_truncated) {
+                    (Some(kernel), _) if number == 0 => kernel,
+                    (_, Some(kernel)) if number == last => kernel,
                     _ => &self.inverse[number],
                 };
-                // SAFETY: as above.
-                unsafe {
-                    self.launch_pass(kernel, &self.recipe.passes[number], x, &self.inverse_tables, count)
-                }?;
+                let tables = &self.inverse_tables;
+                launches.push(self.pass_launch(kernel, &passes[number], left, start, tables, count));
             }
-            Ok(())
-        })
+        }
+        Ok(launches)
+    }
+
+    /// Whether the product's heart takes no pass with it.
+    fn heart_is_products_alone(&self) -> bool {
+        self.recipe.resident() || self.recipe.product.separate
+    }
+
+    fn heart_shape(&self, count: u32) -> Shape {
+        if self.recipe.resident() || !self.recipe.product.separate {
+            let last = &self.recipe.passes[self.recipe.passes.len() - 1];
+            return Shape { mode: self.mode(), ..self.shape(last, count) };
+        }
+        // Two coefficients a thread.
+        let blocks = (1 << (self.recipe.log_words() - 1)) / POINTWISE_THREADS;
+        Shape {
+            grid: [blocks, self.moduli.len() as u32, count],
+            threads: POINTWISE_THREADS,
+            shared: 0,
+            mode: self.mode(),
+        }
     }
 
     pub(crate) fn product_kernels(&self) -> Result<&ProductKernels, Error> {
@@ -313,10 +392,18 @@ impl<W: Word> Plan<W> {
         let module = self.device.compile(name, &source::product(&self.recipe))?;
         let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
         let passes = &self.recipe.passes;
+        let last = &passes[passes.len() - 1];
+        let Product { separate, truncated } = self.recipe.product;
         let kernels = ProductKernels {
-            heart: kernel("product", &passes[passes.len() - 1])?,
-            inverse: (passes.len() > 1 || self.recipe.resident())
+            heart: kernel("product", last)?,
+            inverse: (passes.len() > 1 || self.heart_is_products_alone())
                 .then(|| kernel("inverse_product_0", &passes[0]))
+                .transpose()?,
+            forward_truncated: (separate && truncated)
+                .then(|| kernel("forward_truncated", last))
+                .transpose()?,
+            inverse_truncated: (separate && truncated && passes.len() > 1)
+                .then(|| kernel("inverse_truncated", last))
                 .transpose()?,
         };
         Ok(self.product.get_or_init(|| kernels))
@@ -352,22 +439,23 @@ impl<W: Word> Plan<W> {
         }
     }
 
-    /// Calls `work(first byte, polynomials)` for each part of a batch that goes through all passes together.
-    fn in_chunks(
-        &self,
-        words: usize,
-        mut work: impl FnMut(usize, u32) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let polynomials = self.polynomials(words)?;
-        let bytes = self.polynomial_words() * size_of::<W>();
-        let most = self.residency.as_ref().map_or(GRID_LIMIT * self.recipe.each as usize, |(most, _)| *most);
+    /// The parts of a batch that go through all passes together: first byte and groups of polynomials.
+    fn chunks(&self, words: usize) -> Result<Vec<(usize, u32)>, Error> {
+        let groups = self.groups(words)?;
+        let bytes = self.group_bytes();
+        let each = if self.recipe.product.separate { 1 } else { self.recipe.each as usize };
+        let most = self.residency.as_ref().map_or(GRID_LIMIT * each, |(most, _)| *most);
         let chunk = self.recipe.chunk_bytes.map_or(most, |limit| (limit / bytes).clamp(1, most));
-        for start in (0..polynomials).step_by(chunk) {
-            // At most 2^16 times `each`.
-            let count = chunk.min(polynomials - start) as u32;
-            work(start * bytes, count)?;
-        }
-        Ok(())
+        // At most 2^16 times `each`.
+        Ok((0..groups)
+            .step_by(chunk)
+            .map(|start| (start * bytes, chunk.min(groups - start) as u32))
+            .collect())
+    }
+
+    /// Bytes of the polynomials that are interleaved with each other.
+    fn group_bytes(&self) -> usize {
+        (self.polynomial_words() << self.recipe.interleave_log) * size_of::<W>()
     }
 
     fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {
@@ -376,7 +464,7 @@ impl<W: Word> Plan<W> {
         }
         Shape {
             grid: [
-                pass.blocks_each(self.recipe.log_n),
+                pass.blocks_each(self.recipe.log_words()),
                 self.moduli.len() as u32,
                 polynomials.div_ceil(self.recipe.each),
             ],
@@ -390,15 +478,18 @@ impl<W: Word> Plan<W> {
         if self.recipe.overlap { Mode::Overlapping } else { Mode::Ordered }
     }
 
-    /// The number of polynomials in so many words.
-    fn polynomials(&self, words: usize) -> Result<usize, Error> {
-        let unit = self.polynomial_words();
+    /// The number of groups of polynomials in so many words.
+    fn groups(&self, words: usize) -> Result<usize, Error> {
+        let unit = self.polynomial_words() << self.recipe.interleave_log;
         if words == 0 || !words.is_multiple_of(unit) {
             return Err(Error::Length { unit, got: words });
         }
         Ok(words / unit)
     }
 }
+
+/// Threads a block of products alone.
+const POINTWISE_THREADS: u32 = 256;
 
 /// The most blocks that a grid may have along y or z.
 const GRID_LIMIT: usize = 65_535;

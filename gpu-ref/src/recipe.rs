@@ -25,9 +25,11 @@ pub enum Strategy {
     Best,
 }
 
-/// The variants of Barrett's reduction that Shivdikar et al. compare, named by their algorithm numbers.
+/// The reductions that Shivdikar et al. compare: variants of Barrett's, named by their algorithm numbers, and none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Barrett {
+    /// The language's remainder, for q of up to `bits - 2` bits.
+    Remainder = 1,
     /// Algorithm 2: two correctional subtractions, q of up to `bits - 2` bits.
     Classical = 2,
     /// Algorithm 3: one correctional subtraction, q of up to `bits - 4` bits.
@@ -49,9 +51,10 @@ pub enum Sync {
 
 impl Strategy {
     /// Every strategy, with its variants.
-    pub const ALL: [Strategy; 10] = [
+    pub const ALL: [Strategy; 11] = [
         Strategy::Wide,
         Strategy::Cheddar,
+        Strategy::Shivdikar(Barrett::Remainder),
         Strategy::Shivdikar(Barrett::Classical),
         Strategy::Shivdikar(Barrett::DhemQuisquater),
         Strategy::Shivdikar(Barrett::Proposed),
@@ -90,6 +93,7 @@ impl fmt::Display for Strategy {
         match self {
             Strategy::Wide => f.write_str("wide"),
             Strategy::Cheddar => f.write_str("cheddar"),
+            Strategy::Shivdikar(Barrett::Remainder) => f.write_str("shivdikar-remainder"),
             Strategy::Shivdikar(variant) => write!(f, "shivdikar-{}", *variant as u32),
             Strategy::Caramel => f.write_str("caramel"),
             Strategy::HeBooster(Sync::Local) => f.write_str("he-booster-local"),
@@ -121,9 +125,9 @@ impl Pass {
         1 << (self.lanes_log + self.stages - self.points_log)
     }
 
-    /// Blocks for one polynomial of one limb.
-    pub(crate) fn blocks_each(&self, log_n: u32) -> u32 {
-        1 << (log_n - self.stages - self.lanes_log)
+    /// Blocks for 2^`log_words` coefficients of one limb.
+    pub(crate) fn blocks_each(&self, log_words: u32) -> u32 {
+        1 << (log_words - self.stages - self.lanes_log)
     }
 
     /// How often the data changes hands inside a block, plus one.
@@ -141,6 +145,26 @@ impl Pass {
         let words = 1 << (self.lanes_log + self.stages);
         if self.rounds() > 1 { words * word_bytes + words * word_bytes / 128 * word_bytes } else { 0 }
     }
+}
+
+/// How a product of polynomials is put together. The default is one fused kernel for the last forward pass of both factors, the
+/// products and the first inverse pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Product {
+    /// The products of the transforms are a kernel of their own.
+    pub separate: bool,
+    /// The transforms lack their innermost stage, and Karatsuba's products of pairs stand for both of them and the products
+    /// (Shivdikar et al., Algorithm 8). For [`Strategy::Shivdikar`] with at least two stages in the last pass.
+    pub truncated: bool,
+}
+
+/// Where a block's threads exchange data between the rounds of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Exchange {
+    /// In shared memory.
+    Shared,
+    /// In the data's own places in global memory.
+    Global,
 }
 
 /// A strategy for one word size and ring dimension, divided into passes.
@@ -161,6 +185,17 @@ pub struct Recipe {
     pub chunk_bytes: Option<usize>,
     /// Whether a pass's blocks may start, and wait, while the pass before is still finishing.
     pub overlap: bool,
+    /// How a product is put together.
+    pub product: Product,
+    /// Where a block's threads exchange data between rounds.
+    pub exchange: Exchange,
+    /// 2^`interleave_log` polynomials lie interleaved in the device's memory, coefficient by coefficient, so that neighbouring
+    /// threads work on neighbouring polynomials. A batch must be a multiple of so many.
+    pub interleave_log: u32,
+    /// Whether kernels tell the caches that data are not wanted again soon.
+    pub streaming: bool,
+    /// For [`Strategy::Caramel`]: every kernel converts from integers to doubles and back, instead of the first and the last.
+    pub casts: bool,
 }
 
 impl Recipe {
@@ -216,6 +251,11 @@ impl Recipe {
             each: 1,
             chunk_bytes: None,
             overlap: strategy == Strategy::Best,
+            product: Product::default(),
+            exchange: Exchange::Shared,
+            interleave_log: 0,
+            streaming: false,
+            casts: false,
         })
     }
 
@@ -235,7 +275,15 @@ impl Recipe {
 
     /// Bytes of shared memory a block of one of the passes.
     pub(crate) fn shared_bytes(&self, pass: &Pass) -> u32 {
-        if self.resident() { 0 } else { pass.shared_bytes(self.word_bits / 8) }
+        match self.exchange {
+            Exchange::Shared if !self.resident() => pass.shared_bytes(self.word_bits / 8),
+            _ => 0,
+        }
+    }
+
+    /// Words of one polynomial and limb, times the polynomials that are interleaved, as a power of two.
+    pub(crate) fn log_words(&self) -> u32 {
+        self.log_n + self.interleave_log
     }
 
     /// Whether a transform is one launch of threads that are all resident together and synchronise between stages.
@@ -251,15 +299,32 @@ impl Recipe {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
         // Everything is public, so nothing that `new` has made sure of can be taken for granted.
         Self::new(self.strategy, self.word_bits, self.log_n)?;
-        if self.resident() && self.passes != single(self.log_n, 1) {
+        if self.resident() {
+            let own = Self::new(self.strategy, self.word_bits, self.log_n)?;
+            if *self != own {
+                return fail(
+                    format!("{self:?}"),
+                    "the strategy has one recipe for each size, that of `Recipe::new`",
+                );
+            }
+        }
+        if self.casts && self.strategy != Strategy::Caramel {
+            return fail(format!("casts for {}", self.strategy), "only caramel computes in doubles");
+        }
+        if self.product.truncated && !matches!(self.strategy, Strategy::Shivdikar(_)) {
+            return fail(format!("truncated products for {}", self.strategy), "only shivdikar has them");
+        }
+        if self.interleave_log > 10
+            || self.interleave_log > 0 && self.product.separate && self.product.truncated
+        {
             return fail(
-                format!("{:?} for {}", self.passes, self.strategy),
-                "one pass of two points a thread",
+                format!("2^{} interleaved polynomials with {:?}", self.interleave_log, self.product),
+                "at most 2^10, and none for separate truncated products",
             );
         }
         let mut next = 0;
         for pass in &self.passes {
-            if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_n) {
+            if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_words()) {
                 return fail(format!("{pass:?}"), "no parameter but `blocks` exceeds log_n");
             }
             if pass.first != next || pass.stages == 0 || pass.first + pass.stages > self.log_n {
@@ -274,7 +339,7 @@ impl Recipe {
                     "a thread holds 2 to 32 points, and no more than a sub-transform",
                 );
             }
-            if pass.stages + pass.lanes_log > self.log_n {
+            if pass.stages + pass.lanes_log > self.log_words() {
                 return fail(format!("{pass:?}"), "a block does not reach beyond one polynomial");
             }
             let shared = self.shared_bytes(pass);
@@ -285,6 +350,12 @@ impl Recipe {
                 );
             }
             next += pass.stages;
+        }
+        if self.product.truncated && self.passes.last().is_none_or(|last| last.stages < 2) {
+            return fail(
+                format!("truncated products after {:?}", self.passes),
+                "at least two stages in the last pass",
+            );
         }
         if next != self.log_n || self.each == 0 {
             return fail(

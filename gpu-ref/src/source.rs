@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::field::Field;
-use crate::recipe::{Recipe, Strategy, Sync};
+use crate::recipe::{Exchange, Pass, Product, Recipe, Strategy, Sync};
 
 const FILES: [(&str, &str); 10] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
@@ -39,19 +39,35 @@ fn expand(name: &str, out: &mut String) {
 /// A strategy's file.
 fn file(recipe: &Recipe) -> String {
     let (name, mut text) = Field::new(recipe).source();
+    let variants = [
+        (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
+        (recipe.streaming, "STREAMING"),
+        (recipe.casts, "CASTS"),
+    ];
+    for (_, name) in variants.iter().filter(|(wanted, _)| *wanted) {
+        let _ = writeln!(text, "#define {name}");
+    }
+    if recipe.interleave_log > 0 {
+        let _ = writeln!(text, "#define INTERLEAVED {}", recipe.interleave_log);
+    }
     expand(name, &mut text);
     text
 }
 
-/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file.
-fn with_kernels(recipe: &Recipe, kernels: impl IntoIterator<Item = (&'static str, String, usize)>) -> String {
+/// Appends lines that each instantiate a kernel, `MACRO(name, ..)`, to a strategy's file; `truncated` for transforms without
+/// their innermost stage.
+fn with_kernels(
+    recipe: &Recipe,
+    truncated: bool,
+    kernels: impl IntoIterator<Item = (&'static str, String, usize)>,
+) -> String {
     let mut text = file(recipe);
     for (kind, name, number) in kernels {
-        let pass = &recipe.passes[number];
+        let Pass { first, stages, points_log, lanes_log, blocks } = recipe.passes[number];
         let _ = writeln!(
             text,
-            "{kind}({name}, {}, {}, {}, {}, {}, {})",
-            pass.blocks, recipe.log_n, pass.first, pass.stages, pass.points_log, pass.lanes_log
+            "{kind}({name}, {blocks}, {}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})",
+            recipe.log_n
         );
     }
     text
@@ -75,11 +91,13 @@ pub fn transforms(recipe: &Recipe) -> String {
             ("INVERSE_KERNEL", format!("inverse_{number}"), number),
         ]
     });
-    with_kernels(recipe, kernels)
+    with_kernels(recipe, false, kernels)
 }
 
-/// The kernels that only a product needs: `product`, which stands for the last forward pass, the products and the first inverse
-/// pass, and `inverse_product_0`, the last inverse pass if that is another one. Resident kernels have the products alone.
+/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
+/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
+/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
+/// that is not the first.
 pub fn product(recipe: &Recipe) -> String {
     if let Some(local) = resident_sync(recipe) {
         return format!(
@@ -89,7 +107,18 @@ pub fn product(recipe: &Recipe) -> String {
         );
     }
     let last = recipe.passes.len() - 1;
-    let product = ("PRODUCT_KERNEL", "product".to_owned(), last);
-    let inverse = (last > 0).then(|| ("INVERSE_PRODUCT_KERNEL", "inverse_product_0".to_owned(), 0));
-    with_kernels(recipe, std::iter::once(product).chain(inverse))
+    let Product { separate, truncated } = recipe.product;
+    let mut kernels = Vec::new();
+    let mut kernel = |kind, name: &str, pass| kernels.push((kind, name.to_owned(), pass));
+    kernel(if separate { "SEPARATE_PRODUCT_KERNEL" } else { "PRODUCT_KERNEL" }, "product", last);
+    if separate || last > 0 {
+        kernel("INVERSE_PRODUCT_KERNEL", "inverse_product_0", 0);
+    }
+    if separate && truncated {
+        kernel("FORWARD_KERNEL", "forward_truncated", last);
+        if last > 0 {
+            kernel("INVERSE_KERNEL", "inverse_truncated", last);
+        }
+    }
+    with_kernels(recipe, truncated, kernels)
 }

@@ -1,6 +1,6 @@
 //! Device times of a plan's work, by events around replays of a recorded graph.
 
-use crate::{Batch, Direction, Error, Plan, Word};
+use crate::{Batch, Device, Direction, Error, Plan, Word};
 
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +54,26 @@ impl<W: Word> Plan<W> {
                 self.multiply(&mut left[0], &mut right[0])
             }),
         })?;
-        graph.time(1)?;
-        let estimate = graph.time(3)?;
-        let replays = (SAMPLE_US / estimate).ceil().clamp(1.0, 2_000.0) as u32;
-        let mut samples = (0..SAMPLES).map(|_| graph.time(replays)).collect::<Result<Vec<_>, _>>()?;
-        samples.sort_by(f64::total_cmp);
-        Ok(samples[SAMPLES / 2] / turns as f64)
+        Ok(median_time(self.device(), || graph.launch())? / turns as f64)
     }
+}
+
+/// The median device time of what `work` launches, in microseconds.
+///
+/// # Errors
+/// [`Error::Unsupported`] on an emulated device; any error of `work`.
+pub(crate) fn median_time(
+    device: &Device,
+    mut work: impl FnMut() -> Result<(), Error>,
+) -> Result<f64, Error> {
+    let mut time = |times: u32| {
+        let us = device.elapsed(|| (0..times).try_for_each(|_| work()))?;
+        Ok::<_, Error>(us / f64::from(times))
+    };
+    time(1)?;
+    let estimate = time(3)?;
+    let replays = (SAMPLE_US / estimate).ceil().clamp(1.0, 2_000.0) as u32;
+    let mut samples = (0..SAMPLES).map(|_| time(replays)).collect::<Result<Vec<_>, _>>()?;
+    samples.sort_by(f64::total_cmp);
+    Ok(samples[SAMPLES / 2])
 }

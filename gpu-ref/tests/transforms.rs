@@ -97,6 +97,7 @@ const fn emulated_sizes(strategy: Strategy) -> &'static [u32] {
     match strategy {
         Strategy::HeBooster(Sync::Local | Sync::Barrier) => &[10, 12],
         Strategy::HeBooster(Sync::Launches) => &[10],
+        Strategy::Shivdikar(Barrett::Remainder) => &[10],
         Strategy::Shivdikar(Barrett::Classical | Barrett::DhemQuisquater) => &[10, 12],
         Strategy::Best => &[10, 16],
         _ => &[10, 13, 16],
@@ -224,6 +225,7 @@ macro_rules! strategies {
 strategies! {
     wide: Strategy::Wide,
     cheddar: Strategy::Cheddar,
+    shivdikar_remainder: Strategy::Shivdikar(Barrett::Remainder),
     shivdikar_2: Strategy::Shivdikar(Barrett::Classical),
     shivdikar_3: Strategy::Shivdikar(Barrett::DhemQuisquater),
     shivdikar_4: Strategy::Shivdikar(Barrett::Proposed),

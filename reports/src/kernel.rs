@@ -2,7 +2,7 @@
 
 use b512_asm::Function;
 use codegen::number::{self, NumberError};
-use codegen::{PlanChoice, Recipe, Request, Ring};
+use codegen::{PlanChoice, Recipe, Request};
 use sim::ConfigError;
 use std::fmt;
 use std::path::Path;
@@ -14,64 +14,50 @@ pub struct KernelSpec {
     pub function: Function,
     /// The ring's degree.
     pub n: u32,
-    /// The moduli; with several, the kernel works in as many rings.
+    /// The modulus.
     pub modulus: ModulusSpec,
-    /// Primitive 2n-th roots of unity, one for each modulus; where there is none the smallest is
-    /// taken.
-    pub roots: Vec<u128>,
+    /// A primitive 2n-th root of unity; without it the smallest is taken.
+    pub root: Option<u128>,
     /// How it is computed.
     pub plan: PlanChoice,
 }
 
-/// Moduli, given or sought.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// A modulus, given or sought.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ModulusSpec {
-    /// These.
-    Values(Vec<u128>),
-    /// The largest primes of so many bits that are 1 mod 2n.
-    Bits {
-        /// Bits of each.
-        bits: u32,
-        /// How many.
-        towers: usize,
-    },
+    /// This one.
+    Value(u128),
+    /// The largest prime of so many bits that is 1 mod 2n.
+    Bits(u32),
 }
 
 impl fmt::Display for ModulusSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Values(moduli) => {
-                let moduli: Vec<String> = moduli.iter().map(|modulus| format!("{modulus:#x}")).collect();
-                f.write_str(&moduli.join(", "))
-            }
-            Self::Bits { bits, towers: 1 } => write!(f, "{bits} bits"),
-            Self::Bits { bits, towers } => write!(f, "{towers} of {bits} bits"),
+            Self::Value(modulus) => write!(f, "{modulus:#x}"),
+            Self::Bits(bits) => write!(f, "{bits} bits"),
         }
     }
 }
 
 impl KernelSpec {
-    /// The request to the code generator, with moduli and roots found.
+    /// The request to the code generator, with modulus and root found.
     ///
     /// # Errors
     /// Where there is no such modulus, or no such root.
     pub fn request(&self) -> Result<Request, NumberError> {
         let n = u64::from(self.n);
-        let moduli = match &self.modulus {
-            ModulusSpec::Values(moduli) => moduli.clone(),
-            ModulusSpec::Bits { bits, towers } => number::largest_primes(*bits, n, *towers)?,
+        let modulus = match self.modulus {
+            ModulusSpec::Value(modulus) => modulus,
+            ModulusSpec::Bits(bits) => number::largest_prime(bits, n)?,
         };
         let transforms = matches!(self.function, Function::Ntt | Function::Intt | Function::Polymul);
-        let ring = |(tower, modulus): (usize, u128)| {
-            let root = match self.roots.get(tower) {
-                Some(&root) => root,
-                None if transforms => number::smallest_root(modulus, n)?,
-                None => 0,
-            };
-            Ok(Ring { modulus, root })
+        let root = match self.root {
+            Some(root) => root,
+            None if transforms => number::smallest_root(modulus, n)?,
+            None => 0,
         };
-        let rings = moduli.into_iter().enumerate().map(ring).collect::<Result<_, NumberError>>()?;
-        Ok(Request { function: self.function, n: self.n, rings, plan: self.plan.clone() })
+        Ok(Request { function: self.function, n: self.n, modulus, root, plan: self.plan.clone() })
     }
 }
 
@@ -121,16 +107,16 @@ mod tests {
         let spec = KernelSpec {
             function: Function::Ntt,
             n: 1024,
-            modulus: ModulusSpec::Bits { bits: 14, towers: 1 },
-            roots: Vec::new(),
+            modulus: ModulusSpec::Bits(14),
+            root: None,
             plan: PlanChoice::Best,
         };
         // The prime of many textbooks, the largest of 14 bits that is 1 mod 2048.
         let request = spec.request().unwrap();
-        let [Ring { modulus: 12289, root }] = request.rings[..] else { panic!("{:?}", request.rings) };
-        assert!(number::check_root(12289, 1024, root).is_ok());
-        let add = KernelSpec { function: Function::Add, modulus: ModulusSpec::Values(vec![15]), ..spec };
-        assert_eq!(add.request().unwrap().rings, [Ring { modulus: 15, root: 0 }]);
+        assert_eq!(request.modulus, 12289);
+        assert!(number::check_root(12289, 1024, request.root).is_ok());
+        let add = KernelSpec { function: Function::Add, modulus: ModulusSpec::Value(15), ..spec };
+        assert_eq!(add.request().unwrap().root, 0);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use b512_asm::{Program, assemble};
 use codegen::Request;
-use reports::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute, outputs, pending};
+use reports::sweep::outputs::Outputs;
+use reports::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute};
 use sim::Machine;
 use std::fs;
 use std::path::Path;
@@ -23,12 +24,19 @@ type Generator<'a> = &'a (dyn Fn(&Request, &Machine) -> Result<Program, String> 
 /// Runs what is left of a sweep, and says how many points that were.
 fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
     let mut journal = Journal::open(folder, shard, &plan.manifest).unwrap();
-    let points = pending(plan, shard, &journal, retry_failed);
     let seen = AtomicUsize::new(0);
     let count = |_: &Record| _ = seen.fetch_add(1, Ordering::Relaxed);
-    execute(plan, &points, &mut journal, generate, &count).unwrap();
-    assert_eq!(seen.into_inner(), points.len());
-    points.len()
+    let mut simulated = 0;
+    loop {
+        let points = journal.pending(plan, shard, retry_failed).points;
+        if points.is_empty() {
+            break;
+        }
+        execute(plan, &points, &mut journal, generate, &count).unwrap();
+        simulated += points.len();
+    }
+    assert_eq!(seen.into_inner(), simulated);
+    simulated
 }
 
 fn lines(folder: &Path) -> Vec<String> {
@@ -50,7 +58,7 @@ fn a_journal_cut_at_any_byte_of_its_last_lines_leads_to_the_same_results() {
         fs::write(&path, &journal[..cut]).unwrap();
         let missing = 4 - ends.iter().filter(|&&end| end < cut).count();
         let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).unwrap();
-        assert_eq!(pending(&plan, Shard::WHOLE, &journal, false).len(), missing, "cut at {cut}");
+        assert_eq!(journal.pending(&plan, Shard::WHOLE, false).points.len(), missing, "cut at {cut}");
         drop(journal);
         // Opening cut off what was torn; what is left and what runs again make the whole.
         if cut % 16 == 0 {
@@ -96,7 +104,7 @@ fn errors_wrong_results_and_panics_are_records() {
     assert!(error(2).starts_with("`c` differs from add at coefficient 0"), "{}", error(2));
     assert_eq!(records[3].status, Status::Ok);
     assert_eq!(results.failed(), 3);
-    outputs::write(folder, &results).unwrap();
+    Outputs::new(&results).unwrap().write(folder).unwrap();
     assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("a defect"));
 
     // They run again when asked to, and a success takes the place of the failure.

@@ -45,7 +45,8 @@ impl Area {
             instruction_memory: constants
                 .sram_mm2(f64::from(machine.frontend.instruction_memory_kib) * 1024.0),
             scalar_memory: constants.sram_mm2(f64::from(machine.sdm.size_kib) * 1024.0),
-            vdm: banks * (constants.sram_mm2(vdm_bytes / banks) + constants.vdm_bank_mm2),
+            vdm: banks
+                * (constants.sram_mm2(vdm_bytes / banks) + constants.vdm_bank_level_mm2 * banks.log2()),
             vrf: vrf_macros * constants.sram_mm2(vrf_bytes / vrf_macros),
             law: hples * constants.law_mm2,
             vbar: constants.vbar_mm2
@@ -134,14 +135,14 @@ mod tests {
 
     #[test]
     fn more_banks_cost_what_the_paper_prints_where_its_claims_agree() {
-        assert_near(area(4, 256).total() / area(4, 32).total(), 2.5, 0.09);
-        assert_near(area(256, 256).total() / area(256, 32).total(), 1.2, 0.07);
+        assert_near(area(4, 256).total() / area(4, 32).total(), 2.5, 0.05);
+        assert_near(area(256, 256).total() / area(256, 32).total(), 1.2, 0.02);
         for (few, many) in [(64, 128), (128, 256)] {
             let growth = area(128, many).total() / area(128, few).total();
             assert!((1.10..=1.24).contains(&growth), "{few}: {growth}");
         }
-        // From 32 to 64 banks the paper's 10% contradicts its factor 2.5 at 4 HPLEs.
+        // From 32 to 64 banks the paper's 10% contradicts its other areas.
         let growth = area(128, 64).total() / area(128, 32).total();
-        assert!((1.05..=1.10).contains(&growth), "{growth}");
+        assert!((1.04..=1.10).contains(&growth), "{growth}");
     }
 }

@@ -1,15 +1,44 @@
 //! The transform on the host's processor, as one would write it without an RPU.
 //!
-//! Radix 2, scalar, in place, Montgomery multiplication with prepared twiddle factors, no lazy
-//! bounds: any odd prime below 2^128. This is the baseline that the simulator's speed is measured
-//! against.
+//! [`Fast`] is the baseline of the RPU's speed-up: the fastest transform of this crate on the
+//! processor at hand, forward only. [`Ntt`] is the plain one, which the simulator's speed is measured
+//! against: radix 2, scalar, in place, Montgomery multiplication with prepared twiddle factors, no
+//! lazy bounds. [`Ntt64`] transforms words of 64 bits.
+//!
+//! All take any odd modulus with a root, and give the same results:
+//!
+//! ```
+//! use sim::cpu::{Fast, Ntt};
+//! use sim::modular::Modulus;
+//!
+//! // 3^8 = -1 mod 17.
+//! let (n, q, psi) = (8, 17, 3);
+//! let mut x = [3, 1, 4, 1, 5, 9, 2, 6];
+//! let mut y = x;
+//! Fast::new(n, q, psi)?.forward(&mut x);
+//! Ntt::new(Modulus::new(q)?, n, psi)?.forward(&mut y);
+//! assert_eq!(x, y);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use crate::modular::{Modulus, Prepared};
+mod fast;
+mod lazy;
+mod ntt64;
+#[cfg(test)]
+mod tests;
+
+pub use fast::{Fast, Kernel, forward_all};
+pub use ntt64::Ntt64;
+
+use crate::modular::{Modulus, ModulusError, Prepared};
 use thiserror::Error;
 
 /// Parameters that define no negacyclic transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum NttError {
+    /// No modulus.
+    #[error(transparent)]
+    Modulus(#[from] ModulusError),
     /// A length that is not a power of two.
     #[error("a transform of {0} points: the length must be a power of two and at least 2")]
     Length(usize),
@@ -22,6 +51,16 @@ pub enum NttError {
         modulus: u128,
         /// The length.
         n: usize,
+    },
+    /// A kernel that the processor lacks, or that cannot do this transform.
+    #[error("no kernel `{kernel}` for {n} points modulo {modulus:#x} on this processor")]
+    Unavailable {
+        /// The kernel asked for.
+        kernel: Kernel,
+        /// The length.
+        n: usize,
+        /// The modulus.
+        modulus: u128,
     },
 }
 
@@ -46,19 +85,15 @@ impl Ntt {
     /// # Errors
     /// Where `n` is no power of two from 2 on, or `root^n` is not -1.
     pub fn new(modulus: Modulus, n: usize, root: u128) -> Result<Self, NttError> {
-        if n < 2 || !n.is_power_of_two() {
-            return Err(NttError::Length(n));
-        }
-        let not_a_root = NttError::Root { root, modulus: modulus.value(), n };
-        if root >= modulus.value() || modulus.pow(root, n as u128) != modulus.neg(1) {
-            return Err(not_a_root);
-        }
+        check_root(&modulus, n, root)?;
         // root^n = -1 makes the root a unit; n, a power of two, is one in every odd modulus.
+        let not_a_root = NttError::Root { root, modulus: modulus.value(), n };
         let unit = |value| modulus.inverse(value).ok_or(not_a_root);
+        let prepared = |root| bit_reversed_powers(&modulus, n, root).into_iter().map(|w| modulus.prepare(w));
         Ok(Self {
             modulus,
-            forward: powers(&modulus, n, root),
-            inverse: powers(&modulus, n, unit(root)?),
+            forward: prepared(root).collect(),
+            inverse: prepared(unit(root)?).collect(),
             scale: modulus.prepare(unit(modulus.residue(n as u128))?),
         })
     }
@@ -115,44 +150,25 @@ impl Ntt {
     }
 }
 
+/// Checks that `root` defines a negacyclic transform of `n` points.
+fn check_root(q: &Modulus, n: usize, root: u128) -> Result<(), NttError> {
+    if n < 2 || !n.is_power_of_two() {
+        return Err(NttError::Length(n));
+    }
+    if root >= q.value() || q.pow(root, n as u128) != q.neg(1) {
+        return Err(NttError::Root { root, modulus: q.value(), n });
+    }
+    Ok(())
+}
+
 /// The powers 0 to n - 1 of `root`, in bit-reversed order.
-fn powers(q: &Modulus, n: usize, root: u128) -> Vec<Prepared> {
+fn bit_reversed_powers(q: &Modulus, n: usize, root: u128) -> Vec<u128> {
     let root = q.prepare(root);
-    let mut table = vec![Prepared::default(); n];
-    let mut power = q.residue(1);
+    let mut table = vec![0; n];
+    let mut power = 1;
     for exponent in 0..n {
-        table[exponent.reverse_bits() >> (usize::BITS - n.ilog2())] = q.prepare(power);
+        table[exponent.reverse_bits() >> (usize::BITS - n.ilog2())] = power;
         power = q.mul_prepared(power, root);
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn four_points_modulo_seventeen_are_the_definition() {
-        // psi = 2 is a primitive eighth root of unity: 2^4 = -1 mod 17.
-        let q = Modulus::new(17).unwrap();
-        let ntt = Ntt::new(q, 4, 2).unwrap();
-        let x = [3, 1, 4, 15];
-        let at = |point: u128| x.iter().rev().fold(0, |sum, &c| (sum * point + c) % 17);
-        // The exponents 2 bitrev(i) + 1 are 1, 5, 3, 7.
-        let expected = [at(2), at(15), at(8), at(9)];
-        let mut y = x;
-        ntt.forward(&mut y);
-        assert_eq!(y, expected);
-        ntt.inverse(&mut y);
-        assert_eq!(y, x);
-    }
-
-    #[test]
-    fn what_is_no_transform_is_refused() {
-        let q = Modulus::new(17).unwrap();
-        assert_eq!(Ntt::new(q, 6, 2).unwrap_err(), NttError::Length(6));
-        assert_eq!(Ntt::new(q, 1, 16).unwrap_err(), NttError::Length(1));
-        assert_eq!(Ntt::new(q, 4, 4).unwrap_err(), NttError::Root { root: 4, modulus: 17, n: 4 });
-        assert_eq!(Ntt::new(q, 4, 19).unwrap_err(), NttError::Root { root: 19, modulus: 17, n: 4 });
-    }
 }

@@ -5,7 +5,7 @@ use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Instr, Op, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
-/// How often the elements of a program's vectors pass each unit.
+/// How often the elements of a program's vectors pass each unit, and its instructions the front end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Events {
     /// Modular multiplications.
@@ -20,6 +20,8 @@ pub struct Events {
     pub vbar_elements: u64,
     /// Elements through the shuffle crossbar.
     pub sbar_elements: u64,
+    /// Instructions fetched, decoded and dispatched.
+    pub instructions: u64,
 }
 
 impl Events {
@@ -41,6 +43,7 @@ impl Events {
             Op::Bfly | Op::Gsbfly => (1, 2),
             _ => (0, 0),
         };
+        self.instructions += 1;
         self.multiplications += multiplications * length;
         self.additions += additions * length;
         let registers = (instr.vector_reads().len() + instr.vector_writes().len()) as u64;
@@ -74,6 +77,8 @@ pub struct Energy {
     pub vbar: f64,
     /// The shuffle crossbar.
     pub sbar: f64,
+    /// The instruction memory and the front end.
+    pub front_end: f64,
 }
 
 impl Energy {
@@ -86,12 +91,20 @@ impl Energy {
             vdm: uj(events.vdm_accesses, constants.vdm_access_pj),
             vbar: uj(events.vbar_elements, constants.vbar_element_pj),
             sbar: uj(events.sbar_elements, constants.sbar_element_pj),
+            front_end: uj(events.instructions, constants.instruction_pj),
         }
     }
 
     /// Name, as in the fields, and energy of each component, in the order of the fields.
-    pub const fn components(&self) -> [(&'static str, f64); 5] {
-        [("law", self.law), ("vrf", self.vrf), ("vdm", self.vdm), ("vbar", self.vbar), ("sbar", self.sbar)]
+    pub const fn components(&self) -> [(&'static str, f64); 6] {
+        [
+            ("law", self.law),
+            ("vrf", self.vrf),
+            ("vdm", self.vdm),
+            ("vbar", self.vbar),
+            ("sbar", self.sbar),
+            ("front_end", self.front_end),
+        ]
     }
 
     /// The sum of the components.

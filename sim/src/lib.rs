@@ -2,13 +2,15 @@
 //!
 //! [`machine`] describes a machine, [`functional`] executes a program's instructions on data,
 //! [`timing`] says in which cycle each of them happens. The last two are independent: timing
-//! touches no data. [`area`] and [`energy`] follow from the machine's [`tech`]nology. The crate does
-//! no terminal input or output.
+//! touches no data. [`area`] and [`energy`] follow from the machine's [`tech`]nology; [`hbm`] puts
+//! many runs and their off-chip transfers one after the other. The crate does no terminal input or
+//! output.
 
 pub mod area;
 pub mod cpu;
 pub mod energy;
 pub mod functional;
+pub mod hbm;
 pub mod machine;
 pub mod modular;
 pub mod tech;
@@ -17,6 +19,6 @@ pub mod trace;
 
 pub use area::Area;
 pub use energy::{Energy, Events};
-pub use machine::{ConfigError, FitError, Machine, MachineFile, Override};
+pub use machine::{Change, ConfigError, FitError, Machine, MachineBase, MachineFile, Override};
 pub use tech::Technology;
 pub use trace::Trace;

@@ -20,7 +20,7 @@
 //! jumps even of masks, unless told that the condition is unpredictable.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod ifma;
+pub(crate) mod wide;
 
 use thiserror::Error;
 
@@ -144,6 +144,17 @@ impl Modulus {
         power
     }
 
+    /// The quotient and the rest of `a 2^shift` by q, for an `a` below q and a `shift` up to 128.
+    pub(crate) fn divide(&self, a: u128, shift: u32) -> (u128, u128) {
+        let (dividend, rest) = match shift {
+            // The Montgomery form of a; the lowest 128 bits of the dividend are zero.
+            128 => (0, self.prepare(a).0),
+            _ => (a << shift, self.mul(a, self.residue(1 << shift))),
+        };
+        // The division of the difference is exact, and the quotient below 2^128.
+        (dividend.wrapping_sub(rest).wrapping_mul(self.q_inverse), rest)
+    }
+
     /// `a^-1 mod q`, or `None` where `a` and q have a common factor. q need not be prime.
     pub fn inverse(&self, a: u128) -> Option<u128> {
         // Euclid's algorithm on (q, a); s and t are the coefficients of a, modulo q.
@@ -220,6 +231,19 @@ fn inverse_mod_2_128(q: u128) -> u128 {
         bits *= 2;
     }
     inverse
+}
+
+/// `a` where that is below `b`, else `a - b`.
+#[inline(always)]
+pub(crate) fn subtract_if_not_below(a: u128, b: u128) -> u128 {
+    let (difference, borrow) = sub_with_mask(a, b);
+    difference.wrapping_add(b & borrow)
+}
+
+/// The high half of the 256-bit product of `a` and `b`.
+#[inline(always)]
+pub(crate) fn mul_high(a: u128, b: u128) -> u128 {
+    mul_wide(a, b).0
 }
 
 /// The 256-bit product of `a` and `b`, as its high and its low half.

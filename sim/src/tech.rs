@@ -40,8 +40,9 @@ pub struct AreaConstants {
     pub sram_um2_per_byte: f64,
     /// A LAW engine.
     pub law_mm2: f64,
-    /// A VDM bank beyond its macro.
-    pub vdm_bank_mm2: f64,
+    /// A VDM bank beyond its macro, for each doubling of the banks: the network that reaches `b`
+    /// banks has log2(b) levels.
+    pub vdm_bank_level_mm2: f64,
     /// The vector crossbar at 128 HPLEs and 128 banks.
     pub vbar_mm2: f64,
     /// The factor by which the vector crossbar grows where HPLEs double.
@@ -56,7 +57,7 @@ pub struct AreaConstants {
     pub sbar_growth_beyond_128: f64,
 }
 
-/// What one element costs at each unit that it passes, in pJ.
+/// What events cost, in pJ: one element at each unit that it passes, and one instruction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyConstants {
@@ -72,6 +73,8 @@ pub struct EnergyConstants {
     pub vbar_element_pj: f64,
     /// A passage through the shuffle crossbar.
     pub sbar_element_pj: f64,
+    /// An instruction's way from the instruction memory to its pipe.
+    pub instruction_pj: f64,
 }
 
 impl Technology {

@@ -1,6 +1,8 @@
 //! The command line as scripts and people use it.
 
 mod common;
+mod crosscheck;
 mod programs;
 mod refuse;
+mod reproduce;
 mod sweep;

@@ -10,7 +10,7 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 
-use super::{Argument, Mode, Shape, argument_pointers};
+use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
 use crate::Error;
 
 /// A context with the one stream that all work of a device goes through.
@@ -152,34 +152,113 @@ impl Cuda {
             self.stream.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(driver("ending a graph"));
         outcome?;
         let graph = graph?.ok_or(Error::Driver { call: "ending a graph", code: "no graph".into() })?;
-        Ok(Graph { graph, stream: self.stream.clone() })
+        Ok(Graph::Recorded(graph))
     }
-}
 
-/// Launches recorded by [`super::Device::record`], which can be replayed at the cost of one launch.
-pub(crate) struct Graph {
-    graph: CudaGraph,
-    stream: Arc<CudaStream>,
-}
+    /// A graph of kernels that each wait for those that `dependencies` names by their position, all of them before it.
+    pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        let mut built = Built {
+            graph: std::ptr::null_mut(),
+            executable: std::ptr::null_mut(),
+            stream: self.stream.clone(),
+        };
+        // SAFETY: the graph goes to a place of its own.
+        unsafe { sys::cuGraphCreate(&raw mut built.graph, 0) }
+            .result()
+            .map_err(driver("creating a graph"))?;
+        let mut nodes: Vec<sys::CUgraphNode> = Vec::with_capacity(launches.len());
+        for (launch, before) in launches.iter().zip(dependencies) {
+            let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
+            let mut pointers = argument_pointers(&launch.arguments);
+            // SAFETY: the structure is plain data for which all zeros are valid.
+            let mut node: sys::CUDA_KERNEL_NODE_PARAMS = unsafe { std::mem::zeroed() };
+            node.func = function.cu_function();
+            [node.gridDimX, node.gridDimY, node.gridDimZ] = launch.shape.grid;
+            (node.blockDimX, node.blockDimY, node.blockDimZ) = (launch.shape.threads, 1, 1);
+            node.sharedMemBytes = launch.shape.shared;
+            node.kernelParams = pointers.as_mut_ptr();
+            let before: Vec<_> = before.iter().map(|&position| nodes[position]).collect();
+            let mut added = std::ptr::null_mut();
+            // SAFETY: all nodes are of this graph, and the driver copies the arguments.
+            unsafe {
+                sys::cuGraphAddKernelNode_v2(
+                    &raw mut added,
+                    built.graph,
+                    before.as_ptr(),
+                    before.len(),
+                    &raw const node,
+                )
+            }
+            .result()
+            .map_err(driver("adding a kernel to a graph"))?;
+            nodes.push(added);
+        }
+        // SAFETY: the graph is complete.
+        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut built.executable, built.graph, 0) }
+            .result()
+            .map_err(driver("instantiating a graph"))?;
+        Ok(Graph::Built(built))
+    }
 
-impl Graph {
-    /// Replays the graph `times` times and returns the device time of one replay, in microseconds.
-    ///
-    /// # Errors
-    /// [`Error::Driver`].
-    pub(crate) fn time(&self, times: u32) -> Result<f64, Error> {
+    /// The device time from the beginning of `work` to its end, in microseconds, the device's waiting for launches included.
+    pub(crate) fn elapsed(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         let event = || {
             self.stream
                 .record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))
                 .map_err(driver("recording an event"))
         };
         let begin = event()?;
-        for _ in 0..times {
-            self.graph.launch().map_err(driver("launching a graph"))?;
-        }
+        work()?;
         let end = event()?;
         let milliseconds = begin.elapsed_ms(&end).map_err(driver("reading an event"))?;
-        Ok(f64::from(milliseconds) * 1e3 / f64::from(times))
+        Ok(f64::from(milliseconds) * 1e3)
+    }
+}
+
+/// Launches that can be replayed at the cost of one launch. It must not outlive what the launches use.
+pub(crate) enum Graph {
+    /// Recorded by [`super::Device::record`]: one after the other.
+    Recorded(CudaGraph),
+    /// Built by [`super::Device::build`].
+    Built(Built),
+}
+
+impl Graph {
+    /// Starts all launches, after everything launched before.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub(crate) fn launch(&self) -> Result<(), Error> {
+        match self {
+            Graph::Recorded(graph) => graph.launch(),
+            Graph::Built(built) => {
+                // SAFETY: the executable graph and the stream live.
+                unsafe { sys::cuGraphLaunch(built.executable, built.stream.cu_stream()) }.result()
+            }
+        }
+        .map_err(driver("launching a graph"))
+    }
+}
+
+/// A graph made node by node.
+pub(crate) struct Built {
+    graph: sys::CUgraph,
+    executable: sys::CUgraphExec,
+    stream: Arc<CudaStream>,
+}
+
+impl Drop for Built {
+    fn drop(&mut self) {
+        // SAFETY: each was made once or is null. Nobody is left to tell of a failure.
+        unsafe {
+            if !self.executable.is_null() {
+                let _ = sys::cuGraphExecDestroy(self.executable);
+            }
+            if !self.graph.is_null() {
+                let _ = sys::cuGraphDestroy(self.graph);
+            }
+        }
     }
 }
 

@@ -6,11 +6,12 @@ mod cuda;
 mod emulated;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::Error;
 
-use cuda::Graph;
+pub(crate) use cuda::Graph;
 
 /// A place to run kernels. Cloning is cheap and gives the same device.
 #[derive(Clone)]
@@ -110,21 +111,18 @@ impl Device {
     /// Starts a kernel; on a GPU it runs after everything launched before.
     ///
     /// # Safety
-    /// `arguments` must be what the kernel's parameters are, in order, and its pointers must stay valid until the kernel has
-    /// ended, for all that the kernel reads and writes with this grid.
-    pub(crate) unsafe fn launch(
-        &self,
-        kernel: &Kernel,
-        shape: Shape,
-        arguments: &[Argument],
-    ) -> Result<(), Error> {
-        match (&*self.backend, kernel) {
+    /// The launch's arguments must be what the kernel's parameters are, in order, and its pointers must stay valid until the
+    /// kernel has ended, for all that the kernel reads and writes with this grid.
+    pub(crate) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<(), Error> {
+        match (&*self.backend, launch.kernel) {
             // SAFETY: the caller's promise.
             (Backend::Cuda(cuda), Kernel::Cuda(function)) => unsafe {
-                cuda.launch(function, shape, arguments)
+                cuda.launch(function, launch.shape, &launch.arguments)
             },
             // SAFETY: the caller's promise.
-            (Backend::Emulated(_), Kernel::Emulated(entry)) => unsafe { entry.launch(shape, arguments) },
+            (Backend::Emulated(_), Kernel::Emulated(entry)) => unsafe {
+                entry.launch(launch.shape, &launch.arguments)
+            },
             _ => Err(foreign_buffer()),
         }
     }
@@ -134,13 +132,40 @@ impl Device {
     /// # Errors
     /// [`Error::Unsupported`] on an emulated device; any error of `work`.
     pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+        self.cuda("recording a graph")?.record(work)
+    }
+
+    /// A graph of ordinary launches that each wait for those that `dependencies` names by their position, all before it. The
+    /// graph must not outlive what the launches use.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
+        self.cuda("building a graph")?.build(launches, dependencies)
+    }
+
+    /// The device time of what `work` launches, in microseconds.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on an emulated device; any error of `work`.
+    pub(crate) fn elapsed(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
+        self.cuda("timing")?.elapsed(work)
+    }
+
+    /// The CUDA device, for what an emulated one has not.
+    fn cuda(&self, what: &str) -> Result<&cuda::Cuda, Error> {
         match &*self.backend {
-            Backend::Cuda(cuda) => cuda.record(work),
+            Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
-                what: "recording a graph on the emulated device".into(),
+                what: format!("{what} on the emulated device"),
                 instead: "graphs and timings need a CUDA device".into(),
             }),
         }
+    }
+
+    /// Whether kernels run on the CPU.
+    pub fn is_emulated(&self) -> bool {
+        matches!(&*self.backend, Backend::Emulated(_))
     }
 
     /// Waits for everything launched on this device.
@@ -215,6 +240,23 @@ impl Buffer {
     pub(crate) fn pointer_at(&self, bytes: usize) -> Argument {
         Argument(self.pointer().0 + bytes as u64)
     }
+
+    /// The addresses of `bytes` bytes from `start` on.
+    pub(crate) fn region(&self, start: usize, bytes: usize) -> Range<u64> {
+        let begin = self.pointer_at(start).0;
+        begin..begin + bytes as u64
+    }
+}
+
+/// A kernel with everything that it takes to start it.
+pub(crate) struct Launch<'a> {
+    pub kernel: &'a Kernel,
+    pub shape: Shape,
+    pub arguments: Vec<Argument>,
+    /// The addresses that it only reads, among those that some launch writes: tables do not matter.
+    pub reads: Vec<Range<u64>>,
+    /// The addresses that it writes, and may read.
+    pub writes: Vec<Range<u64>>,
 }
 
 /// A kernel argument: an address or a 32-bit number (read from the low half).

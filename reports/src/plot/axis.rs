@@ -39,6 +39,33 @@ impl Axis {
         Some(axis)
     }
 
+    /// A linear axis for `values`, all finite; `None` if there are none.
+    pub(super) fn linear(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let low = values.clone().min_by(f64::total_cmp)?;
+        let high = values.max_by(f64::total_cmp)?;
+        let span = if high > low { high - low } else { high.abs().max(1.0) };
+        Some(Self { scale: Scale::Linear, low: low - MARGIN * span, high: high + MARGIN * span })
+    }
+
+    /// A linear axis from 0 to `high`, with room for a label above it.
+    pub(super) fn from_zero(high: f64) -> Self {
+        Self { scale: Scale::Linear, low: 0.0, high: high * (1.0 + 2.0 * MARGIN) }
+    }
+
+    /// A logarithmic axis for the positive ones of `values`, from the power of ten below them, with
+    /// room for a label above them; `None` if there are none.
+    pub(super) fn decades_around(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let positive = values.filter(|value| *value > 0.0);
+        let low = positive.clone().min_by(f64::total_cmp)?.log10().floor();
+        let high = positive.max_by(f64::total_cmp)?.log10();
+        Some(Self { scale: Scale::Logarithmic, low, high: high + 2.0 * MARGIN * (high - low).max(0.5) })
+    }
+
+    /// Where a value lies between the ends of the axis: 0 at its lower, 1 at its upper end.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        (self.position(value) - self.low) / (self.high - self.low)
+    }
+
     /// Where a value lies.
     fn position(&self, value: f64) -> f64 {
         match self.scale {
@@ -100,8 +127,7 @@ impl Ranged for Axis {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        let share = (self.position(*value) - self.low) / (self.high - self.low);
-        from + (share * f64::from(to - from)).round() as i32
+        from + (self.share(*value) * f64::from(to - from)).round() as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {

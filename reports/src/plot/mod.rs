@@ -1,14 +1,26 @@
-//! Charts of two costs with their Pareto front, as SVG and PNG.
+//! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells.
 //!
-//! [`Chart`] is the content; [`svg`] and [`png()`] draw it. Both go through one drawing routine, so
-//! that they differ in their medium only.
+//! A [`Figure`] is the content: one [`Panel`] or several. [`Figure::svg`] and [`Figure::png`] draw
+//! it through one routine, so that they differ in their medium only. Series differ in shape or
+//! hatching as well as in colour, so that a grey print can be read.
 
 mod axis;
-mod draw;
+mod bars;
+mod canvas;
+mod frame;
+mod heat;
 mod labels;
+mod lines;
+mod scatter;
 
-use draw::Medium;
-use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+pub use bars::{Bar, Bars, Stacking};
+pub use heat::Heat;
+pub use lines::{Line, Lines};
+
+use canvas::{Canvas, Medium, backend};
+use labels::Rect;
+use plotters::coord::Shift;
+use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
 use thiserror::Error;
 
 /// A scatter chart of designs.
@@ -79,7 +91,7 @@ pub enum PlotError {
 /// The most series that are told apart; where there are more, all designs look alike.
 pub const MAX_SERIES: usize = 8;
 
-/// Width and height of a chart in points.
+/// Width and height of a [`Chart`] on its own, in points.
 const SIZE: (u32, u32) = (960, 640);
 /// Pixels per point in a PNG.
 const PIXELS: u32 = 2;
@@ -90,41 +102,122 @@ const OVERSAMPLING: u32 = 2;
 /// as a share of the font's size: the bitmap backend takes a text for higher than it is.
 const BITMAP_SINK: f64 = 0.2;
 
-/// Draws the chart as an SVG document.
+/// One drawing with its title, axes and legend.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Panel {
+    /// Designs of two costs.
+    Scatter(Chart),
+    /// Bars over categories.
+    Bars(Bars),
+    /// Lines over numbers.
+    Lines(Lines),
+    /// A map of cells.
+    Heat(Heat),
+}
+
+/// Panels of one size in rows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Figure {
+    /// Panels in a row, at least 1.
+    pub columns: usize,
+    /// Width and height of a panel, in points.
+    pub panel: (u32, u32),
+    /// The panels, row by row.
+    pub panels: Vec<Panel>,
+}
+
+impl From<Chart> for Figure {
+    fn from(chart: Chart) -> Self {
+        Self { columns: 1, panel: SIZE, panels: vec![Panel::Scatter(chart)] }
+    }
+}
+
+impl Figure {
+    /// Width and height, in points.
+    fn size(&self) -> (u32, u32) {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns).max(1);
+        (self.panel.0 * columns as u32, self.panel.1 * rows as u32)
+    }
+
+    /// Draws the figure as an SVG document.
+    ///
+    /// # Errors
+    /// Where a panel has nothing to draw.
+    pub fn svg(&self) -> Result<String, PlotError> {
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
+        self.draw(&area, Medium { scale: 1, sink: 0.0 })?;
+        drop(area);
+        Ok(text)
+    }
+
+    /// Draws the figure as a PNG file.
+    ///
+    /// # Errors
+    /// Where a panel has nothing to draw.
+    pub fn png(&self) -> Result<Vec<u8>, PlotError> {
+        let (width, height) = self.size();
+        let (width, height) = (width * PIXELS, height * PIXELS);
+        let large = (width * OVERSAMPLING, height * OVERSAMPLING);
+        let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
+        let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
+        self.draw(&area, Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK })?;
+        drop(area);
+
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let backend = |error: png::EncodingError| PlotError::Backend(error.to_string());
+        let mut writer = encoder.write_header().map_err(backend)?;
+        writer.write_image_data(&average(&pixels, width as usize)).map_err(backend)?;
+        writer.finish().map_err(backend)?;
+        Ok(file)
+    }
+
+    fn draw<DB: DrawingBackend>(
+        &self,
+        page: &DrawingArea<DB, Shift>,
+        medium: Medium,
+    ) -> Result<(), PlotError> {
+        page.fill(&WHITE).map_err(backend)?;
+        let canvas = Canvas::new(page, medium);
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let areas = page.split_evenly((self.panels.len().div_ceil(columns).max(1), columns));
+        for (panel, area) in self.panels.iter().zip(&areas) {
+            let (x, y) = area.get_pixel_range();
+            let region = Rect {
+                x: x.start.into(),
+                y: y.start.into(),
+                width: (x.end - x.start).into(),
+                height: (y.end - y.start).into(),
+            };
+            match panel {
+                Panel::Scatter(chart) => scatter::draw(&canvas, area, chart)?,
+                Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
+                Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
+                Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,
+            }
+        }
+        page.present().map_err(backend)
+    }
+}
+
+/// Draws a chart of its own as an SVG document.
 ///
 /// # Errors
 /// Where there is no point.
 pub fn svg(chart: &Chart) -> Result<String, PlotError> {
-    let mut text = String::new();
-    draw::chart(
-        &SVGBackend::with_string(&mut text, SIZE).into_drawing_area(),
-        chart,
-        Medium { scale: 1, sink: 0.0 },
-    )?;
-    Ok(text)
+    Figure::from(chart.clone()).svg()
 }
 
-/// Draws the chart as a PNG file.
+/// Draws a chart of its own as a PNG file.
 ///
 /// # Errors
 /// Where there is no point.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
-    let (width, height) = (SIZE.0 * PIXELS, SIZE.1 * PIXELS);
-    let large = (width * OVERSAMPLING, height * OVERSAMPLING);
-    let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-    draw::chart(&area, chart, Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK })?;
-    drop(area);
-
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let backend = |error: png::EncodingError| PlotError::Backend(error.to_string());
-    let mut writer = encoder.write_header().map_err(backend)?;
-    writer.write_image_data(&average(&pixels, width as usize)).map_err(backend)?;
-    writer.finish().map_err(backend)?;
-    Ok(file)
+    Figure::from(chart.clone()).png()
 }
 
 /// An RGB image of `width` pixels, each the mean of a square of [`OVERSAMPLING`]^2 pixels.

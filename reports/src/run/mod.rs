@@ -1,13 +1,15 @@
 //! One program on one machine: execution, comparison with the golden model, timing, report.
 
+mod diff;
 mod inputs;
 mod report;
 mod table;
 
+pub use diff::{Compared, Comparison, Delta};
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use report::{
-    Bounds, Claim, Instructions, MODEL_BLAKE3, RunReport, SCHEMA, Simulator, TimingReport, Utilisation,
-    Waits, program_blake3,
+    Bounds, Claim, Instructions, MODEL_BLAKE3, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport,
+    Utilisation, Waits, program_blake3,
 };
 pub use table::table;
 
@@ -101,7 +103,7 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// faults, or the result is not what the golden model says.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     machine.check_fits(program)?;
-    let mut report = RunReport::new(program, machine);
+    let mut report = RunReport::new(&ProgramFacts::of(program), machine);
     let mut outputs = BTreeMap::new();
     let begin = Instant::now();
     let mut simulated = 0;

@@ -160,16 +160,41 @@ pub fn program_blake3(program: &Program) -> String {
     blake3::hash(&bytes).to_hex().to_string()
 }
 
+/// What a report says of a program whatever the machine: computed once where many machines run it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramFacts {
+    /// The program's name.
+    pub name: String,
+    /// What [`program_blake3`] says.
+    pub blake3: String,
+    /// What the program says it computes.
+    pub computes: Vec<Claim>,
+    /// What its instructions do.
+    pub events: Events,
+}
+
+impl ProgramFacts {
+    /// The facts of a program.
+    pub fn of(program: &Program) -> Self {
+        Self {
+            name: program.name.clone(),
+            blake3: program_blake3(program),
+            computes: program.equations.iter().map(Claim::from).collect(),
+            events: Events::of(program),
+        }
+    }
+}
+
 impl RunReport {
     /// The report of a program that has not run yet: no cycles, nothing checked.
-    pub fn new(program: &Program, machine: &Machine) -> Self {
+    pub fn new(program: &ProgramFacts, machine: &Machine) -> Self {
         let area = Area::of(machine);
-        let energy = Energy::of(&machine.technology.energy, &Events::of(program));
+        let energy = Energy::of(&machine.technology.energy, &program.events);
         Self {
             schema: SCHEMA,
             program: program.name.clone(),
-            program_blake3: program_blake3(program),
-            computes: program.equations.iter().map(Claim::from).collect(),
+            program_blake3: program.blake3.clone(),
+            computes: program.computes.clone(),
             seed: None,
             checked: false,
             timing: None,

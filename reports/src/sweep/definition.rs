@@ -4,7 +4,7 @@
 //! name = "latency"                   # for the results
 //! title = "Multiplier latency"       # for the chart; made of kernel, n and modulus, if left out
 //! machine = "rpu-128x128"            # a built-in machine, or a file's path relative to this one
-//! schedule_for = "machine"           # or "base", see `ScheduleFor`
+//! schedule_for = "machine"           # or "base", or a list of keys, see `ScheduleFor`
 //! seed = 0                           # of the data with which programs are checked
 //! kernel = "ntt"                     # what all points share ...
 //! n = 65536
@@ -24,15 +24,23 @@
 //! points = 6
 //! seed = 1
 //!
+//! [halving]                          # small rings first, see `Halving`
+//! objective = "pareto"
+//! keep = 0.5
+//! rungs = [1024, 4096]
+//!
 //! [[reference]]                      # results from elsewhere, shown in the chart
 //! label = "paper"
 //! time_us = 6.7
 //! area_mm2 = 20.5
+//! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
 //! The keys that vary are `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a
 //! machine file. The last grid axis varies fastest; then come the zipped rows, then the list.
 
+use super::halving::Halving;
+use super::plan::{Source, Workload};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -68,15 +76,18 @@ pub struct Definition {
     pub(super) kernel: Vec<Setting>,
     /// What all points share, of the keys of the machine.
     pub(super) overrides: Vec<Override>,
+    /// The same as it was given on the command line, with settings of the kernel.
+    pub(super) changes: Vec<String>,
     axes: Vec<Axis>,
     sample: Option<Sample>,
+    /// How points are dropped before they are simulated in full.
+    pub halving: Option<Halving>,
     /// Results from elsewhere.
     pub references: Vec<Reference>,
 }
 
 /// Which machine the programs of a sweep are scheduled for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ScheduleFor {
     /// Each point has a program of its own, scheduled for the machine on which it runs.
     #[default]
@@ -84,6 +95,9 @@ pub enum ScheduleFor {
     /// All points run the program for the base machine: this shows what a change of the machine
     /// does to a given program.
     Base,
+    /// The program is for the base machine with the point's values of these keys; the other keys
+    /// that vary change the machine below a given program.
+    Keys(Vec<String>),
 }
 
 /// A result from elsewhere, shown beside the sweep's.
@@ -96,6 +110,24 @@ pub struct Reference {
     pub time_us: f64,
     /// Area.
     pub area_mm2: f64,
+    /// The kernel that it is about; without it, whatever the sweep has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The same for the ring's degree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    /// The same for the size of the modulus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modulus_bits: Option<u64>,
+}
+
+impl Reference {
+    /// Whether it can be compared with results of a workload.
+    pub(super) fn is_about(&self, workload: &Workload) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)
+            && self.n.is_none_or(|n| n == workload.n)
+            && self.modulus_bits.is_none_or(|bits| bits == workload.modulus_bits)
+    }
 }
 
 /// A key with a value, and where it stands in the definition.
@@ -122,7 +154,7 @@ struct Sample {
 /// The keys that describe the kernel, not the machine.
 pub(super) const KERNEL_KEYS: [&str; 5] = ["kernel", "n", "modulus_bits", "modulus", "plan"];
 
-const TOP_KEYS: [&str; 11] = [
+const TOP_KEYS: [&str; 12] = [
     "name",
     "title",
     "machine",
@@ -132,6 +164,7 @@ const TOP_KEYS: [&str; 11] = [
     "zip",
     "list",
     "sample",
+    "halving",
     "reference",
     "kernel",
 ];
@@ -153,21 +186,31 @@ impl Definition {
             seed: 0,
             kernel: Vec::new(),
             overrides: Vec::new(),
+            changes: Vec::new(),
             axes: Vec::new(),
             sample: None,
+            halving: None,
             references: Vec::new(),
         };
         let table = DeTable::parse(text).map_err(|error| definition.toml_error(0..text.len(), &error))?;
         let (mut zip, mut list) = (Axis::new(), Axis::new());
+        let mut scheduled_spans = Vec::new();
         for (key, value) in in_order(table.into_inner()) {
             let span = value.span();
             match key.get_ref().as_ref() {
                 "name" => definition.name = definition.read(value)?,
                 "title" => definition.title = definition.read(value)?,
                 "machine" => definition.machine = definition.read(value)?,
-                "schedule_for" => definition.schedule_for = definition.read(value)?,
+                "schedule_for" => {
+                    (definition.schedule_for, scheduled_spans) = definition.schedule_for(value)?;
+                }
                 "seed" => definition.seed = definition.read(value)?,
                 "sample" => definition.sample = Some(definition.read(value)?),
+                "halving" => {
+                    let halving: Halving = definition.read(value)?;
+                    halving.check().map_err(|(message, help)| definition.error(span, message, help))?;
+                    definition.halving = Some(halving);
+                }
                 "reference" => definition.references = definition.read(value)?,
                 "grid" => {
                     for (key, values) in definition.columns(value)? {
@@ -190,6 +233,19 @@ impl Definition {
         }
         definition.axes.extend([zip, list].into_iter().filter(|axis| !axis.is_empty()));
         definition.check_axes()?;
+        definition.check_scheduled_keys(&scheduled_spans)?;
+        Ok(definition)
+    }
+
+    /// Reads a definition again, with the keys that the command line had set.
+    ///
+    /// # Errors
+    /// As [`Definition::parse`] and [`Definition::set`].
+    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let mut definition = Self::parse(&source.file, &source.text)?;
+        for change in &source.changes {
+            definition.set(&Override::parse(change)?)?;
+        }
         Ok(definition)
     }
 
@@ -205,6 +261,7 @@ impl Definition {
             let message = format!("`-p {key}={}` sets a key that the sweep varies", change.value());
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
         }
+        self.changes.push(format!("{key}={}", change.value()));
         if KERNEL_KEYS.contains(&key) {
             if key != "plan" {
                 // They are about the kernel that the file names.
@@ -218,6 +275,11 @@ impl Definition {
             self.overrides.push(change.clone());
         }
         Ok(())
+    }
+
+    /// All that it takes to read the definition again.
+    pub(super) fn source(&self) -> Source {
+        Source { file: self.file.clone(), text: self.text.clone(), changes: self.changes.clone() }
     }
 
     /// The keys that vary, in the order of their first appearance.
@@ -308,6 +370,49 @@ impl Definition {
                 "write a number, true or false, or a text in quotes",
             )),
             plain => Ok(plain),
+        }
+    }
+
+    /// What `schedule_for` says, and where each key stands that it names.
+    fn schedule_for(
+        &self,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<(ScheduleFor, Vec<Range<usize>>), ConfigError> {
+        let span = value.span();
+        let wrong = |span| {
+            let help = "write \"machine\", \"base\", or a list of keys such as [\"hple.count\"]";
+            self.error(span, "this says no machine to schedule for", help)
+        };
+        match value.into_inner() {
+            DeValue::String(name) if name == "machine" => Ok((ScheduleFor::Machine, Vec::new())),
+            DeValue::String(name) if name == "base" => Ok((ScheduleFor::Base, Vec::new())),
+            DeValue::Array(values) => {
+                let (mut keys, mut spans) = (Vec::new(), Vec::new());
+                for value in values {
+                    spans.push(value.span());
+                    match value.into_inner() {
+                        DeValue::String(key) => keys.push(key.into_owned()),
+                        _ => return Err(wrong(spans[keys.len()].clone())),
+                    }
+                }
+                Ok((ScheduleFor::Keys(keys), spans))
+            }
+            _ => Err(wrong(span)),
+        }
+    }
+
+    /// A key of `schedule_for` that no axis has would change nothing.
+    fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), ConfigError> {
+        let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
+        let varying = self.varying();
+        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
+        match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
+            None => Ok(()),
+            Some((key, span)) => {
+                let message = format!("`{key}` is no key of the machine that the sweep varies");
+                let help = format!("those are {}", quoted(machine_keys()));
+                Err(self.error(span.clone(), message, help))
+            }
         }
     }
 
@@ -500,6 +605,16 @@ mod tests {
         assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
         assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
         assert!(error("x = ").starts_with("test.toml:1:"));
+        assert_eq!(
+            error("schedule_for = ['hple.count', 'vdm.banks']\n[grid]\nn = [1024]\nhple.count = [64]"),
+            "test.toml:1:31: `vdm.banks` is no key of the machine that the sweep varies; those are `hple.count`"
+        );
+        assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: this says no machine"));
+        assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: this says no machine"));
+        assert!(
+            error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending")
+        );
+        assert!(error("[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]").contains("speed"));
     }
 
     #[test]

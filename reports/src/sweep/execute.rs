@@ -1,19 +1,21 @@
 //! Simulating the points of a sweep in parallel.
 
+use super::check::{Checker, Job};
 use super::journal::{Journal, JournalError};
-use super::plan::{Plan, Shard};
+use super::plan::{Plan, PlannedPoint};
 use super::results::{Record, Status};
-use crate::run::{Execution, Options, RunReport, TimingReport};
-use b512_asm::{Equation, Function, Program};
+use crate::kernel::{KernelSpec, ModulusSpec};
+use crate::run::{ProgramFacts, RunReport, TimingReport};
+use b512_asm::{Function, Program};
 use codegen::Request;
-use codegen::golden;
 use codegen::number::NumberError;
 use rayon::prelude::*;
 use sim::{Machine, timing};
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Makes the program of a point, or says why there is none. [`generate`] is the one in use;
 /// tests have others.
@@ -27,19 +29,62 @@ pub fn generate(request: &Request, machine: &Machine) -> Result<Program, String>
     codegen::generate(request, machine).map(|kernel| kernel.program).map_err(|error| error.to_string())
 }
 
-/// The indices of the points of a shard that have yet to be simulated: those without a record,
-/// and with `retry_failed` also those that failed.
-pub fn pending(plan: &Plan, shard: Shard, journal: &Journal, retry_failed: bool) -> Vec<usize> {
-    let wanted = |index: &usize| match journal.status(&plan.points[*index].key) {
-        None => true,
-        Some(Status::Failed) => retry_failed,
-        Some(Status::Ok) => false,
-    };
-    (0..plan.points.len()).filter(|&index| shard.has(index)).filter(wanted).collect()
+/// Where the time of all threads went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spent {
+    /// Programs generated.
+    pub programs: u32,
+    /// Time in the code generator.
+    pub generation: Duration,
+    /// Programs executed on data.
+    pub executions: u32,
+    /// Time in the functional simulator, drawing the data included.
+    pub execution: Duration,
+    /// Results that the golden model computed.
+    pub answers: u32,
+    /// Time in the golden model.
+    pub golden: Duration,
+    /// Points simulated in time.
+    pub points: u32,
+    /// Time in the cycle model and for the report.
+    pub timing: Duration,
+}
+
+/// Adds up what is spent.
+#[derive(Default)]
+pub(super) struct Meter(Mutex<Spent>);
+
+impl Meter {
+    fn measure<T>(&self, work: impl FnOnce() -> T, part: fn(&mut Spent) -> (&mut u32, &mut Duration)) -> T {
+        let begin = Instant::now();
+        let done = work();
+        let elapsed = begin.elapsed();
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, time) = part(&mut spent);
+        *count += 1;
+        *time += elapsed;
+        done
+    }
+
+    fn generation<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.programs, &mut spent.generation))
+    }
+
+    pub(super) fn execution<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.executions, &mut spent.execution))
+    }
+
+    pub(super) fn golden<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.answers, &mut spent.golden))
+    }
+
+    fn timing<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.points, &mut spent.timing))
+    }
 }
 
 /// Simulates points in the current rayon pool and appends their records to the journal; each goes
-/// to `progress`, too.
+/// to `progress`, too. Says where the time went.
 ///
 /// A program that several points share is generated once. Every distinct program is executed and
 /// compared with the golden model once. Whatever goes wrong with a point becomes its record.
@@ -48,51 +93,114 @@ pub fn pending(plan: &Plan, shard: Shard, journal: &Journal, retry_failed: bool)
 /// Where the journal cannot be written.
 pub fn execute(
     plan: &Plan,
-    points: &[usize],
+    points: &[&PlannedPoint],
     journal: &mut Journal,
     generate: &Generate<'_>,
     progress: &(dyn Fn(&Record) + Sync),
-) -> Result<(), JournalError> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut by_program: HashMap<&str, usize> = HashMap::new();
-    for &index in points {
-        let group = *by_program.entry(&plan.points[index].program_key).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[group].push(index);
-    }
+) -> Result<Spent, JournalError> {
     let journal = Mutex::new(journal);
-    let checker = Checker::new(plan.seed);
-    let append = |index: usize, result: Result<RunReport, String>| {
-        let point = &plan.manifest.points[index];
+    let append = |record: Record| {
+        let line = record.line()?;
+        journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
+        progress(&record);
+        Ok(())
+    };
+    each(plan.seed, points, generate, &append)
+}
+
+/// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
+/// in the order of the sweep; nothing is written.
+pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
+    let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+    let known = Mutex::new(HashMap::new());
+    let keep = |record: Record| {
+        known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key.clone(), record);
+        Ok::<_, Infallible>(())
+    };
+    let Ok(_) = each(plan.seed, &points, generate, &keep);
+    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    points.iter().map(|point| known[&point.key].clone()).collect()
+}
+
+/// Simulates points and hands the record of each to `done`, in the order in which they end.
+fn each<E: Send>(
+    seed: u64,
+    points: &[&PlannedPoint],
+    generate: &Generate<'_>,
+    done: &(dyn Fn(Record) -> Result<(), E> + Sync),
+) -> Result<Spent, E> {
+    let meter = Meter::default();
+    let end = |point: &PlannedPoint, result: Result<RunReport, String>| {
         let (status, error, report) = match result {
             Ok(report) => (Status::Ok, None, Some(report)),
             Err(error) => (Status::Failed, Some(error), None),
         };
-        let record = Record { key: point.key.clone(), status, error, point: point.settings.clone(), report };
-        journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record)?;
-        progress(&record);
-        Ok(())
+        let (key, point) = (point.key.clone(), point.settings.clone());
+        done(Record { key, status, error, rung: None, point, report })
     };
-    groups.par_iter().try_for_each(|group| {
-        let first = &plan.points[group[0]];
+    let requests = Requests::default();
+    let checker = Checker::new(seed);
+    // One program after the other, so that no thread has several left when the others are done.
+    by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
+        let first = group[0];
         let program = guarded(|| {
-            let request = first.kernel.request().map_err(|error: NumberError| error.to_string())?;
-            generate(&request, &first.scheduled_for)
+            let request = requests.get(&first.kernel)?;
+            meter.generation(|| generate(&request, &first.scheduled_for))
         });
-        group.par_iter().try_for_each(|&index| {
-            let result = program
-                .as_ref()
-                .map_err(String::clone)
-                .and_then(|program| guarded(|| simulate(program, &plan.points[index].machine, &checker)));
-            append(index, result)
+        let program = match program {
+            Ok(program) => program,
+            Err(error) => return group.par_iter().try_for_each(|point| end(point, Err(error.clone()))),
+        };
+        let job = Job { facts: ProgramFacts::of(&program), program, task: group };
+        let known = checker.check(job, &first.scheduled_for, &meter);
+        known.par_iter().try_for_each(|(job, verdict)| {
+            job.task.par_iter().try_for_each(|point| {
+                let simulated = || meter.timing(|| simulate(&job.program, &job.facts, &point.machine, seed));
+                end(point, verdict.clone().and_then(|()| guarded(simulated)))
+            })
         })
-    })
+    })?;
+    Ok(meter.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Points that run the same program, in the order of their first ones.
+fn by_program<'p>(points: &[&'p PlannedPoint]) -> Vec<Vec<&'p PlannedPoint>> {
+    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for &point in points {
+        let number = *numbers.entry(&point.program_key).or_insert(groups.len());
+        if number == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[number].push(point);
+    }
+    groups
+}
+
+/// What modulus and root depend on.
+type Ring = (Function, u32, ModulusSpec, Option<u128>);
+
+/// Requests to the code generator: moduli and roots are sought once for each ring.
+#[derive(Default)]
+struct Requests(Mutex<HashMap<Ring, Result<Request, NumberError>>>);
+
+impl Requests {
+    fn get(&self, kernel: &KernelSpec) -> Result<Request, String> {
+        let ring = (kernel.function, kernel.n, kernel.modulus, kernel.root);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&ring).cloned();
+        let request = found.unwrap_or_else(|| {
+            let request = kernel.request();
+            known().insert(ring, request.clone());
+            request
+        });
+        let request = request.map_err(|error| error.to_string())?;
+        Ok(Request { plan: kernel.plan.clone(), ..request })
+    }
 }
 
 /// A panic in one point of a long sweep is that point's failure.
-fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -100,81 +208,34 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     })
 }
 
-fn simulate(program: &Program, machine: &Machine, checker: &Checker) -> Result<RunReport, String> {
+/// The report of a program that has been checked.
+fn simulate(
+    program: &Program,
+    facts: &ProgramFacts,
+    machine: &Machine,
+    seed: u64,
+) -> Result<RunReport, String> {
     machine.check_fits(program).map_err(|error| error.to_string())?;
-    let mut report = RunReport::new(program, machine);
-    checker.check(&report.program_blake3, program, machine)?;
-    report.checked = true;
-    report.seed = Some(checker.options.seed);
-    report.timing = Some(TimingReport::new(machine, &timing::simulate(machine, program)));
-    Ok(report)
+    let timing = TimingReport::new(machine, &timing::simulate(machine, program));
+    Ok(RunReport { checked: true, seed: Some(seed), timing: Some(timing), ..RunReport::new(facts, machine) })
 }
 
-/// Values that are computed once, by whoever asks first; the others wait.
-struct Once<K, V>(Mutex<HashMap<K, Arc<OnceLock<V>>>>);
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
 
-impl<K: Eq + Hash, V: Clone> Once<K, V> {
-    fn new() -> Self {
-        Self(Mutex::new(HashMap::new()))
-    }
-
-    fn get(&self, key: K, compute: impl FnOnce() -> V) -> V {
-        let cell = {
-            let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(cells.entry(key).or_default())
+    #[test]
+    fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
+        let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| records(&plan, &generate))
         };
-        cell.get_or_init(compute).clone()
-    }
-}
-
-/// What the golden model is asked: function, degree, modulus, root, hash of the operands.
-type Question = (Function, u32, u128, u128, blake3::Hash);
-
-/// Compares programs with the golden model, each program and each claim once.
-struct Checker {
-    options: Options,
-    /// By the program's hash.
-    programs: Once<String, Result<(), String>>,
-    /// What the golden model says.
-    expected: Once<Question, Arc<Result<Vec<u128>, String>>>,
-}
-
-impl Checker {
-    fn new(seed: u64) -> Self {
-        let options = Options { seed, ..Options::default() };
-        Self { options, programs: Once::new(), expected: Once::new() }
-    }
-
-    fn check(&self, hash: &str, program: &Program, machine: &Machine) -> Result<(), String> {
-        self.programs.get(hash.to_owned(), || self.check_program(program, machine))
-    }
-
-    fn check_program(&self, program: &Program, machine: &Machine) -> Result<(), String> {
-        let execution = Execution::new(program, machine, &self.options).map_err(|error| error.to_string())?;
-        if program.equations.is_empty() {
-            return Err(crate::run::RunError::NoClaim.to_string());
-        }
-        for equation in &program.equations {
-            let (inputs, output) = execution.claim(equation).map_err(|error| error.to_string())?;
-            self.check_claim(equation, &inputs, output)?;
-        }
-        Ok(())
-    }
-
-    fn check_claim(&self, equation: &Equation, inputs: &[&[u128]], output: &[u128]) -> Result<(), String> {
-        let Equation { function, n, modulus, root, .. } = *equation;
-        let mut hasher = blake3::Hasher::new();
-        for word in inputs.iter().copied().flatten() {
-            hasher.update(&word.to_le_bytes());
-        }
-        let expected = self.expected.get((function, n, modulus, root, hasher.finalize()), || {
-            let expected = golden::evaluate(function, inputs, n as usize, modulus, root);
-            Arc::new(expected.map_err(|error| error.to_string()))
-        });
-        match &*expected {
-            Ok(expected) if expected == output => Ok(()),
-            Ok(_) => golden::check(equation, inputs, output).map_err(|error| error.to_string()),
-            Err(error) => Err(error.clone()),
-        }
+        let found = with(1);
+        assert_eq!(found, with(3));
+        assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
+        assert!(found.iter().map(|r| &r.key).eq(plan.points.iter().map(|p| &p.key)));
     }
 }

@@ -4,11 +4,12 @@
 //! without its end, the last: readers leave it out, and the next run cuts it off. Only a failure of
 //! the computer itself can lose more, which then runs again.
 
-use super::plan::{Manifest, Shard};
+use super::halving::{self, Costs, Standing};
+use super::plan::{Manifest, Plan, PlannedPoint, Shard};
 use super::results::{Record, Status};
 use crate::files;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -87,14 +88,46 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    known: HashMap<String, Status>,
+    known: HashMap<String, Outcome>,
+    /// The keys of the records that were appended since it was opened.
+    appended: HashSet<String>,
 }
 
-/// The part of a record that every version has.
+/// How a point went, and what it costs if it went well.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    pub(super) status: Status,
+    pub(super) costs: Option<Costs>,
+}
+
+/// Points that can be simulated now.
+#[derive(Clone, Debug)]
+pub struct Batch<'p> {
+    /// The degree of the rung on which they are; none where it is their own.
+    pub rung: Option<u32>,
+    /// The points, in the order of the sweep.
+    pub points: Vec<&'p PlannedPoint>,
+}
+
+/// What is needed of a record to go on with a sweep.
 #[derive(Deserialize)]
 struct Head {
     key: String,
     status: Status,
+    cycles: Option<u64>,
+    time_us: Option<f64>,
+    area_mm2: Option<f64>,
+    energy_uj: Option<f64>,
+}
+
+impl Head {
+    fn outcome(&self) -> Outcome {
+        let costs = || {
+            let (cycles, time_us) = (self.cycles?, self.time_us?);
+            Some(Costs { cycles, time_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
+        };
+        Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
+    }
 }
 
 impl Journal {
@@ -111,6 +144,8 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path }),
+            // Some file systems of clusters know no locks; there the user sees to it.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
         }
         let content = fs::read(&path).map_err(io_error(&path))?;
@@ -125,29 +160,57 @@ impl Journal {
             files::write(&manifest_path, &json).map_err(io_error(&manifest_path))?;
         }
 
-        let mut known = HashMap::new();
-        for_each_record(folder, |key, status, _| {
-            let known = known.entry(key.to_owned()).or_insert(status);
-            *known = status.min(*known);
+        let mut known: HashMap<String, Outcome> = HashMap::new();
+        for_each_record(folder, |key, outcome, _| {
+            let known = known.entry(key.to_owned()).or_insert(outcome);
+            if outcome.status < known.status {
+                *known = outcome;
+            }
         })?;
-        Ok(Self { path, file, known })
+        Ok(Self { path, file, known, appended: HashSet::new() })
     }
 
-    /// How a point went, if it has a record.
-    pub fn status(&self, key: &str) -> Option<Status> {
-        self.known.get(key).copied()
+    /// The points of a shard that have yet to be simulated and can be now: those without a record,
+    /// and with `retry_failed` also those that failed before the journal was opened. With halving
+    /// these are points of the first rung that lacks results, of all shards, as each needs the whole
+    /// rung to decide who goes on; after the last rung those of the shard that went on. Nothing is
+    /// left to do when there are none.
+    pub fn pending<'p>(&self, plan: &'p Plan, shard: Shard, retry_failed: bool) -> Batch<'p> {
+        let wanted = |point: &&PlannedPoint| match self.known.get(&point.key) {
+            None => true,
+            Some(outcome) => {
+                retry_failed && outcome.status == Status::Failed && !self.appended.contains(&point.key)
+            }
+        };
+        // A failure that is to be tried again may change who goes on.
+        let outcome = |key: &str| {
+            let outcome = self.known.get(key)?;
+            let again = retry_failed && outcome.status == Status::Failed && !self.appended.contains(key);
+            (!again).then_some(outcome.costs)
+        };
+        let Standing { dropped, open } = halving::standing(&plan.manifest, outcome);
+        let (rung, points) = match open {
+            Some(rung) => (Some(rung), &plan.rungs[rung]),
+            None => (None, &plan.points),
+        };
+        let mut seen = HashSet::new();
+        let here = points
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| dropped[i].is_none() && (rung.is_some() || shard.has(i)));
+        let points = here.map(|(_, point)| point).filter(wanted).filter(|point| seen.insert(&point.key));
+        let degree = |rung: usize| plan.manifest.halving.as_ref().map(|halving| halving.rungs[rung]);
+        Batch { points: points.collect(), rung: rung.and_then(degree) }
     }
 
-    /// Appends a record.
+    /// Appends a record, which [`Record::line`] has turned into `line`.
     ///
     /// # Errors
     /// Where it cannot be written.
-    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        let mut line =
-            serde_json::to_vec(record).map_err(|error| JournalError::Record { reason: error.to_string() })?;
-        line.push(b'\n');
-        self.file.write_all(&line).map_err(io_error(&self.path))?;
-        self.known.insert(record.key.clone(), record.status);
+    pub(super) fn append(&mut self, record: &Record, line: &str) -> Result<(), JournalError> {
+        self.file.write_all(line.as_bytes()).map_err(io_error(&self.path))?;
+        self.known.insert(record.key.clone(), record.outcome());
+        self.appended.insert(record.key.clone());
         Ok(())
     }
 }
@@ -164,10 +227,10 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     serde_json::from_slice(&text).map_err(|error| JournalError::Manifest { path, reason: error.to_string() })
 }
 
-/// Calls `visit` with key, status and line of every record in the journals of a folder.
+/// Calls `visit` with key, outcome and line of every record in the journals of a folder.
 pub(super) fn for_each_record(
     folder: &Path,
-    mut visit: impl FnMut(&str, Status, &str),
+    mut visit: impl FnMut(&str, Outcome, &str),
 ) -> Result<(), JournalError> {
     let mut journals = Vec::new();
     for entry in fs::read_dir(folder).map_err(io_error(folder))? {
@@ -188,7 +251,7 @@ pub(super) fn for_each_record(
             let wrong = |reason: String| JournalError::Line { path: path.clone(), line: number + 1, reason };
             let line = str::from_utf8(line).map_err(|error| wrong(error.to_string()))?;
             let head: Head = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-            visit(&head.key, head.status, line);
+            visit(&head.key, head.outcome(), line);
         }
     }
     Ok(())

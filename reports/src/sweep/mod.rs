@@ -3,7 +3,7 @@
 //! A [`Definition`] is what a file or the built-in [`FIG4`] says; [`Plan::new`] resolves it into
 //! points, each with its machine and a key that depends on all that determines its result.
 //! [`execute`] simulates the points that a [`Journal`] does not have yet; [`Results::merge`]
-//! collects journals, and [`outputs::write`] turns the results into files.
+//! collects journals, and [`outputs::Outputs`] turns the results into files.
 //!
 //! # Files of a sweep's folder
 //!
@@ -19,16 +19,22 @@
 //! All but the journals are a function of the results: they are byte-identical whatever the number
 //! of shards and the order of completion.
 
+mod check;
 mod definition;
 mod execute;
+mod halving;
 mod journal;
 pub mod outputs;
+mod page;
 
 mod plan;
 mod results;
 
 pub use definition::{Definition, FIG4, Reference, ScheduleFor};
-pub use execute::{Generate, execute, generate, pending};
-pub use journal::{Journal, JournalError};
-pub use plan::{Manifest, ManifestPoint, Plan, PlannedPoint, Shard, ShardError, parse_u128};
+pub use execute::{Generate, Spent, execute, generate, records};
+pub use halving::{Halving, Objective};
+pub use journal::{Batch, Journal, JournalError};
+pub use plan::{
+    Manifest, ManifestPoint, Plan, PlannedPoint, Settings, Shard, ShardError, Source, Workload, parse_u128,
+};
 pub use results::{Record, Results, Status};

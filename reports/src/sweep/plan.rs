@@ -1,17 +1,18 @@
 //! The points of a sweep, resolved.
 
 use super::definition::{Definition, KERNEL_KEYS, Reference, ScheduleFor, Setting};
+use super::halving::Halving;
 use crate::kernel::{self, KernelSpec, ModulusSpec};
 use crate::run::{MODEL_BLAKE3, SCHEMA};
 use b512_asm::Function;
 use codegen::{PlanChoice, Recipe};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sim::{ConfigError, Machine, MachineFile, Override};
-use std::collections::HashSet;
+use sim::{ConfigError, Machine, MachineBase, Override};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// A sweep with every machine resolved and every key checked.
@@ -19,6 +20,9 @@ use thiserror::Error;
 pub struct Plan {
     /// The points, each with another key, in the order of the sweep.
     pub points: Vec<PlannedPoint>,
+    /// For each rung of the halving the same points on its ring. Points that differ in their degree
+    /// only are the same there.
+    pub rungs: Vec<Vec<PlannedPoint>>,
     /// What is written down of the sweep.
     pub manifest: Manifest,
     /// Seed of the data with which programs are checked.
@@ -38,7 +42,12 @@ pub struct PlannedPoint {
     pub machine: Arc<Machine>,
     /// The machine for which it is scheduled.
     pub scheduled_for: Arc<Machine>,
+    /// The value of each column.
+    pub settings: Settings,
 }
+
+/// Keys and values of a point, of the kernel first.
+pub type Settings = serde_json::Map<String, serde_json::Value>;
 
 /// What a sweep consists of, for those who have its results only.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -55,8 +64,24 @@ pub struct Manifest {
     pub varying: Vec<String>,
     /// Results from elsewhere.
     pub references: Vec<Reference>,
+    /// How points are dropped early, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
+    /// The definition.
+    pub source: Source,
     /// The points, in the order of the sweep.
     pub points: Vec<ManifestPoint>,
+}
+
+/// The text from which a sweep was made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Source {
+    /// The file as the command line named it.
+    pub file: String,
+    /// Its content.
+    pub text: String,
+    /// `key=value` of each key that the command line set, in order.
+    pub changes: Vec<String>,
 }
 
 /// One point.
@@ -65,7 +90,77 @@ pub struct ManifestPoint {
     /// The point's key.
     pub key: String,
     /// The value of each column.
-    pub settings: serde_json::Map<String, serde_json::Value>,
+    pub settings: Settings,
+    /// The keys of the points that stand for this one on the rungs of the halving.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<String>,
+}
+
+/// What a point computes. Only points of one workload can be compared with each other.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Workload {
+    /// The ring operation.
+    pub kernel: String,
+    /// The ring's degree.
+    pub n: u64,
+    /// The size of the modulus.
+    pub modulus_bits: u64,
+}
+
+impl Workload {
+    /// The workload of a point with these settings.
+    pub fn of(settings: &Settings) -> Self {
+        let number = |key: &str| settings.get(key).and_then(serde_json::Value::as_u64);
+        let text = |key: &str| settings.get(key).and_then(serde_json::Value::as_str);
+        let modulus =
+            || text("modulus").and_then(parse_u128).map(|q| u64::from(u128::BITS - q.leading_zeros()));
+        Self {
+            kernel: text("kernel").unwrap_or_default().into(),
+            n: number("n").unwrap_or_default(),
+            modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
+        }
+    }
+
+    /// Without the modulus: `16K-point NTT`.
+    fn name(&self) -> String {
+        let kernel = self.kernel.to_uppercase();
+        if self.n.is_multiple_of(1024) {
+            format!("{}K-point {kernel}", self.n / 1024)
+        } else {
+            format!("{}-point {kernel}", self.n)
+        }
+    }
+
+    /// For the names of files: `ntt-16384-60`.
+    pub fn slug(&self) -> String {
+        format!("{}-{}-{}", self.kernel, self.n, self.modulus_bits)
+    }
+}
+
+/// For people: `16K-point NTT, 60-bit modulus`.
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}-bit modulus", self.name(), self.modulus_bits)
+    }
+}
+
+impl ManifestPoint {
+    /// What the point computes.
+    pub fn workload(&self) -> Workload {
+        Workload::of(&self.settings)
+    }
+}
+
+impl Manifest {
+    /// Whether `other` has the same points and is shown in the same way: where the definition lay
+    /// and its comments do not count.
+    pub fn is_same_sweep(&self, other: &Self) -> bool {
+        let without_source = |manifest: &Self| {
+            let source = Source { file: String::new(), text: String::new(), changes: Vec::new() };
+            Self { source, ..manifest.clone() }
+        };
+        without_source(self) == without_source(other)
+    }
 }
 
 impl Plan {
@@ -74,18 +169,23 @@ impl Plan {
     /// # Errors
     /// Where a key or a value of a machine or kernel makes no sense, with its place.
     pub fn new(definition: &Definition) -> Result<Self, ConfigError> {
-        let base = Arc::new(machine(definition, &[])?);
-        let points = definition.points()?;
-        let resolved: Vec<(PlannedPoint, ManifestPoint)> = points
-            .into_par_iter()
-            .map(|point| resolve(definition, &base, &point))
-            .collect::<Result<_, _>>()?;
-
+        let resolver = Resolver::new(definition)?;
+        let resolve = |point: Vec<&Setting>| resolver.point(&point);
+        let resolved = definition.points()?.into_par_iter().map(resolve);
+        let mut points: Vec<PlannedPoint> = resolved.collect::<Result<_, _>>()?;
         let mut seen = HashSet::new();
-        let distinct = resolved.into_iter().filter(|(point, _)| seen.insert(point.key.clone()));
-        let (points, manifest_points): (Vec<_>, Vec<ManifestPoint>) = distinct.unzip();
+        points.retain(|point| seen.insert(point.key.clone()));
+
+        let rungs = definition.halving.iter().flat_map(|halving| &halving.rungs);
+        let rungs: Vec<Vec<PlannedPoint>> =
+            rungs.map(|&n| points.par_iter().map(|point| resolver.on_rung(point, n)).collect()).collect();
+        let manifest_point = |(i, point): (usize, &PlannedPoint)| ManifestPoint {
+            key: point.key.clone(),
+            settings: point.settings.clone(),
+            rungs: rungs.iter().map(|rung| rung[i].key.clone()).collect(),
+        };
         let varying = definition.varying();
-        let is_set = |key: &str| manifest_points.iter().any(|point| point.settings.contains_key(key));
+        let is_set = |key: &str| points.iter().any(|point| point.settings.contains_key(key));
         let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
         let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
         let manifest = Manifest {
@@ -99,9 +199,11 @@ impl Plan {
             columns: kernel_columns.chain(machine_columns).collect(),
             varying: varying.clone(),
             references: definition.references.clone(),
-            points: manifest_points,
+            halving: definition.halving.clone(),
+            source: definition.source(),
+            points: points.iter().enumerate().map(manifest_point).collect(),
         };
-        Ok(Self { points, manifest, seed: definition.seed })
+        Ok(Self { points, rungs, manifest, seed: definition.seed })
     }
 }
 
@@ -109,80 +211,136 @@ impl Plan {
 fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     let same = |other: &PlannedPoint| {
         let (a, b) = (&points[0].kernel, &other.kernel);
-        (a.function, a.n, &a.modulus) == (b.function, b.n, &b.modulus)
+        (a.function, a.n, a.modulus) == (b.function, b.n, b.modulus)
     };
     match points.first() {
-        Some(PlannedPoint { kernel: KernelSpec { function, n, modulus, .. }, .. })
+        Some(PlannedPoint { kernel: KernelSpec { modulus, .. }, settings, .. })
             if points.iter().all(same) =>
         {
-            let n = if n % 1024 == 0 { format!("{}K", n / 1024) } else { n.to_string() };
-            let modulus = match modulus {
-                ModulusSpec::Bits { bits, .. } => format!("{bits}-bit modulus"),
-                modulus => format!("modulus {modulus}"),
+            let workload = match modulus {
+                ModulusSpec::Bits(_) => Workload::of(settings).to_string(),
+                ModulusSpec::Value(modulus) => {
+                    format!("{}, modulus {modulus:#x}", Workload::of(settings).name())
+                }
             };
-            format!("{n}-point {}, {modulus}: area against latency", function.name().to_uppercase())
+            format!("{workload}: area against latency")
         }
         _ => definition.name.clone(),
     }
 }
 
-/// The base machine with settings of a point.
-fn machine(definition: &Definition, settings: &[&Setting]) -> Result<Machine, ConfigError> {
-    let mut overrides = definition.overrides.clone();
-    for setting in settings {
-        overrides.push(Override::parse(&format!("{}={}", setting.key, setting.value))?);
-    }
-    let machine = if definition.machine.ends_with(".toml") {
-        MachineFile::load(definition.path(&definition.machine), &overrides)
-    } else {
-        MachineFile::built_in(&definition.machine, &overrides)
-    };
-    machine.map_err(|error| {
-        // An error of a setting stands in the sweep's file, not on the command line.
-        let text = |setting: &Setting| format!("{}={}", setting.key, setting.value);
-        match settings.iter().find(|setting| text(setting) == error.text) {
-            Some(setting) => {
-                ConfigError { help: error.help, ..definition.error(setting.span.clone(), error.message, "") }
-            }
-            None => error,
-        }
-    })
+/// Makes points of settings.
+struct Resolver<'d> {
+    definition: &'d Definition,
+    file: MachineBase,
+    base: Arc<Machine>,
+    /// What programs are scheduled for with [`ScheduleFor::Keys`], by the settings of those keys.
+    scheduled_for: Mutex<HashMap<String, Arc<Machine>>>,
 }
 
-fn resolve(
-    definition: &Definition,
-    base: &Arc<Machine>,
-    point: &[&Setting],
-) -> Result<(PlannedPoint, ManifestPoint), ConfigError> {
-    let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
-        point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
-    let machine = if machine_settings.is_empty() {
-        Arc::clone(base)
-    } else {
-        Arc::new(self::machine(definition, &machine_settings)?)
-    };
-    let scheduled_for = match definition.schedule_for {
-        ScheduleFor::Machine => Arc::clone(&machine),
-        ScheduleFor::Base => Arc::clone(base),
-    };
-    let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
-
-    let mut settings = serde_json::Map::new();
-    settings.insert("kernel".into(), kernel.function.name().into());
-    settings.insert("n".into(), kernel.n.into());
-    match &kernel.modulus {
-        ModulusSpec::Bits { bits, .. } => settings.insert("modulus_bits".into(), (*bits).into()),
-        modulus => settings.insert("modulus".into(), modulus.to_string().into()),
-    };
-    settings.insert("plan".into(), plan_name.into());
-    for setting in machine_settings {
-        let value = serde_json::to_value(&setting.value).unwrap_or_default();
-        settings.insert(setting.key.clone(), value);
+impl<'d> Resolver<'d> {
+    fn new(definition: &'d Definition) -> Result<Self, ConfigError> {
+        let file = if definition.machine.ends_with(".toml") {
+            MachineBase::load(definition.path(&definition.machine))?
+        } else {
+            MachineBase::built_in(&definition.machine)?
+        };
+        let base = Arc::new(file.machine(&definition.overrides)?);
+        Ok(Self { definition, file, base, scheduled_for: Mutex::default() })
     }
-    let key_on = |machine| Identity::new(&kernel, machine, &scheduled_for, definition.seed).key();
-    let (key, program_key) = (key_on(&machine), key_on(&scheduled_for));
-    let manifest_point = ManifestPoint { key: key.clone(), settings };
-    Ok((PlannedPoint { key, program_key, kernel, machine, scheduled_for }, manifest_point))
+
+    /// The base machine with settings of a point.
+    fn machine(&self, settings: &[&Setting]) -> Result<Arc<Machine>, ConfigError> {
+        if settings.is_empty() {
+            return Ok(Arc::clone(&self.base));
+        }
+        let text = |setting: &Setting| format!("{}={}", setting.key, setting.value);
+        let mut overrides = self.definition.overrides.clone();
+        for setting in settings {
+            overrides.push(Override::parse(&text(setting))?);
+        }
+        let machine = self.file.machine(&overrides).map_err(|error| {
+            // An error of a setting stands in the sweep's file, not on the command line.
+            match settings.iter().find(|setting| text(setting) == error.text) {
+                Some(setting) => ConfigError {
+                    help: error.help,
+                    ..self.definition.error(setting.span.clone(), error.message, "")
+                },
+                None => error,
+            }
+        });
+        machine.map(Arc::new)
+    }
+
+    /// The machine for which the program of a point is scheduled.
+    fn scheduled_for(
+        &self,
+        machine: &Arc<Machine>,
+        settings: &[&Setting],
+    ) -> Result<Arc<Machine>, ConfigError> {
+        let keys = match &self.definition.schedule_for {
+            ScheduleFor::Machine => return Ok(Arc::clone(machine)),
+            ScheduleFor::Base => return Ok(Arc::clone(&self.base)),
+            ScheduleFor::Keys(keys) => keys,
+        };
+        let settings: Vec<&Setting> =
+            settings.iter().copied().filter(|setting| keys.contains(&setting.key)).collect();
+        let name: String =
+            settings.iter().map(|setting| format!("{}={}\n", setting.key, setting.value)).collect();
+        let known = || self.scheduled_for.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&name).cloned();
+        match found {
+            Some(machine) => Ok(machine),
+            None => {
+                let machine = self.machine(&settings)?;
+                Ok(Arc::clone(known().entry(name).or_insert(machine)))
+            }
+        }
+    }
+
+    fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, ConfigError> {
+        let definition = self.definition;
+        let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
+            point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
+        let machine = self.machine(&machine_settings)?;
+        let scheduled_for = self.scheduled_for(&machine, &machine_settings)?;
+        let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
+
+        let mut settings = Settings::new();
+        settings.insert("kernel".into(), kernel.function.name().into());
+        settings.insert("n".into(), kernel.n.into());
+        match kernel.modulus {
+            ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
+            ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
+        };
+        settings.insert("plan".into(), plan_name.into());
+        for setting in machine_settings {
+            let value = serde_json::to_value(&setting.value).unwrap_or_default();
+            settings.insert(setting.key.clone(), value);
+        }
+        Ok(self.planned(kernel, machine, scheduled_for, settings))
+    }
+
+    fn planned(
+        &self,
+        kernel: KernelSpec,
+        machine: Arc<Machine>,
+        scheduled_for: Arc<Machine>,
+        settings: Settings,
+    ) -> PlannedPoint {
+        let key_on = |machine| Identity::new(&kernel, machine, &scheduled_for, self.definition.seed).key();
+        let program_key = key_on(&scheduled_for);
+        let key = if Arc::ptr_eq(&machine, &scheduled_for) { program_key.clone() } else { key_on(&machine) };
+        PlannedPoint { key, program_key, kernel, machine, scheduled_for, settings }
+    }
+
+    /// The point on a ring of degree `n`, unless its own is smaller.
+    fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
+        let kernel = KernelSpec { n: n.min(point.kernel.n), ..point.kernel.clone() };
+        let mut settings = point.settings.clone();
+        settings.insert("n".into(), kernel.n.into());
+        self.planned(kernel, Arc::clone(&point.machine), Arc::clone(&point.scheduled_for), settings)
+    }
 }
 
 /// The kernel that settings describe, later ones taking precedence, and the name of its plan.
@@ -193,8 +351,8 @@ fn kernel<'a>(
     let mut spec = KernelSpec {
         function: Function::Ntt,
         n: 65536,
-        modulus: ModulusSpec::Bits { bits: 128, towers: 1 },
-        roots: Vec::new(),
+        modulus: ModulusSpec::Bits(128),
+        root: None,
         plan: PlanChoice::Best,
     };
     let mut plan_name = "best".to_owned();
@@ -216,14 +374,14 @@ fn kernel<'a>(
             }
             "modulus_bits" => {
                 let bits = integer().filter(|bits| (2..=128).contains(bits));
-                let bits = bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?;
-                spec.modulus = ModulusSpec::Bits { bits, towers: 1 };
+                spec.modulus =
+                    ModulusSpec::Bits(bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?);
             }
             "modulus" => {
                 let modulus = value.as_str().and_then(parse_u128);
                 let modulus = modulus.or_else(|| value.as_integer().and_then(|value| value.try_into().ok()));
                 let help = "write a number, in quotes where it has more than 63 bits: \"0x1000...\"";
-                spec.modulus = ModulusSpec::Values(vec![modulus.ok_or_else(|| wrong(help.into()))?]);
+                spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
             }
             _ => {
                 plan_name =

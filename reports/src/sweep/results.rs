@@ -1,10 +1,13 @@
 //! Results of a sweep, from one journal or many.
 
-use super::journal::{self, JournalError};
-use super::plan::Manifest;
-use crate::run::RunReport;
+use super::halving::{self, Costs};
+use super::journal::{self, JournalError, Outcome};
+use super::plan::{Manifest, ManifestPoint, Settings};
+use crate::run::{RunReport, TimingReport};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// The result of one point: a line of a journal.
@@ -17,11 +20,31 @@ pub struct Record {
     /// What went wrong, in a failed point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The degree of the ring on which the point was dropped, in a pruned point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<u32>,
     /// The point's settings.
-    pub point: serde_json::Map<String, serde_json::Value>,
+    pub point: Settings,
     /// The run, in a point that went well.
     #[serde(flatten)]
     pub report: Option<RunReport>,
+}
+
+impl Record {
+    /// The line of a journal, with its end.
+    pub(super) fn line(&self) -> Result<String, JournalError> {
+        let line = serde_json::to_string(self);
+        line.map(|line| line + "\n").map_err(|error| JournalError::Record { reason: error.to_string() })
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        let costs = || {
+            let report = self.report.as_ref()?;
+            let TimingReport { cycles, time_us, .. } = *report.timing.as_ref()?;
+            Some(Costs { cycles, time_us, area_mm2: report.area_mm2, energy_uj: report.energy_uj })
+        };
+        Outcome { status: self.status, costs: costs() }
+    }
 }
 
 /// How a point went.
@@ -32,6 +55,19 @@ pub enum Status {
     Ok,
     /// There is no result; the record says why.
     Failed,
+    /// Dropped on a small ring, as others did better there; only in results, not in journals.
+    Pruned,
+}
+
+impl Status {
+    /// The name in records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Pruned => "pruned",
+        }
+    }
 }
 
 /// The results of a sweep, as far as there are any.
@@ -54,28 +90,43 @@ impl Results {
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let mut manifest: Option<Manifest> = None;
         let mut best: HashMap<String, (Status, String)> = HashMap::new();
+        let mut costs: HashMap<String, Option<Costs>> = HashMap::new();
         for folder in folders {
             let found = journal::read_manifest(folder)?;
             match &manifest {
-                Some(manifest) if *manifest != found => {
+                Some(manifest) if !manifest.is_same_sweep(&found) => {
                     return Err(JournalError::OtherSweep {
                         folder: folder.to_path_buf(),
                         name: found.name,
                         expected: manifest.name.clone(),
                     });
                 }
-                _ => manifest = Some(found),
+                Some(_) => {}
+                None => manifest = Some(found),
             }
-            journal::for_each_record(folder, |key, status, line| {
-                let candidate = (status, line.to_owned());
-                let best = best.entry(key.to_owned()).or_insert_with(|| candidate.clone());
-                if candidate < *best {
-                    *best = candidate;
+            journal::for_each_record(folder, |key, outcome, line| {
+                let known = costs.entry(key.to_owned()).or_default();
+                *known = known.or(outcome.costs);
+                let candidate = (outcome.status, line);
+                match best.entry(key.to_owned()) {
+                    Entry::Vacant(place) => _ = place.insert((outcome.status, line.to_owned())),
+                    Entry::Occupied(mut best) => {
+                        let (status, line) = best.get();
+                        if candidate < (*status, line) {
+                            best.insert((candidate.0, candidate.1.to_owned()));
+                        }
+                    }
                 }
             })?;
         }
         let manifest = manifest.ok_or(JournalError::NoFolder)?;
-        let lines = manifest.points.iter().map(|point| best.remove(&point.key)).collect();
+        let dropped = halving::standing(&manifest, |key| costs.get(key).copied()).dropped;
+        let line = |(point, dropped): (&ManifestPoint, Option<usize>)| match dropped {
+            // Where the rung has the point's own degree, the result is the point's.
+            Some(rung) if point.rungs[rung] != point.key => pruned(&manifest, point, rung).map(Some),
+            _ => Ok(best.remove(&point.key)),
+        };
+        let lines = manifest.points.iter().zip(dropped).map(line).collect::<Result<_, _>>()?;
         Ok(Self { manifest, lines })
     }
 
@@ -89,10 +140,17 @@ impl Results {
     /// # Errors
     /// Where a record is not of this version of the project.
     pub fn records(&self) -> Result<Vec<Record>, JournalError> {
-        let record = |(_, line): (usize, &str)| {
-            serde_json::from_str(line).map_err(|error| JournalError::Record { reason: error.to_string() })
+        let record = |line: &Option<(Status, String)>| {
+            let (_, line) = line.as_ref()?;
+            let record = serde_json::from_str(line);
+            Some(record.map_err(|error| JournalError::Record { reason: error.to_string() }))
         };
-        self.lines().map(record).collect()
+        self.lines.par_iter().filter_map(record).collect()
+    }
+
+    /// The number of points that were dropped on small rings.
+    pub fn pruned(&self) -> usize {
+        self.lines.iter().flatten().filter(|(status, _)| *status == Status::Pruned).count()
     }
 
     /// The number of points without a record.
@@ -104,4 +162,17 @@ impl Results {
     pub fn failed(&self) -> usize {
         self.lines.iter().flatten().filter(|(status, _)| *status == Status::Failed).count()
     }
+}
+
+/// The line of a point that was dropped on a rung.
+fn pruned(manifest: &Manifest, point: &ManifestPoint, rung: usize) -> Result<(Status, String), JournalError> {
+    let record = Record {
+        key: point.key.clone(),
+        status: Status::Pruned,
+        error: None,
+        rung: manifest.halving.as_ref().map(|halving| halving.rungs[rung]),
+        point: point.settings.clone(),
+        report: None,
+    };
+    Ok((record.status, record.line()?.trim_end().to_owned()))
 }

@@ -3,19 +3,62 @@
 //! Sources and destinations never overlap: the executor writes a result to a spare register and
 //! exchanges it with the destination.
 //!
-//! Multiplications take the processor's AVX-512 IFMA instructions where it has them. The results
-//! are the same.
+//! Multiplications are the processor's AVX-512 instructions where it has them, and Montgomery's in
+//! scalar code where not. The results are the same.
 
 #[cfg(target_arch = "x86_64")]
-use crate::modular::ifma;
+use crate::modular::wide::{self, Shoup};
 use crate::modular::{Modulus, Prepared};
 use b512_asm::reg::VECTOR_LENGTH;
 
 /// The contents of a vector register.
 pub(super) type Lanes = [u128; VECTOR_LENGTH];
 
-/// The contents of a vector register in Montgomery form.
-pub(super) type PreparedLanes = [Prepared; VECTOR_LENGTH];
+/// The contents of a vector register, ready to be multiplied with.
+#[derive(Debug)]
+pub(super) enum Factors {
+    /// In Montgomery form.
+    Scalar(Box<[Prepared; VECTOR_LENGTH]>),
+    /// As they are, with their quotients by the modulus.
+    #[cfg(target_arch = "x86_64")]
+    Wide {
+        /// Each is below the modulus.
+        factors: Box<Lanes>,
+        /// For each, floor(factor 2^128 / q).
+        quotients: Box<Lanes>,
+    },
+}
+
+impl Factors {
+    /// Zeros, in the form that suits the processor.
+    pub(super) fn zero() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if wide::fma_available() {
+            return Self::Wide {
+                factors: Box::new([0; VECTOR_LENGTH]),
+                quotients: Box::new([0; VECTOR_LENGTH]),
+            };
+        }
+        Self::scalar_zero()
+    }
+
+    /// Zeros in the form that every processor can do with.
+    pub(super) fn scalar_zero() -> Self {
+        Self::Scalar(Box::new([Prepared::default(); VECTOR_LENGTH]))
+    }
+
+    /// Prepares `lanes`, which are below the modulus `q`.
+    pub(super) fn set(&mut self, q: &Modulus, lanes: &Lanes) {
+        match self {
+            Self::Scalar(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide { factors, quotients } => {
+                factors.copy_from_slice(lanes);
+                map(quotients, lanes, |factor| q.divide(factor, 128).0);
+            }
+        }
+    }
+}
 
 const HALF: usize = VECTOR_LENGTH / 2;
 
@@ -39,27 +82,49 @@ pub(super) fn zip(out: &mut Lanes, a: &Lanes, b: &Lanes, f: impl Fn(u128, u128) 
 }
 
 /// `out = a w`, lane by lane.
-pub(super) fn multiply(q: &Modulus, out: &mut Lanes, a: &Lanes, w: &PreparedLanes) {
-    #[cfg(target_arch = "x86_64")]
-    if ifma::available() {
-        // SAFETY: the processor has the instructions.
-        return unsafe { ifma::kernels::mul(q, out, a, w) };
-    }
-    for i in 0..VECTOR_LENGTH {
-        out[i] = q.mul_prepared(a[i], w[i]);
+pub(super) fn multiply(q: &Modulus, out: &mut Lanes, a: &Lanes, w: &Factors) {
+    match w {
+        Factors::Scalar(w) => {
+            for i in 0..VECTOR_LENGTH {
+                out[i] = q.mul_prepared(a[i], w[i]);
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Factors::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F, or else the factors would be `Scalar`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::mul(q, out, a, w);
+                } else {
+                    wide::fma::mul(q, out, a, w);
+                }
+            }
+        }
     }
 }
 
 /// `(out, out1) = (a + b w, a - b w)`, lane by lane.
-pub(super) fn butterfly(q: &Modulus, [out, out1]: [&mut Lanes; 2], a: &Lanes, b: &Lanes, w: &PreparedLanes) {
-    #[cfg(target_arch = "x86_64")]
-    if ifma::available() {
-        // SAFETY: the processor has the instructions.
-        return unsafe { ifma::kernels::butterfly(q, [out, out1], a, b, w) };
-    }
-    for i in 0..VECTOR_LENGTH {
-        let t = q.mul_prepared(b[i], w[i]);
-        (out[i], out1[i]) = (q.add(a[i], t), q.sub(a[i], t));
+pub(super) fn butterfly(q: &Modulus, [out, out1]: [&mut Lanes; 2], a: &Lanes, b: &Lanes, w: &Factors) {
+    match w {
+        Factors::Scalar(w) => {
+            for i in 0..VECTOR_LENGTH {
+                let t = q.mul_prepared(b[i], w[i]);
+                (out[i], out1[i]) = (q.add(a[i], t), q.sub(a[i], t));
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Factors::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F, or else the factors would be `Scalar`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::butterfly(q, [out, out1], a, b, w);
+                } else {
+                    wide::fma::butterfly(q, [out, out1], a, b, w);
+                }
+            }
+        }
     }
 }
 
@@ -69,15 +134,26 @@ pub(super) fn inverse_butterfly(
     [out, out1]: [&mut Lanes; 2],
     a: &Lanes,
     b: &Lanes,
-    w: &PreparedLanes,
+    w: &Factors,
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if ifma::available() {
-        // SAFETY: the processor has the instructions.
-        return unsafe { ifma::kernels::inverse_butterfly(q, [out, out1], a, b, w) };
-    }
-    for i in 0..VECTOR_LENGTH {
-        (out[i], out1[i]) = (q.add(a[i], b[i]), q.mul_prepared(q.sub(a[i], b[i]), w[i]));
+    match w {
+        Factors::Scalar(w) => {
+            for i in 0..VECTOR_LENGTH {
+                (out[i], out1[i]) = (q.add(a[i], b[i]), q.mul_prepared(q.sub(a[i], b[i]), w[i]));
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Factors::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F, or else the factors would be `Scalar`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::inverse_butterfly(q, [out, out1], a, b, w);
+                } else {
+                    wide::fma::inverse_butterfly(q, [out, out1], a, b, w);
+                }
+            }
+        }
     }
 }
 

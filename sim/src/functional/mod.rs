@@ -34,10 +34,11 @@
 //!
 //! # Speed
 //!
-//! A butterfly costs one Montgomery multiplication a lane where its twiddle factors are at hand in
-//! Montgomery form. Words under a symbol with [`Role::Table`] count as constants until something
-//! writes to them; what a load from there brought into a register is prepared once and kept, over
-//! all runs. Operands are proved to be below the modulus without looking at them where that
+//! A butterfly costs one multiplication a lane where its twiddle factors have been prepared for it,
+//! as [`modular`](crate::modular) says. Words under a symbol with [`Role::Table`] count as constants
+//! until something writes to them; what a load from there brings into a register is prepared once
+//! and kept, over all runs, and the load itself is put off until something else than a
+//! multiplication asks for the lanes. Operands are proved to be below the modulus without looking at them where that
 //! follows from where they came from, and with one pass over the register where not.
 
 mod error;
@@ -47,11 +48,11 @@ mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
-use crate::modular::{Modulus, Prepared};
+use crate::modular::Modulus;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
-use lanes::{Lanes, PreparedLanes};
-use std::collections::HashMap;
+use lanes::{Factors, Lanes};
+use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -82,7 +83,7 @@ struct Registers {
     /// Where results are formed before they change places with a destination.
     spare: [VectorRegister; 2],
     /// Where a factor that is no constant is prepared.
-    factor: Box<PreparedLanes>,
+    factor: Factors,
     scalar: [u128; REGISTERS],
     address: [u32; REGISTERS],
     modulus: [Option<Modulus>; REGISTERS],
@@ -95,6 +96,8 @@ struct VectorRegister {
     at_most: u128,
     /// The constant words that the register was loaded from, where it was.
     source: Option<TableSlice>,
+    /// Whether these words are yet to be copied to the lanes.
+    pending: bool,
 }
 
 /// What is known of the sizes of the words in the VDM: a bound for each stretch of 512 words.
@@ -136,19 +139,32 @@ struct TableSlice {
     mode: AddressMode,
 }
 
-/// The constant words of the VDM, and what was loaded from them in Montgomery form.
+/// The constant words of the VDM, and what was loaded from them as factors.
 #[derive(Debug, Default)]
 struct Constants {
     tables: Vec<Range<u32>>,
-    prepared: HashMap<(TableSlice, u128), Box<PreparedLanes>>,
+    prepared: FxHashMap<(TableSlice, u128), Factors>,
 }
 
 impl VectorRegister {
     fn zero() -> Self {
-        Self { lanes: Box::new([0; VECTOR_LENGTH]), at_most: 0, source: None }
+        Self { lanes: Box::new([0; VECTOR_LENGTH]), at_most: 0, source: None, pending: false }
+    }
+
+    /// Makes up for a load from the VDM that was put off.
+    #[inline]
+    fn settle(&mut self, vdm: &[u128]) {
+        if let Some(TableSlice { start, mode }) = self.source
+            && self.pending
+        {
+            gather(&mut self.lanes, &vdm[start as usize..], mode);
+            self.pending = false;
+        }
     }
 
     /// Checks that every lane of this register, `vs`, is below the modulus `q` of `rm`.
+    ///
+    /// The register must be settled.
     fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus) -> Result<(), Fault> {
         let modulus = q.value();
         if self.at_most < modulus {
@@ -170,7 +186,7 @@ impl Registers {
         Self {
             vector: std::array::from_fn(|_| VectorRegister::zero()),
             spare: std::array::from_fn(|_| VectorRegister::zero()),
-            factor: Box::new([Prepared::default(); VECTOR_LENGTH]),
+            factor: Factors::zero(),
             scalar: [0; REGISTERS],
             address: [0; REGISTERS],
             modulus: [None; REGISTERS],
@@ -181,7 +197,7 @@ impl Registers {
     fn reset(&mut self, program: &Loaded) {
         for register in &mut self.vector {
             register.lanes.fill(0);
-            (register.at_most, register.source) = (0, None);
+            (register.at_most, register.source, register.pending) = (0, None, false);
         }
         self.scalar = [0; REGISTERS];
         self.address = [0; REGISTERS];
@@ -198,6 +214,7 @@ impl Registers {
     fn commit(&mut self, index: usize, vd: VReg, at_most: u128) {
         self.spare[index].at_most = at_most;
         self.spare[index].source = None;
+        self.spare[index].pending = false;
         std::mem::swap(&mut self.spare[index], &mut self.vector[vd.index()]);
     }
 
@@ -205,9 +222,11 @@ impl Registers {
         self.modulus[rm.index()].ok_or(Fault::ModulusUnset { register: rm })
     }
 
-    /// Checks that every lane of `vs` is below the modulus `q` of `rm`.
-    fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus) -> Result<(), Fault> {
-        self.vector[vs.index()].require_below(vs, rm, q)
+    /// Settles `vs` and checks that every lane of it is below the modulus `q` of `rm`.
+    fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus, vdm: &[u128]) -> Result<(), Fault> {
+        let register = &mut self.vector[vs.index()];
+        register.settle(vdm);
+        register.require_below(vs, rm, q)
     }
 
     /// The value of `register`, which must be below the modulus `q` of `rm`.
@@ -224,7 +243,7 @@ impl Registers {
 impl Constants {
     fn of(program: &Program) -> Self {
         let tables = program.symbols.iter().filter(|s| s.space == Space::Vdm && s.role == Role::Table);
-        Self { tables: tables.map(|s| s.start..s.start + s.words).collect(), prepared: HashMap::new() }
+        Self { tables: tables.map(|s| s.start..s.start + s.words).collect(), prepared: FxHashMap::default() }
     }
 
     /// The slice, where all of its words are constant.
@@ -235,42 +254,51 @@ impl Constants {
             .then_some(TableSlice { start: words.start, mode })
     }
 
-    /// The lanes of `register`, which is `vs`, in Montgomery form: kept where they are constants,
-    /// formed in `scratch` where not.
+    /// The lanes of `register`, which is `vs`, as factors: kept where they are constants from the
+    /// `vdm`, formed in `scratch` where not.
     fn prepare<'a>(
         &'a mut self,
         register: &mut VectorRegister,
         vs: VReg,
-        rm: MReg,
-        q: &Modulus,
-        scratch: &'a mut PreparedLanes,
-    ) -> Result<&'a PreparedLanes, Fault> {
+        (rm, q): (MReg, &Modulus),
+        vdm: &[u128],
+        scratch: &'a mut Factors,
+    ) -> Result<&'a Factors, Fault> {
         let slot = match register.source {
             None => scratch,
             Some(slice) => match self.prepared.entry((slice, q.value())) {
                 Entry::Occupied(entry) => return Ok(entry.into_mut()),
                 Entry::Vacant(entry) => {
                     // Nothing is kept of lanes that are too large.
+                    register.settle(vdm);
                     register.require_below(vs, rm, q)?;
-                    entry.insert(Box::new([Prepared::default(); VECTOR_LENGTH]))
+                    entry.insert(Factors::zero())
                 }
             },
         };
         register.require_below(vs, rm, q)?;
-        lanes::map(slot, &register.lanes, |b| q.prepare(b));
+        slot.set(q, &register.lanes);
         Ok(slot)
     }
 
-    /// Notes that `words` are written, and says whether any of them counted as constant.
-    fn overwrite(&mut self, words: &Range<u32>) -> bool {
-        let overlaps = |other: &Range<u32>| other.start < words.end && words.start < other.end;
-        let constant = self.tables.iter().any(overlaps);
-        if constant {
-            self.tables.retain(|table| !overlaps(table));
-            self.prepared.retain(|(slice, _), _| !overlaps(&(slice.start..slice.start + slice.mode.span())));
-        }
-        constant
+    /// Whether any of `words` count as constant.
+    fn contains_any(&self, words: &Range<u32>) -> bool {
+        self.tables.iter().any(|table| overlap(table, words))
     }
+
+    /// Notes that `words` are no longer constant.
+    fn overwrite(&mut self, words: &Range<u32>) {
+        if self.contains_any(words) {
+            self.tables.retain(|table| !overlap(table, words));
+            self.prepared
+                .retain(|(slice, _), _| !overlap(&(slice.start..slice.start + slice.mode.span()), words));
+        }
+    }
+}
+
+/// Whether two ranges have a word in common.
+fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 impl Executor {
@@ -465,36 +493,28 @@ impl Executor {
     fn load_vector(&mut self, vd: VReg, base: AReg, offset: Offset, mode: AddressMode) -> Result<(), Fault> {
         let range = self.vdm_range(base, offset, mode)?;
         let register = &mut self.registers.vector[vd.index()];
-        let words = &self.vdm[range.start as usize..range.end as usize];
-        match mode {
-            AddressMode::Linear => register.lanes.copy_from_slice(words),
-            _ => {
-                for (lane, out) in register.lanes.iter_mut().enumerate() {
-                    *out = words[mode.element(lane as u32) as usize];
-                }
-            }
-        }
         register.at_most = self.bounds.at_most(&range);
         register.source = self.constants.slice(&range, mode);
+        register.pending = register.source.is_some();
+        if !register.pending {
+            gather(&mut register.lanes, &self.vdm[range.start as usize..], mode);
+        }
         Ok(())
     }
 
     fn store_vector(&mut self, vs: VReg, base: AReg, offset: Offset, mode: AddressMode) -> Result<(), Fault> {
         let range = self.vdm_range(base, offset, mode)?;
-        if self.constants.overwrite(&range) {
-            self.registers.vector.iter_mut().for_each(|register| register.source = None);
-        }
-        let register = &self.registers.vector[vs.index()];
-        self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
-        let words = &mut self.vdm[range.start as usize..range.end as usize];
-        match mode {
-            AddressMode::Linear => words.copy_from_slice(&*register.lanes),
-            _ => {
-                for (lane, &value) in register.lanes.iter().enumerate() {
-                    words[mode.element(lane as u32) as usize] = value;
-                }
+        if self.constants.contains_any(&range) {
+            for register in &mut self.registers.vector {
+                register.settle(&self.vdm);
+                register.source = None;
             }
+            self.constants.overwrite(&range);
         }
+        let register = &mut self.registers.vector[vs.index()];
+        register.settle(&self.vdm);
+        self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
+        scatter(&register.lanes, &mut self.vdm[range.start as usize..], mode);
         Ok(())
     }
 
@@ -526,8 +546,8 @@ impl Executor {
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
-        r.require_below(vs, rm, &q)?;
-        r.require_below(vt, rm, &q)?;
+        r.require_below(vs, rm, &q, &self.vdm)?;
+        r.require_below(vt, rm, &q, &self.vdm)?;
         let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
         lanes::zip(&mut r.spare[0].lanes, a, b, |a, b| f(&q, a, b));
         r.commit(0, vd, q.value() - 1);
@@ -546,7 +566,7 @@ impl Executor {
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
-        r.require_below(vs, rm, &q)?;
+        r.require_below(vs, rm, &q, &self.vdm)?;
         let scalar = r.scalar_below(rt, rm, &q)?;
         lanes::map(&mut r.spare[0].lanes, &r.vector[vs.index()].lanes, with(q, scalar));
         r.commit(0, vd, q.value() - 1);
@@ -559,26 +579,28 @@ impl Executor {
         let q = r.modulus(rm)?;
         // A product commutes: either factor may be the constant one.
         let (x, w) = if r.vector[vs.index()].source.is_some() { (vt, vs) } else { (vs, vt) };
-        r.require_below(x, rm, &q)?;
-        let w = self.constants.prepare(&mut r.vector[w.index()], w, rm, &q, &mut r.factor)?;
+        r.require_below(x, rm, &q, &self.vdm)?;
+        let register = &mut r.vector[w.index()];
+        let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
         lanes::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
 
-    /// `(vd, vd1) = kernel(vs, vt, vt1)`, with `vt1` in Montgomery form.
+    /// `(vd, vd1) = kernel(vs, vt, vt1)`, with `vt1` as factors.
     fn butterfly(
         &mut self,
         [vd, vd1]: [VReg; 2],
         [vs, vt, vt1]: [VReg; 3],
         rm: MReg,
-        kernel: fn(&Modulus, [&mut Lanes; 2], &Lanes, &Lanes, &PreparedLanes),
+        kernel: fn(&Modulus, [&mut Lanes; 2], &Lanes, &Lanes, &Factors),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
-        r.require_below(vs, rm, &q)?;
-        r.require_below(vt, rm, &q)?;
-        let w = self.constants.prepare(&mut r.vector[vt1.index()], vt1, rm, &q, &mut r.factor)?;
+        r.require_below(vs, rm, &q, &self.vdm)?;
+        r.require_below(vt, rm, &q, &self.vdm)?;
+        let register = &mut r.vector[vt1.index()];
+        let w = self.constants.prepare(register, vt1, (rm, &q), &self.vdm, &mut r.factor)?;
         let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
         let [out, out1] = &mut r.spare;
         kernel(&q, [&mut out.lanes, &mut out1.lanes], a, b, w);
@@ -596,11 +618,40 @@ impl Executor {
         kernel: fn(&mut Lanes, &Lanes, &Lanes),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
+        for register in [vs, vt] {
+            r.vector[register.index()].settle(&self.vdm);
+        }
         let (a, b) = (&r.vector[vs.index()], &r.vector[vt.index()]);
         let at_most = a.at_most.max(b.at_most);
         kernel(&mut r.spare[0].lanes, &a.lanes, &b.lanes);
         r.commit(0, vd, at_most);
         Ok(())
+    }
+}
+
+/// Loads `lanes` from the beginning of `words`.
+fn gather(lanes: &mut Lanes, words: &[u128], mode: AddressMode) {
+    let words = &words[..mode.span() as usize];
+    match mode {
+        AddressMode::Linear => lanes.copy_from_slice(words),
+        _ => {
+            for (lane, out) in lanes.iter_mut().enumerate() {
+                *out = words[mode.element(lane as u32) as usize];
+            }
+        }
+    }
+}
+
+/// Stores `lanes` to the beginning of `words`.
+fn scatter(lanes: &Lanes, words: &mut [u128], mode: AddressMode) {
+    let words = &mut words[..mode.span() as usize];
+    match mode {
+        AddressMode::Linear => words.copy_from_slice(lanes),
+        _ => {
+            for (lane, &value) in lanes.iter().enumerate() {
+                words[mode.element(lane as u32) as usize] = value;
+            }
+        }
     }
 }
 

@@ -126,7 +126,7 @@ impl MachineFile {
     /// Where a file cannot be read, is no TOML, inherits from itself, lacks a key, has an unknown
     /// one, or a value that makes no sense.
     pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, ConfigError> {
-        Layers::default().machine(Place::File(path.as_ref().into()), overrides)
+        MachineBase::load(path)?.machine(overrides)
     }
 
     /// Loads a built-in machine, with `overrides` applied in their order.
@@ -134,6 +134,33 @@ impl MachineFile {
     /// # Errors
     /// Where there is no machine of that name, or an override is wrong.
     pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, ConfigError> {
+        MachineBase::built_in(name)?.machine(overrides)
+    }
+}
+
+/// A machine file that has been read once, for many machines that differ in a few keys.
+#[derive(Clone)]
+pub struct MachineBase {
+    layers: Layers,
+    /// The file's name for errors.
+    name: String,
+}
+
+impl MachineBase {
+    /// Reads a machine file, as [`MachineFile::load`] does.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, is no TOML, inherits from itself, has an unknown key, or a value
+    /// that makes no sense.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        Self::read(&Place::File(path.as_ref().into()))
+    }
+
+    /// Reads a built-in machine.
+    ///
+    /// # Errors
+    /// Where there is no machine of that name.
+    pub fn built_in(name: &str) -> Result<Self, ConfigError> {
         let place = built_in(MACHINES, name).ok_or_else(|| ConfigError {
             file: name.into(),
             text: String::new(),
@@ -141,7 +168,25 @@ impl MachineFile {
             message: format!("there is no built-in machine `{name}`"),
             help: Some(format!("there are {}", names(MACHINES))),
         })?;
-        Layers::default().machine(place, overrides)
+        Self::read(&place)
+    }
+
+    fn read(place: &Place) -> Result<Self, ConfigError> {
+        let mut layers = Layers::default();
+        layers.add_file(place, "", None, &mut Vec::new())?;
+        Ok(Self { layers, name: place.name() })
+    }
+
+    /// The machine with `overrides` applied in their order.
+    ///
+    /// # Errors
+    /// Where the file lacks a key, or an override is wrong.
+    pub fn machine(&self, overrides: &[Override]) -> Result<Machine, ConfigError> {
+        let mut layers = self.layers.clone();
+        for change in overrides {
+            layers.add_override(change)?;
+        }
+        layers.finish(&self.name)
     }
 }
 
@@ -192,12 +237,14 @@ fn names(files: &[(&str, &str)]) -> String {
 }
 
 /// A text that sets keys.
+#[derive(Clone)]
 struct Source {
     name: String,
     text: String,
 }
 
 /// The value of a key and where it stands.
+#[derive(Clone)]
 struct Leaf {
     value: Value,
     at: At,
@@ -212,7 +259,7 @@ struct At {
     span: Range<usize>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Layers {
     sources: Vec<Source>,
     leaves: BTreeMap<&'static str, Leaf>,
@@ -221,15 +268,6 @@ struct Layers {
 }
 
 impl Layers {
-    fn machine(mut self, place: Place, overrides: &[Override]) -> Result<Machine, ConfigError> {
-        let name = place.name();
-        self.add_file(&place, "", None, &mut Vec::new())?;
-        for change in overrides {
-            self.add_override(change)?;
-        }
-        self.finish(&name)
-    }
-
     fn error(&self, at: &At, message: String, help: Option<String>) -> ConfigError {
         let Source { name, text } = &self.sources[at.source];
         ConfigError { file: name.clone(), text: text.clone(), span: Some(at.span.clone()), message, help }

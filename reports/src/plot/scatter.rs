@@ -1,6 +1,7 @@
-//! The drawing routine, for any backend of plotters.
+//! Designs of two costs with their Pareto front, for any backend of plotters.
 
 use super::axis::Axis;
+use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
 use super::labels::{Page, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use crate::pareto::{self, Costs};
@@ -8,168 +9,10 @@ use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{FontStyle, register_font};
-use std::sync::Once;
-
-const INK: RGBColor = RGBColor(34, 34, 34);
-const MUTED: RGBColor = RGBColor(110, 110, 110);
-const GRID: RGBColor = RGBColor(226, 226, 226);
-const FINE_GRID: RGBColor = RGBColor(243, 243, 243);
-const FRONT: RGBColor = RGBColor(192, 40, 40);
-const FONT: &str = "sans-serif";
-
-/// Colours from dark to light, so that they stay apart in grey print; shapes say the same again.
-const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
-    (RGBColor(68, 1, 84), Shape::Circle),
-    (RGBColor(49, 104, 142), Shape::Square),
-    (RGBColor(53, 183, 121), Shape::Triangle),
-    (RGBColor(253, 210, 37), Shape::Diamond),
-    (RGBColor(150, 60, 130), Shape::TriangleDown),
-    (RGBColor(110, 150, 190), Shape::Cross),
-    (RGBColor(190, 190, 190), Shape::Circle),
-    (RGBColor(255, 255, 255), Shape::Square),
-];
+use plotters::style::text_anchor::HPos;
 
 /// Above this number of designs, those off the front have no names.
 const NAMED_POINTS: usize = 80;
-
-#[derive(Clone, Copy)]
-enum Shape {
-    Circle,
-    Square,
-    Triangle,
-    TriangleDown,
-    Diamond,
-    Cross,
-    Star,
-}
-
-impl Shape {
-    /// Corners at radius 1 around the centre, `y` downwards; empty for a circle.
-    fn corners(self) -> Vec<(f64, f64)> {
-        let regular = |count: u32, first: f64, radius: fn(u32) -> f64| {
-            (0..count)
-                .map(|i| {
-                    let angle = (first + 360.0 * f64::from(i) / f64::from(count)).to_radians();
-                    (radius(i) * angle.cos(), radius(i) * angle.sin())
-                })
-                .collect()
-        };
-        match self {
-            Self::Circle => Vec::new(),
-            Self::Square => regular(4, 45.0, |_| 1.2),
-            Self::Triangle => regular(3, -90.0, |_| 1.3),
-            Self::TriangleDown => regular(3, 90.0, |_| 1.3),
-            Self::Diamond => regular(4, 0.0, |_| 1.3),
-            Self::Cross => regular(12, 15.0, |i| if i % 3 == 2 { 0.45 } else { 1.2 }),
-            Self::Star => regular(10, -90.0, |i| if i % 2 == 0 { 1.6 } else { 0.65 }),
-        }
-    }
-}
-
-/// The font of all text; without it a bitmap has none.
-fn use_embedded_font() {
-    static REGISTER: Once = Once::new();
-    REGISTER.call_once(|| {
-        // A font that is refused shows as an error of the first text that is drawn.
-        let _ = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
-        let _ = register_font(FONT, FontStyle::Bold, dejavu::sans::bold());
-    });
-}
-
-/// A pixel position.
-type Pixel = (f64, f64);
-
-fn round((x, y): Pixel) -> (i32, i32) {
-    (x.round() as i32, y.round() as i32)
-}
-
-/// What differs between the media.
-#[derive(Clone, Copy)]
-pub(super) struct Medium {
-    /// Pixels of a point of type or line.
-    pub(super) scale: u32,
-    /// How far text is moved down, as a share of its size.
-    pub(super) sink: f64,
-}
-
-/// The page: all sizes are in points.
-struct Canvas<'a, DB: DrawingBackend> {
-    area: &'a DrawingArea<DB, Shift>,
-    medium: Medium,
-}
-
-impl<DB: DrawingBackend> Canvas<'_, DB> {
-    fn pixels(&self, points: f64) -> f64 {
-        points * f64::from(self.medium.scale)
-    }
-
-    fn stroke(&self, points: f64) -> u32 {
-        self.pixels(points).round().max(1.0) as u32
-    }
-
-    fn font(&self, points: f64) -> FontDesc<'static> {
-        (FONT, self.pixels(points)).into_font()
-    }
-
-    fn bold(&self, points: f64) -> FontDesc<'static> {
-        (FONT, self.pixels(points), FontStyle::Bold).into_font()
-    }
-
-    fn line(&self, points: &[Pixel], color: RGBAColor, width: f64) -> Result<(), PlotError> {
-        let points: Vec<_> = points.iter().copied().map(round).collect();
-        let style = color.stroke_width(self.stroke(width));
-        self.area.draw(&PathElement::new(points, style)).map_err(backend)
-    }
-
-    /// Draws a text with its middle at the height of `at`, which is its left or right end.
-    fn text(
-        &self,
-        text: &str,
-        at: Pixel,
-        end: HPos,
-        font: FontDesc<'static>,
-        color: RGBColor,
-    ) -> Result<(), PlotError> {
-        let at = (at.0, at.1 + self.medium.sink * font.get_size());
-        let style = font.color(&color).pos(Pos::new(end, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
-    }
-
-    /// Width and height of a text.
-    fn size(&self, text: &str, font: &FontDesc<'static>) -> Result<Pixel, PlotError> {
-        let style = font.clone().into_text_style(self.area);
-        let (width, height) = self.area.estimate_text_size(text, &style).map_err(backend)?;
-        Ok((width.into(), height.into()))
-    }
-
-    fn marker(
-        &self,
-        shape: Shape,
-        at: Pixel,
-        radius: f64,
-        fill: RGBAColor,
-        edge: RGBAColor,
-    ) -> Result<(), PlotError> {
-        let radius = self.pixels(radius);
-        let edge = edge.stroke_width(self.stroke(1.0));
-        let corners = shape.corners();
-        if corners.is_empty() {
-            self.area.draw(&Circle::new(round(at), radius.round() as i32, fill.filled())).map_err(backend)?;
-            return self.area.draw(&Circle::new(round(at), radius.round() as i32, edge)).map_err(backend);
-        }
-        let mut outline: Vec<_> =
-            corners.iter().map(|(x, y)| round((at.0 + radius * x, at.1 + radius * y))).collect();
-        self.area.draw(&Polygon::new(outline.clone(), fill.filled())).map_err(backend)?;
-        outline.push(outline[0]);
-        self.area.draw(&PathElement::new(outline, edge)).map_err(backend)
-    }
-}
-
-fn backend(error: impl std::fmt::Display) -> PlotError {
-    PlotError::Backend(error.to_string())
-}
 
 /// A design with all that its drawing depends on.
 struct Design<'a> {
@@ -178,14 +21,12 @@ struct Design<'a> {
     pixel: Pixel,
 }
 
-/// Draws `chart` on `area`.
-pub(super) fn chart<DB: DrawingBackend>(
+/// Draws `chart` on `area`, a part of the page.
+pub(super) fn draw<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
     area: &DrawingArea<DB, Shift>,
     chart: &Chart,
-    medium: Medium,
 ) -> Result<(), PlotError> {
-    use_embedded_font();
-    let canvas = Canvas { area, medium };
     let finite = |x: f64, y: f64| x.is_finite() && y.is_finite();
     let points = || {
         let all = chart.series.iter().enumerate().flat_map(|(i, s)| s.points.iter().map(move |p| (i, p)));
@@ -199,7 +40,6 @@ pub(super) fn chart<DB: DrawingBackend>(
     let y_axis = Axis::new(points().map(|(_, p)| p.y).chain(references().map(|r| r.y)));
     let (Some(x_axis), Some(y_axis)) = (x_axis, y_axis) else { return Err(PlotError::Empty) };
 
-    area.fill(&WHITE).map_err(backend)?;
     let px = |points: f64| canvas.pixels(points) as u32;
     let (plot_area, legend_area) = {
         let (width, _) = area.dim_in_pixel();
@@ -251,7 +91,7 @@ pub(super) fn chart<DB: DrawingBackend>(
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
 
-    // From the back to the front: series, front, other designs, designs of the front, references.
+    // From the back to the front: series, front, other designs, references, designs of the front.
     if !one_series && designs.len() <= NAMED_POINTS {
         for series in 0..chart.series.len() {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
@@ -264,12 +104,12 @@ pub(super) fn chart<DB: DrawingBackend>(
         let (color, shape) = marker(design.series);
         canvas.marker(shape, design.pixel, radius, color.mix(0.75), INK.mix(0.6))?;
     }
+    for reference in references() {
+        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
+    }
     for &i in &front {
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
-    }
-    for reference in references() {
-        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
     }
 
     // Names keep off everything drawn so far.
@@ -309,8 +149,7 @@ pub(super) fn chart<DB: DrawingBackend>(
         }
     }
     drop(legend_area);
-    legend(&canvas, chart, one_series, x_pixels.end.into(), y_pixels.start.into())?;
-    area.present().map_err(backend)
+    legend(canvas, chart, one_series, x_pixels.end.into(), y_pixels.start.into())
 }
 
 /// The legend, with its upper left corner to the right of (`x`, `y`).

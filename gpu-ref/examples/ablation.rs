@@ -1,0 +1,204 @@
+//! Measures on a CUDA device what each optimisation of the four papers gains, and prints a table for each paper in Markdown.
+//!
+//! `ablation [--paper NAME].. [--csv FILE]`; without options all papers. Papers: cheddar, he-booster, shivdikar, caramel. The
+//! file gets one line a claim: `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
+//!
+//! Times are for the whole batch of a claim's setting, the median of 15 samples. The kernels of every variant are compared
+//! with the host model on fresh random inputs before they are timed; a difference is an error.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use gpu_ref::ablation::{self, Claim, Paper, Variant};
+use gpu_ref::program::Register;
+use gpu_ref::{Device, Direction, Modulus, Plan, Program, Word, Work, host};
+use rand::RngExt;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let (papers, csv) = parse()?;
+    let device = Device::open(0)?;
+    println!("# What the papers' optimisations gain on one {}\n", device.name()?);
+    println!(
+        "A claim with a number is reproduced if at least half of the claimed difference is seen, weaker if less of it, and refuted \
+         within {:.0}% of none.\n",
+        ablation::NOISE * 100.0
+    );
+    let mut lines =
+        "paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict\n".to_owned();
+    let mut known: Vec<(Variant, Result<f64, String>)> = Vec::new();
+    let claims = ablation::claims()?;
+    for paper in papers {
+        println!("## {paper}\n");
+        println!("| claim | claimed | on | baseline | us | optimised | us | gain here | verdict |");
+        println!("|---|---|---|---|---|---|---|---|---|");
+        for claim in claims.iter().filter(|claim| claim.paper == paper) {
+            let mut time = |variant: &Variant| {
+                if let Some((_, time)) = known.iter().find(|(other, _)| same_work(other, variant)) {
+                    return time.clone();
+                }
+                let time = measure(&device, variant).map_err(|error| error.to_string());
+                known.push((variant.clone(), time.clone()));
+                time
+            };
+            report(claim, time(&claim.baseline), time(&claim.optimised), &mut lines)?;
+        }
+        println!();
+    }
+    if let Some(path) = csv {
+        std::fs::write(path, lines)?;
+    }
+    match known.iter().find_map(|(variant, time)| Some((variant, time.as_ref().err()?))) {
+        Some((variant, error)) => Err(format!("{}, {:?}: {error}", variant.label, variant.recipe).into()),
+        None => Ok(()),
+    }
+}
+
+fn parse() -> Outcome<(Vec<Paper>, Option<String>)> {
+    let (mut papers, mut csv) = (Vec::new(), None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match (argument.as_str(), value.as_str()) {
+            ("--paper", "cheddar") => papers.push(Paper::Cheddar),
+            ("--paper", "he-booster") => papers.push(Paper::HeBooster),
+            ("--paper", "shivdikar") => papers.push(Paper::Shivdikar),
+            ("--paper", "caramel") => papers.push(Paper::Caramel),
+            ("--csv", _) => csv = Some(value),
+            _ => return Err(format!("unknown option {argument} {value}").into()),
+        }
+    }
+    if papers.is_empty() {
+        papers = vec![Paper::Cheddar, Paper::HeBooster, Paper::Shivdikar, Paper::Caramel];
+    }
+    Ok((papers, csv))
+}
+
+/// Labels differ from claim to claim.
+fn same_work(a: &Variant, b: &Variant) -> bool {
+    *a == Variant { label: a.label.clone(), ..b.clone() }
+}
+
+/// One row of the table and one line of the file. What failed has no time.
+fn report(
+    claim: &Claim,
+    baseline: Result<f64, String>,
+    optimised: Result<f64, String>,
+    lines: &mut String,
+) -> Outcome<()> {
+    let claimed = claim.gain.map_or("faster".to_owned(), |gain| format!("{gain:.3}"));
+    let show =
+        |time: &Result<f64, String>| time.as_ref().map_or("failed".to_owned(), |us| format!("{us:.2}"));
+    let (gain, verdict) = match (&baseline, &optimised) {
+        (Ok(baseline), Ok(optimised)) => {
+            let gain = baseline / optimised;
+            (format!("{gain:.3}"), claim.verdict(gain).to_string())
+        }
+        _ => (String::new(), "failed".into()),
+    };
+    let (before, after) = (show(&baseline), show(&optimised));
+    let (what, card) = (&claim.what, claim.card);
+    let (from, to) = (&claim.baseline.label, &claim.optimised.label);
+    println!("| {what} | {claimed} | {card} | {from} | {before} | {to} | {after} | {gain} | {verdict} |");
+    writeln!(
+        lines,
+        "{},\"{what}\",{claimed},{card},\"{from}\",\"{to}\",{before},{after},{gain},{verdict}",
+        claim.paper
+    )?;
+    Ok(())
+}
+
+fn measure(device: &Device, variant: &Variant) -> Outcome<f64> {
+    match variant.recipe.word_bits {
+        32 => measure_words::<u32>(device, variant),
+        64 => measure_words::<u64>(device, variant),
+        _ => measure_words::<u128>(device, variant),
+    }
+}
+
+/// Checks a variant and times it.
+fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
+    let (recipe, n) = (&variant.recipe, 1 << variant.recipe.log_n);
+    let bits = recipe.strategy.modulus_bits(recipe.word_bits);
+    let moduli = moduli::<W>(bits, n, variant.limbs)?;
+    let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
+    let plans = moduli
+        .chunks(per_plan)
+        .map(|moduli| Plan::with_recipe(device, recipe.clone(), moduli))
+        .collect::<Result<Vec<_>, _>>()?;
+    let factors = if variant.work == Work::Product { 2 } else { 1 };
+    let inputs: Vec<Vec<Vec<W>>> = plans
+        .iter()
+        .map(|plan| (0..factors).map(|_| random(plan.moduli(), variant.polynomials)).collect())
+        .collect();
+
+    // Timing repeats the work on its own results, so the check has a program of its own.
+    let mut program = Program::new(device);
+    let registers = append(&mut program, &plans, &inputs, variant.work)?;
+    program.run(variant.execution)?;
+    for ((plan, inputs), &register) in plans.iter().zip(&inputs).zip(&registers) {
+        agree(plan.moduli(), inputs, &plan.download(program.batch(register))?, variant.work)?;
+    }
+    Ok(program.time(variant.execution)?)
+}
+
+/// The largest primes of a length.
+fn moduli<W: Word>(bits: u32, n: usize, count: usize) -> Outcome<Vec<Modulus<W>>> {
+    (0..count).map(|skip| Ok(Modulus::find(bits, n, skip)?)).collect()
+}
+
+/// Polynomials for some moduli: a few random ones, over and over.
+fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
+    const DISTINCT: usize = 3;
+    let mut rng = rand::rng();
+    let distinct: Vec<W> = (0..polynomials.min(DISTINCT))
+        .flat_map(|_| moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), m.n())))
+        .map(|q| W::narrow(rng.random_range(0..q)))
+        .collect();
+    let words = polynomials * moduli.len() * moduli[0].n();
+    distinct.into_iter().cycle().take(words).collect()
+}
+
+/// Puts the work of each plan into a program, and returns where its results are.
+fn append<'p, W: Word>(
+    program: &mut Program<'p, W>,
+    plans: &'p [Plan<W>],
+    inputs: &[Vec<Vec<W>>],
+    work: Work,
+) -> Outcome<Vec<Register>> {
+    plans
+        .iter()
+        .zip(inputs)
+        .map(|(plan, inputs)| {
+            let registers = inputs
+                .iter()
+                .map(|words| Ok(program.register(plan.upload(words)?)))
+                .collect::<Outcome<Vec<_>>>()?;
+            match work {
+                Work::Transform(direction) => program.transform(plan, direction, registers[0])?,
+                Work::Product => program.multiply(plan, registers[0], registers[1])?,
+            }
+            Ok(registers[0])
+        })
+        .collect()
+}
+
+/// Compares the first and the last limb of the first and the last polynomial with the host model.
+fn agree<W: Word>(moduli: &[Modulus<W>], inputs: &[Vec<W>], results: &[W], work: Work) -> Outcome<()> {
+    let (n, limbs) = (moduli[0].n(), moduli.len());
+    let chunks = results.len() / n;
+    for chunk in [0, limbs - 1, chunks - limbs, chunks - 1] {
+        let (range, modulus) = (chunk * n..(chunk + 1) * n, &moduli[chunk % limbs]);
+        let input = |number: usize| &inputs[number][range.clone()];
+        let want = match work {
+            Work::Transform(Direction::Forward) => host::forward(modulus, input(0)),
+            Work::Transform(Direction::Inverse) => host::inverse(modulus, input(0)),
+            Work::Product => host::product(modulus, input(0), input(1)),
+        };
+        if let Some(at) = want.iter().zip(&results[range.clone()]).position(|(want, got)| want != got) {
+            return Err(format!("differs from the host model at word {at} of limb {chunk}").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Sequences of transforms and products on several batches, and the ways to hand them to a device (Caramel).
+//!
+//! A homomorphic program is many small kernels, and starting each of them takes time. A [`Program`] is a list of launches on
+//! batches that it owns, its *registers*. It can launch them one by one; or replay them as a graph in the same order; or as a
+//! graph whose only edges are the dependencies of the data, so that independent kernels run at once.
+
+use std::ops::Range;
+
+use crate::device::{Graph, Launch, Mode};
+use crate::timing::median_time;
+use crate::{Batch, Device, Direction, Error, Plan, Word};
+
+/// How a program's kernels reach the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Execution {
+    /// One launch after the other.
+    Launches,
+    /// One graph that runs the kernels one after the other.
+    SequentialGraph,
+    /// One graph in which a kernel waits for those alone that touched its data before.
+    DependencyGraph,
+}
+
+/// A batch that a program owns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Register(usize);
+
+/// Transforms and products in order, with the batches that they work on.
+///
+/// ```
+/// use gpu_ref::program::{Execution, Program};
+/// use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};
+///
+/// # fn main() -> Result<(), gpu_ref::Error> {
+/// # let Ok(device) = Device::emulated() else { return Ok(()) };
+/// let modulus = Modulus::<u64>::find(50, 1 << 10, 0)?;
+/// let plan = Plan::new(&device, Strategy::Caramel, &[modulus])?;
+/// let mut program = Program::new(&device);
+/// let x = program.register(plan.upload(&vec![1; 1 << 10])?);
+/// program.transform(&plan, Direction::Forward, x)?;
+/// program.transform(&plan, Direction::Inverse, x)?;
+/// program.run(Execution::DependencyGraph)?;
+/// assert_eq!(plan.download(program.batch(x))?, vec![1; 1 << 10]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Program<'p, W> {
+    device: Device,
+    registers: Vec<Batch<W>>,
+    launches: Vec<Launch<'p>>,
+}
+
+impl<'p, W: Word> Program<'p, W> {
+    /// An empty program.
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone(), registers: Vec::new(), launches: Vec::new() }
+    }
+
+    /// Takes a batch as a register.
+    pub fn register(&mut self, batch: Batch<W>) -> Register {
+        self.registers.push(batch);
+        Register(self.registers.len() - 1)
+    }
+
+    /// The batch of a register.
+    ///
+    /// # Panics
+    /// If the register is another program's and this one has fewer.
+    pub fn batch(&self, register: Register) -> &Batch<W> {
+        &self.registers[register.0]
+    }
+
+    /// The number of kernels.
+    pub fn kernels(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Appends [`Plan::transform`].
+    ///
+    /// # Errors
+    /// As that; [`Error::Unsupported`] if the register is another program's.
+    pub fn transform(
+        &mut self,
+        plan: &'p Plan<W>,
+        direction: Direction,
+        register: Register,
+    ) -> Result<(), Error> {
+        self.device.require(plan.device())?;
+        let launches = plan.transform_launches(direction, self.find(register)?)?;
+        self.launches.extend(launches);
+        Ok(())
+    }
+
+    /// Appends [`Plan::multiply`].
+    ///
+    /// # Errors
+    /// As that; [`Error::Unsupported`] if a register is another program's or both are the same.
+    pub fn multiply(&mut self, plan: &'p Plan<W>, left: Register, right: Register) -> Result<(), Error> {
+        self.device.require(plan.device())?;
+        if left == right {
+            return Err(Error::Unsupported {
+                what: format!("a product of {left:?} with itself"),
+                instead: "a product uses its right factor up; give it a register of its own".into(),
+            });
+        }
+        let launches = plan.product_launches(self.find(left)?, self.find(right)?)?;
+        self.launches.extend(launches);
+        Ok(())
+    }
+
+    /// Runs all kernels. On a GPU this only starts them.
+    ///
+    /// An emulated device has no graphs; for [`Execution::DependencyGraph`] it runs the kernels in another order, that which
+    /// takes the latest of those that need not wait.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for kernels that must be resident together, in a dependency graph; [`Error::Driver`].
+    pub fn run(&mut self, execution: Execution) -> Result<(), Error> {
+        match execution {
+            Execution::Launches => self.launch(),
+            Execution::SequentialGraph if self.device.is_emulated() => self.launch(),
+            Execution::DependencyGraph if self.device.is_emulated() => {
+                let dependencies = self.dependencies()?;
+                latest_first(&dependencies).into_iter().try_for_each(|at| self.launch_one(&self.launches[at]))
+            }
+            Execution::SequentialGraph | Execution::DependencyGraph => {
+                let graph = self.graph(execution)?;
+                graph.launch()?;
+                // The graph goes away with this call.
+                self.device.synchronize()
+            }
+        }
+    }
+
+    /// The median device time of a run, in microseconds, from the first launch to the end of the last kernel. A graph is
+    /// prepared beforehand. The registers hold nothing useful afterwards.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    pub fn time(&mut self, execution: Execution) -> Result<f64, Error> {
+        if execution == Execution::Launches {
+            return median_time(&self.device, || self.launch());
+        }
+        let graph = self.graph(execution)?;
+        median_time(&self.device, || graph.launch())
+    }
+
+    fn graph(&self, execution: Execution) -> Result<Graph, Error> {
+        match execution {
+            Execution::DependencyGraph => self.device.build(&self.launches, &self.dependencies()?),
+            _ => self.device.record(|| self.launch()),
+        }
+    }
+
+    fn launch(&self) -> Result<(), Error> {
+        self.launches.iter().try_for_each(|launch| self.launch_one(launch))
+    }
+
+    fn launch_one(&self, launch: &Launch<'_>) -> Result<(), Error> {
+        // SAFETY: the program owns the batches that its launches use, and lets nobody change them; the plans live for 'p.
+        unsafe { self.device.launch(launch) }
+    }
+
+    fn find(&self, register: Register) -> Result<&Batch<W>, Error> {
+        self.registers.get(register.0).ok_or_else(|| Error::Unsupported {
+            what: format!("{register:?} of another program"),
+            instead: format!("this program has {} registers", self.registers.len()),
+        })
+    }
+
+    /// For each launch the ones that it must wait for, without those that they wait for themselves.
+    fn dependencies(&self) -> Result<Vec<Vec<usize>>, Error> {
+        if self.launches.iter().any(|launch| launch.shape.mode == Mode::Cooperative) {
+            return Err(Error::Unsupported {
+                what: "a dependency graph of kernels that must be resident together".into(),
+                instead: "run them as launches or as a sequential graph".into(),
+            });
+        }
+        let touches: Vec<_> = self.launches.iter().map(Touches::of).collect();
+        Ok(edges(&touches))
+    }
+}
+
+/// The addresses that a launch reads only, and those that it writes.
+struct Touches<'a> {
+    reads: &'a [Range<u64>],
+    writes: &'a [Range<u64>],
+}
+
+impl<'a> Touches<'a> {
+    fn of(launch: &'a Launch<'_>) -> Self {
+        Self { reads: &launch.reads, writes: &launch.writes }
+    }
+
+    /// Whether the order of the two matters.
+    fn conflicts(&self, other: &Self) -> bool {
+        let meet = |a: &[Range<u64>], b: &[Range<u64>]| {
+            a.iter().any(|x| b.iter().any(|y| x.start < y.end && y.start < x.end))
+        };
+        meet(self.writes, other.writes) || meet(self.reads, other.writes) || meet(self.writes, other.reads)
+    }
+}
+
+/// For each of a sequence of launches those before it that it must wait for, the last first, without those that they wait for.
+fn edges(touches: &[Touches<'_>]) -> Vec<Vec<usize>> {
+    let mut ancestors: Vec<Vec<bool>> = Vec::with_capacity(touches.len());
+    let mut all = Vec::with_capacity(touches.len());
+    for (number, launch) in touches.iter().enumerate() {
+        let mut above = vec![false; touches.len()];
+        let mut direct = Vec::new();
+        for before in (0..number).rev() {
+            if !above[before] && launch.conflicts(&touches[before]) {
+                direct.push(before);
+                above[before] = true;
+                above.iter_mut().zip(&ancestors[before]).for_each(|(mine, its)| *mine |= its);
+            }
+        }
+        ancestors.push(above);
+        all.push(direct);
+    }
+    all
+}
+
+/// An order that respects the dependencies and otherwise differs from 0, 1, 2, .. as much as it can.
+fn latest_first(dependencies: &[Vec<usize>]) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(dependencies.len());
+    let mut done = vec![false; dependencies.len()];
+    while let Some(next) =
+        (0..done.len()).rev().find(|&at| !done[at] && dependencies[at].iter().all(|&before| done[before]))
+    {
+        done[next] = true;
+        order.push(next);
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_join_what_touches_the_same_data() {
+        let [only_a, only_b, half_of_each] = [0..8, 8..16, 4..12].map(std::iter::once).map(Vec::from_iter);
+        let touches = [
+            Touches { reads: &[], writes: &only_a },
+            Touches { reads: &[], writes: &only_b },
+            Touches { reads: &only_b, writes: &only_a },
+            Touches { reads: &only_b, writes: &[] },
+            Touches { reads: &[], writes: &only_b },
+            Touches { reads: &[], writes: &half_of_each },
+        ];
+        let found = edges(&touches);
+        // The last one meets both, but what it waits for has waited for all the others.
+        assert_eq!(found, [vec![], vec![], vec![1, 0], vec![1], vec![3, 2], vec![4]]);
+        assert_eq!(latest_first(&found), [1, 3, 0, 2, 4, 5]);
+    }
+}

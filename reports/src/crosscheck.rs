@@ -1,0 +1,277 @@
+//! The same ring operations by several witnesses that share no arithmetic: do they agree word for word?
+
+use crate::run::{self, Mode, Options, draw};
+use b512_asm::Function;
+use codegen::{Request, generate, golden};
+use sim::Machine;
+use std::error::Error;
+use thiserror::Error;
+
+/// Operands of one computation, one vector of n residues each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operands {
+    /// What they are, for messages: `extreme` or `random`.
+    pub name: &'static str,
+    /// As many as the function takes.
+    pub vectors: Vec<Vec<u128>>,
+}
+
+impl Operands {
+    /// What the witnesses of `request` are given: residues at the ends of their range, and ones drawn from the seed as
+    /// [`draw`] does.
+    pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
+        let (n, q) = (request.n as usize, request.modulus);
+        let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
+            name,
+            vectors: (0..request.function.arity() as u64).map(vector).collect(),
+        };
+        let extreme = |operand| match operand {
+            0 => vec![q - 1; n],
+            _ => [q - 1, 0, 1].into_iter().cycle().take(n).collect(),
+        };
+        vec![set("extreme", &extreme), set("random", &|operand| draw(seed, operand, n, q))]
+    }
+}
+
+/// Someone who computes ring operations by means of their own.
+pub trait Witness: Sync {
+    /// Who it is, in a word or two.
+    fn name(&self) -> &str;
+
+    /// The result of `request` for each set of operands, in the orders of [`golden::evaluate`].
+    ///
+    /// # Errors
+    /// Where it cannot compute that, whatever the reason.
+    fn compute(
+        &self,
+        request: &Request,
+        sets: &[Operands],
+    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
+}
+
+/// [`golden::evaluate`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GoldenModel;
+
+impl Witness for GoldenModel {
+    fn name(&self) -> &str {
+        "golden model"
+    }
+
+    fn compute(
+        &self,
+        request: &Request,
+        sets: &[Operands],
+    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+        let &Request { function, n, modulus, root, .. } = request;
+        let evaluate = |set: &Operands| {
+            let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
+            Ok(golden::evaluate(function, &vectors, n as usize, modulus, root)?)
+        };
+        sets.iter().map(evaluate).collect()
+    }
+}
+
+/// The generated program, executed.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    /// The machine that executes it.
+    pub machine: Machine,
+}
+
+impl Witness for Simulator {
+    fn name(&self) -> &str {
+        "simulator"
+    }
+
+    fn compute(
+        &self,
+        request: &Request,
+        sets: &[Operands],
+    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+        let program = generate(request, &self.machine)?.program;
+        let equation = program.equations.first().ok_or("the generated program claims nothing")?;
+        let execute = |set: &Operands| {
+            let inputs = equation.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
+            let options = Options { mode: Mode::FunctionalOnly, inputs, ..Options::default() };
+            let mut outcome = run::run(&program, &self.machine, &options)?;
+            Ok(outcome.outputs.remove(&equation.output).ok_or("the generated program has no output")?)
+        };
+        sets.iter().map(execute).collect()
+    }
+}
+
+/// The first place where a witness contradicts the reference.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "{function} of {n} coefficients modulo {modulus:#x}: on the {operands} operands, the {witness} has {found} at \
+     index {index} where the {reference} has {expected:#x}", found = .found.map_or("nothing".into(), |f| format!("{f:#x}"))
+)]
+pub struct Difference {
+    /// The ring operation.
+    pub function: Function,
+    /// The ring's degree.
+    pub n: u32,
+    /// The modulus.
+    pub modulus: u128,
+    /// The name of the operands.
+    pub operands: &'static str,
+    /// Who differs.
+    pub witness: String,
+    /// From whom.
+    pub reference: String,
+    /// The index of the first coefficient that differs.
+    pub index: usize,
+    /// The witness's value there; `None` where its result ends earlier.
+    pub found: Option<u128>,
+    /// The reference's value.
+    pub expected: u128,
+}
+
+/// A witness that could not compute something.
+#[derive(Debug, Error)]
+#[error("the {witness} cannot compute {function} of {n} coefficients modulo {modulus:#x}: {cause}")]
+pub struct WitnessError {
+    /// Who.
+    pub witness: String,
+    /// The ring operation.
+    pub function: Function,
+    /// The ring's degree.
+    pub n: u32,
+    /// The modulus.
+    pub modulus: u128,
+    /// Why.
+    #[source]
+    pub cause: Box<dyn Error + Send + Sync>,
+}
+
+/// Gives all witnesses the operands of [`Operands::sets`] and compares each with `reference`: whether the first, the second, ..
+/// of them agrees.
+///
+/// # Errors
+/// Where one of them cannot compute the request at all.
+pub fn crosscheck(
+    request: &Request,
+    seed: u64,
+    reference: &dyn Witness,
+    witnesses: &[&dyn Witness],
+) -> Result<Vec<Result<(), Difference>>, WitnessError> {
+    let &Request { function, n, modulus, .. } = request;
+    let sets = Operands::sets(request, seed);
+    let ask = |witness: &dyn Witness| {
+        witness.compute(request, &sets).map_err(|cause| WitnessError {
+            witness: witness.name().into(),
+            function,
+            n,
+            modulus,
+            cause,
+        })
+    };
+    let expected = ask(reference)?;
+    let compare = |witness: &&dyn Witness| {
+        let found = ask(*witness)?;
+        for (at, (set, expected)) in sets.iter().zip(&expected).enumerate() {
+            let found = found.get(at).map_or(&[][..], Vec::as_slice);
+            if let Some(index) = (0..expected.len()).find(|&index| found.get(index) != Some(&expected[index]))
+            {
+                return Ok(Err(Difference {
+                    function,
+                    n,
+                    modulus,
+                    operands: set.name,
+                    witness: witness.name().into(),
+                    reference: reference.name().into(),
+                    index,
+                    found: found.get(index).copied(),
+                    expected: expected[index],
+                }));
+            }
+        }
+        Ok(Ok(()))
+    };
+    witnesses.iter().map(compare).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{KernelSpec, ModulusSpec};
+    use codegen::PlanChoice;
+    use sim::MachineFile;
+
+    fn request(function: Function) -> Request {
+        let modulus = ModulusSpec::Bits(30);
+        let plan = PlanChoice::Classical;
+        KernelSpec { function, n: 1024, modulus, root: None, plan }.request().unwrap()
+    }
+
+    /// Tells the truth about all but the last operands, where it changes or leaves out one coefficient.
+    struct Liar {
+        cuts: bool,
+    }
+
+    impl Witness for Liar {
+        fn name(&self) -> &str {
+            "liar"
+        }
+
+        fn compute(
+            &self,
+            request: &Request,
+            sets: &[Operands],
+        ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+            let mut results = GoldenModel.compute(request, sets)?;
+            let last = results.last_mut().ok_or("no operands")?;
+            if self.cuts {
+                last.truncate(700);
+            } else {
+                last[700] ^= 1;
+            }
+            Ok(results)
+        }
+    }
+
+    #[test]
+    fn the_simulator_agrees_and_a_lie_is_found() {
+        let simulator = Simulator { machine: MachineFile::built_in("rpu-128x128", &[]).unwrap() };
+        for function in [Function::Ntt, Function::Intt, Function::Polymul] {
+            let request = request(function);
+            let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
+            let verdicts = crosscheck(&request, 5, &GoldenModel, &witnesses).unwrap();
+            assert_eq!(verdicts[0], Ok(()));
+            let changed = verdicts[1].clone().unwrap_err();
+            assert_eq!((changed.index, changed.operands), (700, "random"));
+            assert_eq!(changed.found, Some(changed.expected ^ 1));
+            assert_eq!(
+                changed.to_string(),
+                format!(
+                    "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
+                     where the golden model has {:#x}",
+                    request.modulus,
+                    changed.expected ^ 1,
+                    changed.expected
+                )
+            );
+            let cut = verdicts[2].clone().unwrap_err();
+            assert_eq!((cut.index, cut.found), (700, None));
+        }
+    }
+
+    #[test]
+    fn a_witness_that_cannot_is_named() {
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let request = Request { n: 512, ..request(Function::Ntt) };
+        let error = crosscheck(&request, 0, &Simulator { machine }, &[]).unwrap_err();
+        assert!(error.to_string().starts_with("the simulator cannot compute ntt of 512 "), "{error}");
+    }
+
+    #[test]
+    fn operands_reach_the_ends_of_the_range() {
+        let request = request(Function::Polymul);
+        let sets = Operands::sets(&request, 3);
+        assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(sets[0].vectors[0], vec![request.modulus - 1; 1024]);
+        assert_eq!(sets[0].vectors[1][..4], [request.modulus - 1, 0, 1, request.modulus - 1]);
+        assert_eq!(sets[1].vectors[1], draw(3, 1, 1024, request.modulus));
+    }
+}

@@ -1,0 +1,365 @@
+//! Claims of the paper, and how ours compare: a claim is data and functions that measure; the
+//! verdict is computed.
+
+mod list;
+
+pub(super) use list::CLAIMS;
+
+use super::evaluation::Evaluation;
+use super::table::significant;
+use serde::Serialize;
+
+/// A claim of the paper.
+#[derive(Debug)]
+pub(super) struct Claim {
+    /// Its number here.
+    pub(super) id: &'static str,
+    /// What the paper says, in one sentence.
+    pub(super) sentence: &'static str,
+    /// Where it says so.
+    pub(super) place: &'static str,
+    /// What it comes to in numbers; none where nothing of ours can be held against it.
+    pub(super) parts: &'static [Part],
+    /// Why we miss it, if we do.
+    pub(super) reason: &'static str,
+    /// What else must be known to read the comparison.
+    pub(super) remark: Option<fn(&Evaluation) -> String>,
+}
+
+/// A number of a claim.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What is measured.
+    pub(super) quantity: &'static str,
+    /// Its unit; empty for ratios and counts.
+    pub(super) unit: &'static str,
+    /// What the paper has.
+    pub(super) paper: Expected,
+    /// How our number came about.
+    pub(super) origin: Origin,
+    /// Measures it.
+    pub(super) ours: fn(&Evaluation) -> f64,
+}
+
+/// What the paper has, and how close is close enough.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Expected {
+    /// This value, within 5%.
+    Value(f64),
+    /// About this value: within 10%.
+    About(f64),
+    /// This share or change in percent, within 2 points.
+    Percent(f64),
+    /// Shares or changes in percent within these bounds, give or take 2 points.
+    PercentBetween(f64, f64),
+    /// Within these bounds, give or take 5%.
+    Between(f64, f64),
+    /// Exactly this.
+    Exactly(f64),
+    /// More than this.
+    MoreThan(f64),
+    /// Less than this.
+    LessThan(f64),
+}
+
+/// Relative tolerance of a value.
+const VALUE: f64 = 0.05;
+/// Relative tolerance of an "about".
+const ABOUT: f64 = 0.10;
+/// Tolerance of a share, in points.
+const POINTS: f64 = 2.0;
+
+/// How a number of ours came about, weakest evidence first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A constant of the model was chosen so that it comes out like this.
+    Fitted,
+    /// It follows from something printed, with no freedom: a count of the algorithm, arithmetic on
+    /// printed numbers.
+    Derived,
+    /// The model says so; nothing was chosen for it.
+    Predicted,
+}
+
+impl Origin {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted",
+            Self::Derived => "derived",
+            Self::Predicted => "predicted",
+        }
+    }
+}
+
+/// How a comparison ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Within the tolerance, in every part.
+    Agrees,
+    /// Not so.
+    Miss,
+    /// Nothing of ours can be held against it.
+    NotComparable,
+}
+
+impl Verdict {
+    /// The words for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Miss => "miss",
+            Self::NotComparable => "not comparable",
+        }
+    }
+}
+
+/// A claim with what became of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Assessment {
+    /// The claim's number.
+    pub id: &'static str,
+    /// What the paper says.
+    pub sentence: &'static str,
+    /// Where it says so.
+    pub place: &'static str,
+    /// The weakest origin among the parts: a claim is predicted where no part of it was fitted or
+    /// follows from print alone.
+    pub origin: Option<Origin>,
+    /// Whether all parts agree.
+    pub verdict: Verdict,
+    /// The parts.
+    pub parts: Vec<Comparison>,
+    /// Why it is missed, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// What else must be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
+}
+
+/// A number of the paper's beside ours.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// What is measured.
+    pub quantity: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What the paper has, in words: `6.7`, `10 to 24`, `more than 2`.
+    pub paper: String,
+    /// What we have.
+    #[serde(serialize_with = "four_digits")]
+    pub ours: f64,
+    /// How far it is off, in words: `+1.2%`, `-0.3 points`, `within`.
+    pub deviation: String,
+    /// How ours came about.
+    pub origin: Origin,
+    /// Whether it is within the tolerance.
+    pub verdict: Verdict,
+}
+
+/// As it is shown, so that a document does not depend on the last bit.
+fn four_digits<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    let rounded: f64 = significant(*value, 4).parse().unwrap_or(*value);
+    serializer.serialize_f64(rounded)
+}
+
+impl Expected {
+    /// Whether a value of ours agrees.
+    pub(super) fn holds(self, ours: f64) -> bool {
+        let within = |low: f64, high: f64| (low..=high).contains(&ours);
+        match self {
+            Self::Value(paper) => (ours - paper).abs() <= VALUE * paper.abs(),
+            Self::About(paper) => (ours - paper).abs() <= ABOUT * paper.abs(),
+            Self::Percent(paper) => (ours - paper).abs() <= POINTS,
+            Self::PercentBetween(low, high) => within(low - POINTS, high + POINTS),
+            Self::Between(low, high) => within(low * (1.0 - VALUE), high * (1.0 + VALUE)),
+            Self::Exactly(paper) => ours == paper,
+            Self::MoreThan(paper) => ours > paper,
+            Self::LessThan(paper) => ours < paper,
+        }
+    }
+
+    /// What the paper has, in words.
+    fn text(self) -> String {
+        match self {
+            Self::Value(paper) | Self::Percent(paper) | Self::Exactly(paper) => significant(paper, 4),
+            Self::About(paper) => format!("about {paper}"),
+            Self::PercentBetween(low, high) | Self::Between(low, high) => format!("{low} to {high}"),
+            Self::MoreThan(paper) => format!("more than {paper}"),
+            Self::LessThan(paper) => format!("less than {paper}"),
+        }
+    }
+
+    /// How far a value of ours is off, in words.
+    fn deviation(self, ours: f64) -> String {
+        let relative = |paper: f64| {
+            let percent = (ours / paper - 1.0) * 100.0;
+            if percent.abs() < 0.05 { "0%".to_owned() } else { format!("{percent:+.1}%") }
+        };
+        let points = |paper: f64| {
+            let points = ours - paper;
+            if points.abs() < 0.05 { "0 points".to_owned() } else { format!("{points:+.1} points") }
+        };
+        match self {
+            Self::Value(paper) | Self::About(paper) => relative(paper),
+            Self::Exactly(paper) if paper == ours => "equal".to_owned(),
+            Self::Exactly(paper) => format!("{:+}", ours - paper),
+            Self::Percent(paper) => points(paper),
+            Self::Between(low, high) | Self::PercentBetween(low, high) if (low..=high).contains(&ours) => {
+                "within".to_owned()
+            }
+            Self::PercentBetween(low, high) => points(if ours < low { low } else { high }),
+            Self::Between(low, high) => relative(if ours < low { low } else { high }),
+            Self::MoreThan(_) | Self::LessThan(_) => {
+                if self.holds(ours) {
+                    "so it is".to_owned()
+                } else {
+                    "not so".to_owned()
+                }
+            }
+        }
+    }
+}
+
+impl Claim {
+    /// Holds the claim against the simulations.
+    pub(super) fn assess(&self, evaluation: &Evaluation) -> Assessment {
+        let compare = |part: &Part| {
+            let ours = (part.ours)(evaluation);
+            let verdict = if part.paper.holds(ours) { Verdict::Agrees } else { Verdict::Miss };
+            Comparison {
+                quantity: part.quantity,
+                unit: part.unit,
+                paper: part.paper.text(),
+                ours,
+                deviation: part.paper.deviation(ours),
+                origin: part.origin,
+                verdict,
+            }
+        };
+        let parts: Vec<Comparison> = self.parts.iter().map(compare).collect();
+        let verdict = if parts.is_empty() {
+            Verdict::NotComparable
+        } else if parts.iter().all(|part| part.verdict == Verdict::Agrees) {
+            Verdict::Agrees
+        } else {
+            Verdict::Miss
+        };
+        Assessment {
+            id: self.id,
+            sentence: self.sentence,
+            place: self.place,
+            origin: parts.iter().map(|part| part.origin).min(),
+            verdict,
+            reason: (verdict == Verdict::Miss).then_some(self.reason),
+            remark: self.remark.map(|remark| remark(evaluation)),
+            parts,
+        }
+    }
+}
+
+/// How all comparisons end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tally {
+    /// Claims.
+    pub claims: usize,
+    /// Claims that agree.
+    pub agree: usize,
+    /// Claims that agree and of which no part was fitted.
+    pub agree_unfitted: usize,
+    /// Claims that agree and are predictions in every part.
+    pub agree_predicted: usize,
+    /// Claims that are missed.
+    pub missed: usize,
+    /// Claims that nothing of ours can be held against.
+    pub not_comparable: usize,
+    /// Numbers in all claims.
+    pub numbers: usize,
+    /// Numbers that agree.
+    pub numbers_agree: usize,
+    /// Numbers that are predictions.
+    pub numbers_predicted: usize,
+    /// Predicted numbers that agree.
+    pub numbers_agree_predicted: usize,
+}
+
+impl Tally {
+    /// Counts.
+    pub(super) fn of(assessments: &[Assessment]) -> Self {
+        let agrees = |a: &&Assessment| a.verdict == Verdict::Agrees;
+        let parts = || assessments.iter().flat_map(|assessment| &assessment.parts);
+        let good = |part: &&Comparison| part.verdict == Verdict::Agrees;
+        let predicted = |part: &&Comparison| part.origin == Origin::Predicted;
+        let with = |verdict| assessments.iter().filter(|a| a.verdict == verdict).count();
+        Self {
+            claims: assessments.len(),
+            agree: with(Verdict::Agrees),
+            agree_unfitted: assessments
+                .iter()
+                .filter(agrees)
+                .filter(|a| a.origin > Some(Origin::Fitted))
+                .count(),
+            agree_predicted: assessments
+                .iter()
+                .filter(agrees)
+                .filter(|a| a.origin == Some(Origin::Predicted))
+                .count(),
+            missed: with(Verdict::Miss),
+            not_comparable: with(Verdict::NotComparable),
+            numbers: parts().count(),
+            numbers_agree: parts().filter(good).count(),
+            numbers_predicted: parts().filter(predicted).count(),
+            numbers_agree_predicted: parts().filter(predicted).filter(good).count(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances_are_those_of_the_kind_of_claim() {
+        use Expected::*;
+        for (expected, good, bad) in [
+            (Value(6.7), 7.03, 7.04),
+            (About(1.5), 1.36, 1.34),
+            (Percent(16.0), 17.9, 18.1),
+            (PercentBetween(10.0, 24.0), 8.1, 7.9),
+            (Between(1.5, 2.0), 1.43, 1.42),
+            (Exactly(1024.0), 1024.0, 1025.0),
+            (MoreThan(2.0), 2.01, 2.0),
+            (LessThan(1.0), 0.99, 1.0),
+        ] {
+            assert!(expected.holds(good), "{expected:?} with {good}");
+            assert!(!expected.holds(bad), "{expected:?} with {bad}");
+        }
+    }
+
+    #[test]
+    fn deviations_are_words() {
+        use Expected::*;
+        assert_eq!(Value(6.7).deviation(6.9), "+3.0%");
+        assert_eq!(Value(6.7).deviation(6.7), "0%");
+        assert_eq!(Percent(16.0).deviation(14.75), "-1.2 points");
+        assert_eq!(Between(1.5, 2.0).deviation(1.7), "within");
+        assert_eq!(Between(1.5, 2.0).deviation(1.2), "-20.0%");
+        assert_eq!(MoreThan(2.0).deviation(1.0), "not so");
+        assert_eq!(Exactly(1.0).deviation(3.0), "+2");
+        assert_eq!(Exactly(1024.0).deviation(1024.0), "equal");
+    }
+
+    #[test]
+    fn every_claim_has_what_a_reader_needs() {
+        assert_eq!(CLAIMS.len(), 20);
+        for (number, claim) in (1..).zip(&CLAIMS) {
+            assert_eq!(claim.id, format!("C{number}"));
+            assert!(claim.sentence.ends_with('.') && !claim.place.is_empty(), "{}", claim.id);
+            assert!(claim.reason.is_empty() || claim.reason.ends_with('.'), "{}", claim.id);
+            assert!(!claim.parts.is_empty() || claim.remark.is_some(), "{}", claim.id);
+        }
+    }
+}

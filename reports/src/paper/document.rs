@@ -1,0 +1,137 @@
+//! The claims as text: for a terminal, and as Markdown.
+
+use super::Reproduction;
+use super::claims::{Comparison, Verdict};
+use super::inconsistencies;
+use super::table::significant;
+use std::fmt::Write;
+
+/// What the verdicts come to, in sentences.
+pub(super) fn tally(reproduction: &Reproduction) -> String {
+    let tally = reproduction.tally;
+    format!(
+        "{} of {} claims agree, {} are missed, {} cannot be compared. Of those that agree, {} rest on no fitted number and \
+         {} are predictions throughout. Number by number: {} of {} agree; {} of the {} predicted ones do.",
+        tally.agree,
+        tally.claims,
+        tally.missed,
+        tally.not_comparable,
+        tally.agree_unfitted,
+        tally.agree_predicted,
+        tally.numbers_agree,
+        tally.numbers,
+        tally.numbers_agree_predicted,
+        tally.numbers_predicted,
+    )
+}
+
+/// How claims are compared, in sentences.
+pub(super) const METHOD: &str = "A number agrees within 5%, a share or a change in percent within 2 points, an \"about\" \
+    within 10%, a count exactly; a claim agrees where all its numbers do. Fitted: a constant of the models was chosen so that it \
+    comes out like this; the files in `configs` say which. The machine's unknown latencies and the paper's program (`kl`) were \
+    fitted together to C1, C3, C4, C14 and C15. Derived: it follows from print alone. Predicted: nothing was chosen for it. \
+    All times and cycles of the RPU are simulated, areas and energies modelled.";
+
+/// A number of the paper with its unit.
+pub(super) fn with_unit(value: &str, unit: &str) -> String {
+    match unit {
+        "" => value.to_owned(),
+        "%" => format!("{value}%"),
+        unit => format!("{value} {unit}"),
+    }
+}
+
+/// Our number with its unit.
+pub(super) fn ours(part: &Comparison) -> String {
+    with_unit(&significant(part.ours, 4), part.unit)
+}
+
+/// A line a claim.
+pub(super) fn summary(reproduction: &Reproduction) -> String {
+    let mut text = String::new();
+    for claim in &reproduction.claims {
+        let origin = claim.origin.map_or("", |origin| origin.name());
+        let worst = claim.parts.iter().find(|part| part.verdict == Verdict::Miss).or(claim.parts.first());
+        let detail = worst.map_or_else(String::new, |part| {
+            let paper = with_unit(&part.paper, part.unit);
+            format!("{}: paper {paper}, ours {} ({})", part.quantity, ours(part), part.deviation)
+        });
+        let _ = writeln!(text, "{:<4} {:<15} {origin:<10} {detail}", claim.id, claim.verdict.name());
+    }
+    text + &tally(reproduction) + "\n"
+}
+
+/// Text that Markdown would not take for a column's end.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// `claims.md`.
+pub(super) fn markdown(reproduction: &Reproduction) -> String {
+    let mut text = format!(
+        "# The paper's claims, and ours\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\
+         | | claim | number | paper | ours | deviation | ours is | verdict |\n|---|---|---|---|---|---|---|---|\n",
+        tally(reproduction)
+    );
+    for claim in &reproduction.claims {
+        let about = format!("**{}** ({})", escape(claim.sentence), claim.place);
+        if claim.parts.is_empty() {
+            let _ = writeln!(text, "| {} | {about} | | | | | | {} |", claim.id, claim.verdict.name());
+        }
+        for (number, part) in claim.parts.iter().enumerate() {
+            let (id, about) = if number == 0 { (claim.id, about.as_str()) } else { ("", "") };
+            let _ = writeln!(
+                text,
+                "| {id} | {about} | {} | {} | {} | {} | {} | {} |",
+                escape(part.quantity),
+                with_unit(&part.paper, part.unit),
+                ours(part),
+                part.deviation,
+                part.origin.name(),
+                match part.verdict {
+                    Verdict::Miss => "**miss**",
+                    verdict => verdict.name(),
+                }
+            );
+        }
+    }
+    text += "\n## Misses\n\n";
+    for claim in &reproduction.claims {
+        if let Some(reason) = claim.reason {
+            let _ = writeln!(text, "* **{}** {reason}", claim.id);
+        }
+    }
+    text += "\n## Remarks\n\n";
+    for claim in &reproduction.claims {
+        if let Some(remark) = &claim.remark {
+            let _ = writeln!(text, "* **{}** {remark}", claim.id);
+        }
+    }
+    text += "\n## Other machines\n\nMicroseconds a transform; each line says whether its time is printed, measured or simulated.\n\n\
+             | machine | transform | us | mm2 | the time is | where |\n|---|---|---|---|---|---|\n";
+    for row in &reproduction.others {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            row.machine,
+            row.transform,
+            row.time_us,
+            row.area_mm2,
+            row.source.name(),
+            row.reference
+        );
+    }
+    text += "\n## Where the paper does not fit itself\n\n";
+    for sentence in inconsistencies::list() {
+        let _ = writeln!(text, "* {sentence}");
+    }
+    text += "\n## Figures\n\n";
+    for figure in &reproduction.figures {
+        let name = figure.name();
+        let _ =
+            writeln!(text, "* [Fig. {}]({name}.svg) ([data]({name}.csv)): {}", figure.number, figure.caption);
+    }
+    text += "* [CPU transforms measured on the machine at hand](cpu.svg) ([data](cpu.csv)): beside the simulated RPU; \
+             these differ from run to run.\n";
+    text
+}

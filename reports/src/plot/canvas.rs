@@ -1,0 +1,265 @@
+//! The page that all charts are drawn on: sizes in points, text in the embedded font, markers.
+
+use super::labels::Rect;
+use super::{MAX_SERIES, PlotError};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontStyle, register_font};
+use std::sync::Once;
+
+pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(super) const MUTED: RGBColor = RGBColor(110, 110, 110);
+pub(super) const GRID: RGBColor = RGBColor(226, 226, 226);
+pub(super) const FINE_GRID: RGBColor = RGBColor(243, 243, 243);
+pub(super) const FRONT: RGBColor = RGBColor(192, 40, 40);
+const FONT: &str = "sans-serif";
+
+/// Colours from dark to light, so that they stay apart in grey print; shapes say the same again.
+pub(super) const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
+    (RGBColor(68, 1, 84), Shape::Circle),
+    (RGBColor(49, 104, 142), Shape::Square),
+    (RGBColor(53, 183, 121), Shape::Triangle),
+    (RGBColor(253, 210, 37), Shape::Diamond),
+    (RGBColor(150, 60, 130), Shape::TriangleDown),
+    (RGBColor(110, 150, 190), Shape::Cross),
+    (RGBColor(190, 190, 190), Shape::Circle),
+    (RGBColor(255, 255, 255), Shape::Square),
+];
+
+/// A direction in which lines cross a bar.
+#[derive(Clone, Copy)]
+enum Hatch {
+    Rising,
+    Falling,
+    Horizontal,
+    Vertical,
+}
+
+/// The lines across the bars of each series; they tell bars apart where colours do not.
+const HATCHINGS: [&[Hatch]; MAX_SERIES] = [
+    &[],
+    &[Hatch::Rising],
+    &[Hatch::Falling],
+    &[Hatch::Horizontal],
+    &[Hatch::Rising, Hatch::Falling],
+    &[Hatch::Vertical],
+    &[Hatch::Horizontal, Hatch::Vertical],
+    &[],
+];
+
+/// How light a colour looks, from 0 to 1.
+pub(super) fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
+    (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    TriangleDown,
+    Diamond,
+    Cross,
+    Star,
+}
+
+impl Shape {
+    /// Corners at radius 1 around the centre, `y` downwards; empty for a circle.
+    fn corners(self) -> Vec<(f64, f64)> {
+        let regular = |count: u32, first: f64, radius: fn(u32) -> f64| {
+            (0..count)
+                .map(|i| {
+                    let angle = (first + 360.0 * f64::from(i) / f64::from(count)).to_radians();
+                    (radius(i) * angle.cos(), radius(i) * angle.sin())
+                })
+                .collect()
+        };
+        match self {
+            Self::Circle => Vec::new(),
+            Self::Square => regular(4, 45.0, |_| 1.2),
+            Self::Triangle => regular(3, -90.0, |_| 1.3),
+            Self::TriangleDown => regular(3, 90.0, |_| 1.3),
+            Self::Diamond => regular(4, 0.0, |_| 1.3),
+            Self::Cross => regular(12, 15.0, |i| if i % 3 == 2 { 0.45 } else { 1.2 }),
+            Self::Star => regular(10, -90.0, |i| if i % 2 == 0 { 1.6 } else { 0.65 }),
+        }
+    }
+}
+
+/// The font of all text; without it a bitmap has none.
+fn use_embedded_font() {
+    static REGISTER: Once = Once::new();
+    REGISTER.call_once(|| {
+        // A font that is refused shows as an error of the first text that is drawn.
+        let _ = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
+        let _ = register_font(FONT, FontStyle::Bold, dejavu::sans::bold());
+    });
+}
+
+/// A pixel position.
+pub(super) type Pixel = (f64, f64);
+
+fn round((x, y): Pixel) -> (i32, i32) {
+    (x.round() as i32, y.round() as i32)
+}
+
+/// What differs between the media.
+#[derive(Clone, Copy)]
+pub(super) struct Medium {
+    /// Pixels of a point of type or line.
+    pub(super) scale: u32,
+    /// How far text is moved down, as a share of its size.
+    pub(super) sink: f64,
+}
+
+/// The page: all sizes are in points.
+pub(super) struct Canvas<'a, DB: DrawingBackend> {
+    area: &'a DrawingArea<DB, Shift>,
+    medium: Medium,
+}
+
+impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
+    /// A page on which text can be drawn.
+    pub(super) fn new(area: &'a DrawingArea<DB, Shift>, medium: Medium) -> Self {
+        use_embedded_font();
+        Self { area, medium }
+    }
+
+    pub(super) fn pixels(&self, points: f64) -> f64 {
+        points * f64::from(self.medium.scale)
+    }
+
+    pub(super) fn stroke(&self, points: f64) -> u32 {
+        self.pixels(points).round().max(1.0) as u32
+    }
+
+    pub(super) fn font(&self, points: f64) -> FontDesc<'static> {
+        (FONT, self.pixels(points)).into_font()
+    }
+
+    pub(super) fn bold(&self, points: f64) -> FontDesc<'static> {
+        (FONT, self.pixels(points), FontStyle::Bold).into_font()
+    }
+
+    pub(super) fn line(&self, points: &[Pixel], color: RGBAColor, width: f64) -> Result<(), PlotError> {
+        let points: Vec<_> = points.iter().copied().map(round).collect();
+        let style = color.stroke_width(self.stroke(width));
+        self.area.draw(&PathElement::new(points, style)).map_err(backend)
+    }
+
+    /// Draws a text with its middle at the height of `at`, which is its left or right end.
+    pub(super) fn text(
+        &self,
+        text: &str,
+        at: Pixel,
+        end: HPos,
+        font: FontDesc<'static>,
+        color: RGBColor,
+    ) -> Result<(), PlotError> {
+        let at = (at.0, at.1 + self.medium.sink * font.get_size());
+        let style = font.color(&color).pos(Pos::new(end, VPos::Center));
+        self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
+    }
+
+    /// Draws a text that reads upwards, with its middle at `at`.
+    pub(super) fn text_up(
+        &self,
+        text: &str,
+        at: Pixel,
+        font: FontDesc<'static>,
+        color: RGBColor,
+    ) -> Result<(), PlotError> {
+        let at = (at.0 + self.medium.sink * font.get_size(), at.1);
+        let style = font.transform(FontTransform::Rotate270).color(&color);
+        let style = style.pos(Pos::new(HPos::Center, VPos::Center));
+        self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
+    }
+
+    /// Fills a rectangle.
+    pub(super) fn fill(&self, rect: Rect, color: RGBColor) -> Result<(), PlotError> {
+        let corners = [round((rect.x, rect.y)), round((rect.x + rect.width, rect.y + rect.height))];
+        self.area.draw(&Rectangle::new(corners, color.filled())).map_err(backend)
+    }
+
+    /// Draws the edge of a rectangle.
+    pub(super) fn outline(&self, rect: Rect, color: RGBColor, width: f64) -> Result<(), PlotError> {
+        let corners = [round((rect.x, rect.y)), round((rect.x + rect.width, rect.y + rect.height))];
+        self.area.draw(&Rectangle::new(corners, color.stroke_width(self.stroke(width)))).map_err(backend)
+    }
+
+    /// Fills a rectangle in the style of the `series`-th series: its colour and its hatching.
+    pub(super) fn bar(&self, rect: Rect, series: usize) -> Result<(), PlotError> {
+        let (color, _) = MARKERS[series];
+        let lines = HATCHINGS[series];
+        self.fill(rect, color)?;
+        let hatch = if luminance(color) < 0.5 { WHITE } else { INK };
+        let step = self.pixels(7.0);
+        let draw = |from: Pixel, to: Pixel| self.line(&[from, to], hatch.mix(0.8), 0.8);
+        for &direction in lines {
+            match direction {
+                Hatch::Horizontal | Hatch::Vertical => {
+                    let (length, across) = if matches!(direction, Hatch::Horizontal) {
+                        (rect.height, false)
+                    } else {
+                        (rect.width, true)
+                    };
+                    for i in 1..=(length / step) as u32 {
+                        let at = f64::from(i) * step;
+                        if across {
+                            draw((rect.x + at, rect.y), (rect.x + at, rect.y + rect.height))?;
+                        } else {
+                            draw((rect.x, rect.y + at), (rect.x + rect.width, rect.y + at))?;
+                        }
+                    }
+                }
+                Hatch::Rising | Hatch::Falling => {
+                    // Lines x + y = c in the rectangle's coordinates, mirrored for falling ones.
+                    for i in 1..=((rect.width + rect.height) / step) as u32 {
+                        let c = f64::from(i) * step;
+                        let (x0, x1) = ((c - rect.height).max(0.0), c.min(rect.width));
+                        let at = |x: f64| {
+                            let across = if matches!(direction, Hatch::Rising) { x } else { rect.width - x };
+                            (rect.x + across, rect.y + c - x)
+                        };
+                        draw(at(x0), at(x1))?;
+                    }
+                }
+            }
+        }
+        self.outline(rect, INK, 1.0)
+    }
+
+    /// Width and height of a text.
+    pub(super) fn size(&self, text: &str, font: &FontDesc<'static>) -> Result<Pixel, PlotError> {
+        let style = font.clone().into_text_style(self.area);
+        let (width, height) = self.area.estimate_text_size(text, &style).map_err(backend)?;
+        Ok((width.into(), height.into()))
+    }
+
+    pub(super) fn marker(
+        &self,
+        shape: Shape,
+        at: Pixel,
+        radius: f64,
+        fill: RGBAColor,
+        edge: RGBAColor,
+    ) -> Result<(), PlotError> {
+        let radius = self.pixels(radius);
+        let edge = edge.stroke_width(self.stroke(1.0));
+        let corners = shape.corners();
+        if corners.is_empty() {
+            self.area.draw(&Circle::new(round(at), radius.round() as i32, fill.filled())).map_err(backend)?;
+            return self.area.draw(&Circle::new(round(at), radius.round() as i32, edge)).map_err(backend);
+        }
+        let mut outline: Vec<_> =
+            corners.iter().map(|(x, y)| round((at.0 + radius * x, at.1 + radius * y))).collect();
+        self.area.draw(&Polygon::new(outline.clone(), fill.filled())).map_err(backend)?;
+        outline.push(outline[0]);
+        self.area.draw(&PathElement::new(outline, edge)).map_err(backend)
+    }
+}
+
+pub(super) fn backend(error: impl std::fmt::Display) -> PlotError {
+    PlotError::Backend(error.to_string())
+}

@@ -1,0 +1,151 @@
+//! What bars, lines and maps have in common: a title, a legend in rows, and axes around a plot.
+
+use super::PlotError;
+use super::axis::Axis;
+use super::canvas::{Canvas, GRID, INK, MARKERS, MUTED, Pixel};
+use super::labels::Rect;
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+/// How a series shows in the legend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Swatch {
+    /// A piece of a bar.
+    Bar,
+    /// A marker on its line.
+    Marker,
+}
+
+/// Texts around a plot.
+pub(super) struct Texts<'a> {
+    /// Above everything.
+    pub(super) title: &'a str,
+    /// Below the horizontal axis.
+    pub(super) x_label: &'a str,
+    /// Beside the vertical axis.
+    pub(super) y_label: &'a str,
+    /// Before the entries of the legend; empty without.
+    pub(super) legend: &'a str,
+    /// The legend's entries, one a series; none where a single one needs no name.
+    pub(super) series: Vec<&'a str>,
+}
+
+/// Size of labels, in points.
+const LABEL: f64 = 12.5;
+/// Free space around a panel, in points.
+const MARGIN: f64 = 12.0;
+
+/// Draws the texts around a plot in `region` and returns the place that remains for it.
+pub(super) fn around<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    region: Rect,
+    texts: &Texts<'_>,
+    swatch: Swatch,
+) -> Result<Rect, PlotError> {
+    let p = |points: f64| canvas.pixels(points);
+    let left = region.x + p(MARGIN);
+    let right = region.x + region.width - p(MARGIN);
+    let mut top = region.y + p(MARGIN) + p(9.0);
+    canvas.text(texts.title, (left, top), HPos::Left, canvas.bold(15.0), INK)?;
+    top += p(14.0);
+    if !texts.series.is_empty() {
+        top = legend(canvas, (left, top + p(8.0)), right, texts, swatch)?;
+    }
+    let plot = Rect {
+        x: left + p(66.0),
+        y: top + p(8.0),
+        width: right - left - p(70.0),
+        height: region.y + region.height - p(MARGIN + 48.0) - top - p(8.0),
+    };
+    let middle = (plot.x + plot.width / 2.0, region.y + region.height - p(MARGIN + 8.0));
+    canvas.text(texts.x_label, middle, HPos::Center, canvas.font(14.0), INK)?;
+    canvas.text_up(texts.y_label, (left + p(8.0), plot.y + plot.height / 2.0), canvas.font(14.0), INK)?;
+    Ok(plot)
+}
+
+/// Draws the entries of a legend in as many rows as they need; returns the end of the last row.
+fn legend<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    at: Pixel,
+    right: f64,
+    texts: &Texts<'_>,
+    swatch: Swatch,
+) -> Result<f64, PlotError> {
+    let p = |points: f64| canvas.pixels(points);
+    let (mut x, mut y) = at;
+    if !texts.legend.is_empty() {
+        let font = canvas.bold(LABEL);
+        let (width, _) = canvas.size(texts.legend, &font)?;
+        canvas.text(texts.legend, (x, y), HPos::Left, font, INK)?;
+        x += width + p(12.0);
+    }
+    let start = x;
+    for (series, label) in texts.series.iter().enumerate() {
+        let font = canvas.font(LABEL);
+        let (width, _) = canvas.size(label, &font)?;
+        if x + p(24.0) + width > right && x > start {
+            (x, y) = (start, y + p(19.0));
+        }
+        match swatch {
+            Swatch::Bar => {
+                canvas.bar(Rect { x, y: y - p(6.0), width: p(18.0), height: p(12.0) }, series)?;
+            }
+            Swatch::Marker => {
+                let (color, shape) = MARKERS[series];
+                canvas.line(&[(x, y), (x + p(18.0), y)], color.mix(0.7), 1.6)?;
+                canvas.marker(shape, (x + p(9.0), y), 4.4, color.to_rgba(), INK.to_rgba())?;
+            }
+        }
+        canvas.text(label, (x + p(23.0), y), HPos::Left, font, INK)?;
+        x += p(23.0) + width + p(16.0);
+    }
+    Ok(y + p(10.0))
+}
+
+/// Draws the vertical axis with its grid.
+pub(super) fn vertical<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    plot: Rect,
+    axis: &Axis,
+) -> Result<(), PlotError> {
+    for tick in axis.ticks() {
+        let y = height(plot, axis, tick);
+        canvas.line(&[(plot.x, y), (plot.x + plot.width, y)], GRID.to_rgba(), 1.0)?;
+        let at = (plot.x - canvas.pixels(6.0), y);
+        canvas.text(&axis.format_ext(&tick), at, HPos::Right, canvas.font(LABEL), INK)?;
+    }
+    let bottom = plot.y + plot.height;
+    canvas.line(&[(plot.x, plot.y), (plot.x, bottom), (plot.x + plot.width, bottom)], INK.to_rgba(), 1.0)
+}
+
+/// Writes a label, of one line or two, below the horizontal axis at each of some places.
+pub(super) fn horizontal<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    plot: Rect,
+    ticks: impl Iterator<Item = (f64, String)>,
+) -> Result<(), PlotError> {
+    let bottom = plot.y + plot.height;
+    for (x, label) in ticks {
+        canvas.line(&[(x, bottom), (x, bottom + canvas.pixels(4.0))], INK.to_rgba(), 1.0)?;
+        for (row, text) in label.lines().enumerate() {
+            let at = (x, bottom + canvas.pixels(14.0 + 14.0 * row as f64));
+            canvas.text(text, at, HPos::Center, canvas.font(LABEL), INK)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a value lies in the plot.
+pub(super) fn height(plot: Rect, axis: &Axis, value: f64) -> f64 {
+    plot.y + plot.height * (1.0 - axis.share(value))
+}
+
+/// Draws a small text with its middle at `at`.
+pub(super) fn note<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    text: &str,
+    at: Pixel,
+) -> Result<(), PlotError> {
+    canvas.text(text, at, HPos::Center, canvas.font(10.5), MUTED)
+}

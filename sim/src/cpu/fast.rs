@@ -1,0 +1,154 @@
+//! The transform as fast as this crate can do it on the processor at hand.
+
+use super::lazy::{Factor, Lazy};
+use super::{Ntt, NttError, bit_reversed_powers, check_root};
+use crate::modular::Modulus;
+#[cfg(target_arch = "x86_64")]
+use crate::modular::wide;
+use std::fmt;
+
+/// A way to compute a transform. What is listed first is faster, where it can be had.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kernel {
+    /// Radix 4 on eight elements at a time with the 52-bit multiplier of AVX-512 IFMA; from 16 points on.
+    Ifma,
+    /// The same with the fused multiply-add of AVX-512F.
+    Avx512,
+    /// Scalar code, radix 4, Shoup's multiplication, results reduced at the end only; moduli below 2^126.
+    Lazy,
+    /// [`Ntt`]: scalar code, radix 2, Montgomery's multiplication.
+    Plain,
+}
+
+impl Kernel {
+    /// All kernels, the fastest first.
+    pub const ALL: [Self; 4] = [Self::Ifma, Self::Avx512, Self::Lazy, Self::Plain];
+
+    /// Whether this processor has the kernel, and it can transform `n` points modulo `q`.
+    pub fn is_available(self, n: usize, q: u128) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma => n >= wide::MIN_POINTS && wide::ifma_available(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => n >= wide::MIN_POINTS && wide::fma_available(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Ifma | Self::Avx512 => false,
+            Self::Lazy => q < 1 << 126,
+            Self::Plain => true,
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ifma => "AVX-512 IFMA",
+            Self::Avx512 => "AVX-512F",
+            Self::Lazy => "scalar, radix 4, lazy Shoup",
+            Self::Plain => "scalar, radix 2, Montgomery",
+        })
+    }
+}
+
+/// A forward negacyclic transform of n points by the fastest [`Kernel`] that there is for it: the
+/// baseline of the RPU's speed-up.
+///
+/// The results are those of [`Ntt::forward`].
+#[derive(Clone, Debug)]
+pub struct Fast {
+    kernel: Kernel,
+    n: usize,
+    tables: Tables,
+}
+
+#[derive(Clone, Debug)]
+enum Tables {
+    #[cfg(target_arch = "x86_64")]
+    Wide(Modulus, wide::Constants),
+    Lazy(Lazy<u128>),
+    Plain(Ntt),
+}
+
+impl Fast {
+    /// The tables for `n` points modulo the odd `q`, with the primitive 2n-th root of unity `psi`,
+    /// and the fastest kernel available.
+    ///
+    /// # Errors
+    /// Where `q` is even or below 3, `n` is no power of two from 2 on, or `psi^n` is not -1.
+    pub fn new(n: usize, q: u128, psi: u128) -> Result<Self, NttError> {
+        let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.is_available(n, q));
+        Self::with_kernel(kernel.unwrap_or(Kernel::Plain), n, q, psi)
+    }
+
+    /// As [`new`](Self::new), with a given kernel.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and where the kernel is not available.
+    pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, NttError> {
+        let modulus = Modulus::new(q)?;
+        check_root(&modulus, n, psi)?;
+        if !kernel.is_available(n, q) {
+            return Err(NttError::Unavailable { kernel, n, modulus: q });
+        }
+        let tables = match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Ifma | Kernel::Avx512 => {
+                Tables::Wide(modulus, wide::Constants::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
+            }
+            Kernel::Lazy => {
+                let factor = |factor| Factor { factor, quotient: modulus.divide(factor, 128).0 };
+                let factors = bit_reversed_powers(&modulus, n, psi).into_iter().map(factor);
+                Tables::Lazy(Lazy::new(q, factors.collect()))
+            }
+            _ => Tables::Plain(Ntt::new(modulus, n, psi)?),
+        };
+        Ok(Self { kernel, n, tables })
+    }
+
+    /// The number of points.
+    #[expect(clippy::len_without_is_empty, reason = "a transform has at least two points")]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// The kernel that was chosen.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Transforms `x` on one thread, natural order in, bit-reversed order out. Values must be below
+    /// the modulus.
+    ///
+    /// # Panics
+    /// Where `x` does not have [`len`](Self::len) elements.
+    pub fn forward(&self, x: &mut [u128]) {
+        assert_eq!(x.len(), self.len(), "the transform has another length");
+        match &self.tables {
+            #[cfg(target_arch = "x86_64")]
+            Tables::Wide(modulus, constants) => {
+                // SAFETY: the kernel was available, so the processor has the instructions.
+                unsafe {
+                    match self.kernel {
+                        Kernel::Ifma => wide::ifma::forward(modulus, constants, x),
+                        _ => wide::fma::forward(modulus, constants, x),
+                    }
+                }
+            }
+            Tables::Lazy(lazy) => lazy.forward(x),
+            Tables::Plain(ntt) => ntt.forward(x),
+        }
+    }
+}
+
+/// Transforms every tower, a vector with the transform that it takes, on up to `threads` threads.
+///
+/// # Panics
+/// Where a vector does not have the length of its transform.
+pub fn forward_all(towers: &mut [(&Fast, &mut [u128])], threads: usize) {
+    let share = towers.len().div_ceil(threads.max(1)).max(1);
+    std::thread::scope(|scope| {
+        for towers in towers.chunks_mut(share) {
+            scope.spawn(|| towers.iter_mut().for_each(|(transform, x)| transform.forward(x)));
+        }
+    });
+}

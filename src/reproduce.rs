@@ -1,0 +1,50 @@
+//! `rpu reproduce`
+
+use crate::failure::Failure;
+use crate::files;
+use reports::paper::cpu::Measurements;
+use reports::paper::{self, Reproduction};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder of the figures, the claims and the page
+    #[arg(long, value_name = "DIR", default_value = "reports/paper")]
+    out: PathBuf,
+    /// Write nothing: compare with what is there, measurements of this machine's CPU aside
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let reproduction = Reproduction::new()?;
+    if args.check {
+        let files = reproduction.files(None)?;
+        return match paper::difference(&files, &args.out) {
+            None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
+            Some(name) => Err(Failure::Work(format!(
+                "`{}` is not what `rpu reproduce` writes now; run it to regenerate the folder",
+                args.out.join(name).display()
+            ))),
+        };
+    }
+    let measurements = Measurements::new()?;
+    std::fs::create_dir_all(&args.out).map_err(|error| {
+        Failure::wrong(format_args!("cannot make `{}`: {error}", args.out.display()), None)
+    })?;
+    for (name, content) in reproduction.files(Some(&measurements))? {
+        files::write(&args.out.join(name), &content)?;
+    }
+    files::print(reproduction.summary().as_bytes())?;
+    eprintln!("wrote {}", args.out.join("index.html").display());
+    Ok(())
+}
+
+impl From<paper::Error> for Failure {
+    fn from(error: paper::Error) -> Self {
+        match error {
+            paper::Error::Config(error) => error.into(),
+            error => Failure::Work(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! `rpu crosscheck`. What it prints is in golden files in `tests/cli/crosscheck`;
+//! `SNAPSHOTS=overwrite cargo test --test cli crosscheck` writes them anew.
+
+use crate::common::repository;
+use snapbox::{Data, assert_data_eq};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// One small size, fixed operands.
+const SMALL: [&str; 6] = ["--n", "1024", "--bits", "30", "--seed", "7"];
+
+/// Runs `rpu crosscheck` with a C++ compiler of the test's choice and no GPU in sight.
+fn crosscheck(compiler: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rpu"));
+    command.env("CXX", compiler).env("CUDA_VISIBLE_DEVICES", "");
+    command.arg("crosscheck").args(args).output().expect("rpu starts")
+}
+
+#[track_caller]
+fn assert_golden(name: &str, found: Vec<u8>) {
+    let golden = Path::new(&repository("tests/cli/crosscheck")).join(name);
+    assert_data_eq!(String::from_utf8(found).expect("text is UTF-8"), Data::read_from(&golden, None).raw());
+}
+
+/// Whether the emulation can be tried at all.
+fn has_compiler() -> bool {
+    let found = Command::new("g++").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("SKIPPED, nothing was tested: g++ does not start");
+    }
+    found
+}
+
+#[test]
+fn witnesses_agree() {
+    if !has_compiler() {
+        return;
+    }
+    let output = crosscheck(Path::new("g++"), &[&SMALL[..], &["--bits", "128"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_golden("agree.out", output.stdout);
+}
+
+#[test]
+fn a_machine_without_a_compiler_is_told_what_it_misses() {
+    let output = crosscheck(Path::new("no-such-compiler"), &SMALL);
+    assert_eq!(output.status.code(), Some(0));
+    assert_golden("skipped.out", output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.starts_with("warning: SKIPPED the emulated CUDA kernels: cannot run `no-such-compiler`"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_gpu_that_is_asked_for_must_be_there() {
+    let output = crosscheck(Path::new("g++"), &[&SMALL[..], &["--gpu"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.starts_with("error: no CUDA device: "), "{errors}");
+    assert!(errors.contains("help: leave --gpu out"), "{errors}");
+}
+
+/// The compiler is made to break one line of the kernels, which no other witness shares.
+#[test]
+fn a_difference_is_named_and_fails() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let compiler = folder.path().join("breaking-g++");
+    let script = "#!/bin/sh\nfor last; do :; done\n\
+                  [ -f \"$last\" ] && sed -i 's/leave(Reg x) const { return x; }/leave(Reg x) const { return x ^ (threadIdx.x == 100); }/' \"$last\"\n\
+                  exec g++ \"$@\"\n";
+    fs::write(&compiler, script).expect("a script");
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).expect("a script that can run");
+    let output = crosscheck(&compiler, &SMALL);
+    assert_golden("differ.out", output.stdout);
+    assert_golden("differ.err", output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_size_without_kernels_is_refused() {
+    let output = crosscheck(Path::new("g++"), &["--n", "512"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_golden("size.err", output.stderr);
+}
