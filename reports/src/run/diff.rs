@@ -116,8 +116,9 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, ConfigE
             None => what.to_owned(),
         };
         let line_start: usize = text.split_inclusive('\n').take(error.line() - 1).map(str::len).sum();
-        let start = text.floor_char_boundary(line_start + error.column().saturating_sub(1));
-        let end = text.ceil_char_boundary((start + 1).min(text.len()));
+        let at = (line_start + error.column().saturating_sub(1)).min(text.len());
+        let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
         ConfigError {
             file: file.into(),
             text: text.into(),
