@@ -3,7 +3,7 @@
 use b512_asm::Function;
 use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
-use codegen::{PlanChoice, Recipe, Request, generate};
+use codegen::{PlanChoice, Request, generate};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
@@ -75,11 +75,7 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
         BUILT_IN.entry.iter().flat_map(|e| e.targets.iter().map(move |target| (e, target))).collect();
     assert!(entries.len() > 50, "the library has {} entries", entries.len());
     entries.par_iter().for_each(|(entry, target)| {
-        let machine = target.machine.machine();
-        let plan = PlanChoice::Recipe(Box::<Recipe>::new(entry.recipe.clone()));
-        let function = entry.function.parse().unwrap();
-        let kernel = generate(&request(function, entry.n, plan), &machine).unwrap();
-        let found = simulate(&machine, &kernel.program).cycles.0;
+        let found = entry.measure(&target.machine).unwrap().cycles.0;
         assert_eq!(found, target.cycles, "{} {} on {:?}", entry.function, entry.n, target.machine);
     });
 }
