@@ -10,7 +10,7 @@ use codegen::number::{NumberError, largest_primes};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{Batch, PlanChoice, Ring};
 use indicatif::{ProgressBar, ProgressStyle};
-use reports::tuning::Cache;
+use reports::tuning::{Cache, CacheError};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -106,5 +106,11 @@ fn cache_folder(args: &Args) -> Option<PathBuf> {
         _ if args.no_cache => None,
         Some(folder) => Some(folder.clone()),
         None => default().map(|folder| folder.join("rpu")),
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        Failure::wrong(error, None)
     }
 }
