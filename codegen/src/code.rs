@@ -222,6 +222,47 @@ impl Code {
         self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
     }
 
+    /// Brings the instructions into the order in which the stores, as they come, ask for them:
+    /// operands are loaded when they are needed first, and results are stored as soon as there
+    /// are any, so that the loads of the next block find free registers early.
+    pub fn order_by_demand(&mut self) {
+        let mut before = self.memory_order();
+        let mut producer = vec![None; self.values as usize];
+        for (number, inst) in self.insts.iter().enumerate() {
+            for value in inst.results.iter() {
+                producer[value.index()] = Some(InstId(number as u32));
+            }
+            // What an operand needs comes first, then what memory asks for.
+            let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
+            before[number].splice(0..0, asked);
+        }
+        let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
+        let mut reached = vec![false; self.insts.len()];
+        // Instructions under way, each with the number of those before it that have been reached.
+        let mut path: Vec<(InstId, usize)> = Vec::new();
+        for number in 0..self.insts.len() {
+            if self.insts[number].op != Op::Vstore || std::mem::replace(&mut reached[number], true) {
+                continue;
+            }
+            path.push((InstId(number as u32), 0));
+            while let Some((id, next)) = path.last_mut() {
+                match before[id.index()].get(*next) {
+                    Some(&earlier) => {
+                        *next += 1;
+                        if !std::mem::replace(&mut reached[earlier.index()], true) {
+                            path.push((earlier, 0));
+                        }
+                    }
+                    None => {
+                        order.push(*id);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        self.insts = order.iter().map(|id| self.insts[id.index()].clone()).collect();
+    }
+
     /// Adds a buffer.
     pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role) -> BufferId {
         self.buffers.push(Buffer { name: name.into(), words, role });

@@ -100,12 +100,34 @@ pub enum PlanChoice {
 pub struct Recipe {
     /// The scheduler's settings.
     pub tuning: Tuning,
+    /// The order that the scheduler is given.
+    #[serde(default, skip_serializing_if = "Order::is_by_step")]
+    pub order: Order,
     /// How far each of several towers trails the one before it, in instructions in textbook
     /// order; without it they come one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stagger: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
+}
+
+/// The order of a block's instructions before they are scheduled. Where the scheduler has a
+/// choice, it prefers what comes first in it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All loads, then each step on all registers, then all stores.
+    #[default]
+    ByStep,
+    /// See [`Code::order_by_demand`].
+    ByDemand,
+}
+
+impl Order {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_by_step(&self) -> bool {
+        *self == Self::ByStep
+    }
 }
 
 /// A generated kernel.
@@ -319,7 +341,7 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
-        Recipe { tuning, stagger: None, plans: plans.collect() }
+        Recipe { tuning, order: Order::ByStep, stagger: None, plans: plans.collect() }
     };
     Ok(match &batch.plan {
         PlanChoice::Classical => classical(Tuning::spiral()),
@@ -386,6 +408,9 @@ fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Re
         // The towers of a batch have buffers of their own, with the tower's number in their names.
         let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
         lower_tower(&mut code, tower, function, &recipe.plans, dialect, scratch, &suffix)?;
+    }
+    if recipe.order == Order::ByDemand {
+        code.order_by_demand();
     }
     if let Some(stagger) = recipe.stagger {
         code.interleave(stagger);

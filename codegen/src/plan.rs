@@ -553,6 +553,52 @@ impl Plan {
         Self { name, algorithm: Algorithm::Forward, log_n, passes }
     }
 
+    /// Two passes over blocks of 32 registers, for memories in which no power-of-two stride meets
+    /// bank conflicts: strided loads and stores do what shuffles would have to. The first pass
+    /// does the five topmost stages and `unpacks` more, the second one the rest, with six
+    /// unpacks less `unpacks` at 2^16 elements, so that both together shuffle as little as any
+    /// plan and no pass has to do much more of it than of computing. There is one for rings of
+    /// 2^14 to 2^17 elements with up to 19 - `log_n` unpacks, at most 3.
+    pub fn folded(log_n: u32, unpacks: u32) -> Option<Self> {
+        if !(14..=17).contains(&log_n) || unpacks > (19 - log_n).min(3) {
+            return None;
+        }
+        let span = |from: u32, to: u32| (from as u8..to as u8).map(Bit);
+        let stages = |from: u32, to: u32| span(to, from).rev().map(Step::Stage);
+        // The bits from `high` on number registers of the first pass, those from `low` on its
+        // lanes. Stores of the second pass take the lanes 5 to 13.
+        let (high, low) = (log_n - 5, log_n - 14);
+        let split = high - unpacks;
+        let becomes_lane = |bit: &Bit, from: u32, to: u32| (from as u8..to as u8).contains(&bit.0);
+        let steps = |stages: &mut dyn Iterator<Item = Step>, from, to| {
+            let with_unpack = |step: Step| {
+                let unpack = step.bit().filter(|bit| becomes_lane(bit, from, to)).map(Step::Unpack);
+                std::iter::once(step).chain(unpack)
+            };
+            Steps(stages.flat_map(with_unpack).collect())
+        };
+        // In ascending order the lanes of the first pass's stores and of the second one's loads
+        // are both consecutive in this.
+        let between: Layout =
+            span(split, 14).chain(span(low, split)).chain(span(0, low)).chain(span(14, log_n)).collect();
+        let lanes = &between[..LANES];
+        let registers = span(0, split).rev().filter(|bit| !lanes.contains(bit)).collect();
+        let first = Pass {
+            load: (low as u8..(low + LANE_BITS) as u8).collect(),
+            registers: span(high, log_n).rev().collect(),
+            steps: steps(&mut stages(log_n, split), 14 - unpacks, 14),
+            store: between.clone(),
+        };
+        let second = Pass {
+            load: (0..LANES as u8).collect(),
+            registers,
+            steps: steps(&mut stages(split, 0), 5, split),
+            store: natural_layout(log_n),
+        };
+        let name = format!("folded-{unpacks}");
+        Some(Self { name, algorithm: Algorithm::Forward, log_n, passes: vec![first, second] })
+    }
+
     /// Three passes with (almost) no shuffles: strided loads and stores transpose the data
     /// between them. For memories in which no power-of-two stride meets bank conflicts. There is
     /// one for rings of 2^14 to 2^16 elements.

@@ -4,7 +4,7 @@
 //! search tries them all, then refines the settings of the fastest plans at random. It is
 //! deterministic for a seed, whatever the number of threads.
 
-use crate::kernel::{Batch, Error, PlanChoice, Recipe, algorithms, generate_batch};
+use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Margin, Tuning};
 use b512_asm::Function;
@@ -84,9 +84,12 @@ pub fn tune(
         .flat_map(|plans| {
             let staggers = if several { FIRST_STAGGERS } else { &[None] };
             let settings = staggers.iter().flat_map(|stagger| tunings.iter().map(move |t| (stagger, t)));
-            settings.map(|(&share, tuning)| {
+            let settings = [Order::ByStep, Order::ByDemand].iter().flat_map(move |order| {
+                settings.clone().map(move |(stagger, tuning)| (order, stagger, tuning))
+            });
+            settings.map(|(&order, &share, tuning)| {
                 let stagger = share.map(|share| stagger(plans, share));
-                Recipe { tuning: tuning.clone(), stagger, plans: plans.clone() }
+                Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() }
             })
         })
         .collect();
@@ -129,8 +132,9 @@ pub fn tune(
         .map(|i| {
             let plans = &leaders[i % leaders.len()].plans;
             let tuning = random_tuning(&mut random);
+            let order = if random.pick(&[0, 1]) == 0 { Order::ByStep } else { Order::ByDemand };
             let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
-            Recipe { tuning, stagger, plans: plans.clone() }
+            Recipe { tuning, order, stagger, plans: plans.clone() }
         })
         .collect();
     let outcomes: Vec<_> = refined.par_iter().map(&measure).collect();
@@ -199,6 +203,7 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
     let mut plans = Vec::new();
     if machine.vdm.mapping == BankMapping::Xor {
         plans.extend(Plan::transposing(log_n));
+        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(log_n, unpacks)));
     }
     if vectors <= 5 {
         // Everything fits the registers at once.

@@ -6,7 +6,7 @@ use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Bit, Plan};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate};
 use sim::Machine;
 
 fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
@@ -22,7 +22,7 @@ fn prove(code: &Code, program: &Program, case: &str) {
 
 fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
-    let recipe = Recipe { tuning, stagger: None, plans: vec![plan.clone()] };
+    let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, plans: vec![plan.clone()] };
     let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
     generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }

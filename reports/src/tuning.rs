@@ -104,13 +104,14 @@ mod tests {
     use b512_asm::Function;
     use codegen::plan::Plan;
     use codegen::schedule::Tuning;
-    use codegen::{PlanChoice, Ring};
+    use codegen::{Order, PlanChoice, Ring};
 
     #[test]
     fn results_are_found_again_for_the_same_kernel_and_machine_only() {
         let folder = tempfile::tempdir().unwrap();
         let recipe = |depth| Recipe {
             tuning: Tuning::default(),
+            order: Order::ByStep,
             stagger: None,
             plans: vec![Plan::korn_lambiotte(12, depth)],
         };
