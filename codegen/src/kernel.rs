@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::modular::Modulus;
 use sim::timing::{Cycle, simulate};
+use std::cmp::Reverse;
 use thiserror::Error;
 
 /// What is to be generated, in one ring.
@@ -480,6 +481,8 @@ struct Layout {
     addresses: Addresses,
     /// First word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
+    /// The constants in the table, in order.
+    largest_first: Vec<usize>,
     table_words: u32,
     end: u32,
 }
@@ -499,11 +502,15 @@ impl Layout {
             starts.push(end);
             end = aligned(end + buffer.words);
         }
+        // The largest first: so each is aligned to its size, and its load finds as few bank
+        // conflicts as any.
+        let mut largest_first: Vec<usize> = (0..code.constants.len()).collect();
+        largest_first.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
         let mut table_words = 0;
-        let mut constants = Vec::new();
-        for constant in &code.constants {
-            constants.push(table_words);
-            table_words += constant.factors.len() as u32;
+        let mut constants = vec![0; code.constants.len()];
+        for &constant in &largest_first {
+            constants[constant] = table_words;
+            table_words += code.constants[constant].factors.len() as u32;
         }
         starts.push(end);
         end = aligned(end + table_words);
@@ -517,7 +524,7 @@ impl Layout {
             moduli: (0..code.towers.len()).map(MReg::at).collect(),
             scales: (0..code.towers.len()).map(SReg::at).collect(),
         };
-        Ok(Self { addresses, starts, table_words, end })
+        Ok(Self { addresses, starts, largest_first, table_words, end })
     }
 
     /// The address registers that the controlling core sets.
@@ -560,10 +567,11 @@ impl Layout {
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
 
         let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
-        let words = code.constants.iter().flat_map(|constant| {
-            let powers = &powers[constant.tower.index()];
-            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
-        });
+        let words =
+            self.largest_first.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
+                let powers = &powers[constant.tower.index()];
+                constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
+            });
         let words: Vec<u128> = words.collect();
         let mut segments = Vec::new();
         if !words.is_empty() {
