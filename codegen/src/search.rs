@@ -79,20 +79,18 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = batch.rings.len() > 1;
-    let first: Vec<Recipe> = plans
-        .iter()
-        .flat_map(|plans| {
-            let staggers = if several { FIRST_STAGGERS } else { &[None] };
-            let settings = staggers.iter().flat_map(|stagger| tunings.iter().map(move |t| (stagger, t)));
-            let settings = [Order::ByStep, Order::ByDemand].iter().flat_map(move |order| {
-                settings.clone().map(move |(stagger, tuning)| (order, stagger, tuning))
-            });
-            settings.map(|(&order, &share, tuning)| {
-                let stagger = share.map(|share| stagger(plans, share));
-                Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() }
-            })
-        })
-        .collect();
+    let staggers = if several { FIRST_STAGGERS } else { &[None] };
+    let mut first = Vec::new();
+    for plans in &plans {
+        for order in [Order::ByStep, Order::ByDemand] {
+            for share in staggers {
+                for tuning in tunings {
+                    let stagger = share.map(|share| stagger(plans, share));
+                    first.push(Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() });
+                }
+            }
+        }
+    }
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
     let with = |recipe: &Recipe| {
@@ -121,27 +119,31 @@ pub fn tune(
     };
     let mut recipe = best.clone();
 
-    let mut leaders: Vec<&Recipe> = Vec::new();
+    let mut leaders: Vec<&Vec<Plan>> = Vec::new();
     for (_, recipe) in &ranked {
-        if leaders.len() < LEADERS && leaders.iter().all(|leader| leader.plans != recipe.plans) {
-            leaders.push(recipe);
+        if leaders.len() < LEADERS && !leaders.contains(&&recipe.plans) {
+            leaders.push(&recipe.plans);
         }
     }
     let mut random = Random(effort.seed ^ 0x9e37_79b9_7f4a_7c15);
-    let refined: Vec<Recipe> = (0..effort.refinements)
-        .map(|i| {
-            let plans = &leaders[i % leaders.len()].plans;
-            let tuning = random_tuning(&mut random);
-            let order = if random.pick(&[0, 1]) == 0 { Order::ByStep } else { Order::ByDemand };
-            let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
-            Recipe { tuning, order, stagger, plans: plans.clone() }
-        })
-        .collect();
-    let outcomes: Vec<_> = refined.par_iter().map(&measure).collect();
-    for (outcome, candidate) in outcomes.into_iter().zip(refined) {
-        if let Some(found) = outcome.filter(|&found| found < cycles) {
-            cycles = found;
-            recipe = candidate;
+    let mut left = effort.refinements;
+    while left > 0 {
+        let mut round = Vec::new();
+        for number in 0..left.min(ROUND) {
+            // In turns: any settings for one of the leaders, and a neighbour of the best recipe.
+            round.push(if number % 2 == 0 {
+                random_recipe(&mut random, leaders[number / 2 % leaders.len()], several)
+            } else {
+                neighbour(&mut random, &recipe, several)
+            });
+        }
+        left -= round.len();
+        let outcomes: Vec<_> = round.par_iter().map(&measure).collect();
+        for (outcome, candidate) in outcomes.into_iter().zip(round) {
+            if let Some(found) = outcome.filter(|&found| found < cycles) {
+                cycles = found;
+                recipe = candidate;
+            }
         }
     }
     Ok(Found { recipe, cycles, tried: total })
@@ -159,6 +161,9 @@ fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
 
 /// Plans whose settings are refined.
 const LEADERS: usize = 3;
+
+/// Refinements that are tried at a time; the next ones start from the best of them.
+const ROUND: usize = 12;
 
 /// The plans worth trying for the transforms of a function.
 fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
@@ -253,11 +258,11 @@ fn tunings() -> Vec<Tuning> {
     ]
 }
 
-fn random_tuning(random: &mut Random) -> Tuning {
-    Tuning {
-        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32]),
+fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
+    let tuning = Tuning {
+        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
         candidates: random.pick(&[8, 16, 32, 64, 100]),
-        patience: random.pick(&[0, 0, 0, 1, 3]),
+        patience: random.pick(&[0, 0, 0, 1, 2, 3]),
         early: random.pick(&[0, 0, 0, 1, 2]),
         reserve: random.pick(&[4, 6, 8, 10, 12, 16, 20]),
         copies: random.pick(&[1, 2, 3, 4, 5]),
@@ -268,14 +273,38 @@ fn random_tuning(random: &mut Random) -> Tuning {
             initiation_interval: 0,
         },
         ..Tuning::default()
+    };
+    let order = random.pick(&[Order::ByStep, Order::ByDemand]);
+    let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
+    Recipe { tuning, order, stagger, plans: plans.to_vec() }
+}
+
+/// A recipe that differs from this one in at most three settings.
+fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
+    let other = random_recipe(random, &recipe.plans, several);
+    let mut recipe = recipe.clone();
+    let tuning = &mut recipe.tuning;
+    for _ in 0..random.pick(&[1, 2, 3]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8]) {
+            0 => tuning.constants_ahead = other.tuning.constants_ahead,
+            1 => tuning.candidates = other.tuning.candidates,
+            2 => tuning.patience = other.tuning.patience,
+            3 => tuning.early = other.tuning.early,
+            4 => tuning.reserve = other.tuning.reserve,
+            5 => tuning.copies = other.tuning.copies,
+            6 => tuning.margin = other.tuning.margin,
+            7 => recipe.order = other.order,
+            _ => recipe.stagger = other.stagger,
+        }
     }
+    recipe
 }
 
 /// SplitMix64.
 struct Random(u64);
 
 impl Random {
-    fn pick(&mut self, options: &[u32]) -> u32 {
+    fn pick<T: Copy>(&mut self, options: &[T]) -> T {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
