@@ -328,8 +328,6 @@ struct Scheduler<'a> {
     free_slots: Vec<u32>,
     /// Values that a ready instruction needs and that are spilled.
     wanted: Vec<ValueId>,
-    /// The candidates for a pipe; kept for its memory.
-    rivals: Vec<InstId>,
     /// Rotates through the registers, for allocation that does not look at the SRAMs.
     next_register: usize,
 }
@@ -395,7 +393,6 @@ impl<'a> Scheduler<'a> {
             ready,
             free_slots: Vec::new(),
             wanted: Vec::new(),
-            rivals: Vec::new(),
             next_register: 0,
         }
     }
@@ -461,17 +458,17 @@ impl<'a> Scheduler<'a> {
     /// The candidate of a set that issues first; the earliest in the textbook among those that
     /// keep the pipe busy.
     fn best(&mut self, free: Cycle, set: Set) -> Result<Option<Candidate>, ScheduleError> {
-        let ids = match set {
-            Set::Compute => &self.ready.compute,
-            Set::Shuffle => &self.ready.shuffle,
-            Set::Stores => &self.ready.stores,
-            Set::Loads => &self.ready.loads,
-        };
-        let mut rivals = std::mem::take(&mut self.rivals);
-        rivals.clear();
-        rivals.extend(ids.iter().take(self.tuning.candidates as usize));
         let mut best: Option<Candidate> = None;
-        for &id in &rivals {
+        let mut next = InstId(0);
+        for _ in 0..self.tuning.candidates {
+            let ids = match set {
+                Set::Compute => &self.ready.compute,
+                Set::Shuffle => &self.ready.shuffle,
+                Set::Stores => &self.ready.stores,
+                Set::Loads => &self.ready.loads,
+            };
+            let Some(&id) = ids.range(next..).next() else { break };
+            next = InstId(id.0 + 1);
             let Some(candidate) = self.candidate(id)? else { continue };
             let in_time = candidate.issue <= free;
             if best.as_ref().is_none_or(|best| candidate.issue < best.issue) {
@@ -481,7 +478,6 @@ impl<'a> Scheduler<'a> {
                 break;
             }
         }
-        self.rivals = rivals;
         Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
     }
 
@@ -670,9 +666,9 @@ impl<'a> Scheduler<'a> {
 
     /// The registers whose SRAMs are accessed in one of the `count` cycles from `from` on.
     fn taken(&self, from: Cycle, count: u32) -> RegSet {
-        let srams = self.srams.iter().zip(0..);
-        let taken = srams.filter(|&(_, sram)| !self.engine.sram_free(sram, from, count));
-        taken.fold(RegSet::default(), |all, (&regs, _)| all.or(regs))
+        let taken = self.engine.srams_taken(from, count);
+        let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
+        srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
     }
 
     /// The registers that will be read together with `value`.

@@ -36,10 +36,10 @@ impl Reservations {
         at
     }
 
-    /// Whether `sram` is not taken in any of the `count` cycles from `from` on.
-    pub(super) fn free(&self, sram: u8, from: Cycle, count: u32) -> bool {
+    /// The SRAMs that are taken in some of the `count` cycles from `from` on.
+    pub(super) fn taken(&self, from: Cycle, count: u32) -> SramSet {
         let upto = (from + count).0.min(self.end);
-        (from.0.max(self.start)..upto).all(|cycle| self.taken[self.index(cycle)] >> sram & 1 == 0)
+        (from.0.max(self.start)..upto).fold(0, |taken, cycle| taken | self.taken[self.index(cycle)])
     }
 
     /// Cycles by which an issue of `work` at `at` has to be put off at least; none where it meets
