@@ -6,7 +6,7 @@ use crate::generate::function;
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Entry, Standing, Target};
 use rayon::prelude::*;
-use sim::machine::{BankMapping, Busyboard};
+use serde::Serialize;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -18,7 +18,11 @@ pub(crate) struct Args {
     n: Vec<u32>,
 }
 
-/// Generates the best known programs and says how close they come to the bounds of their plans.
+const COLUMNS: [&str; 11] =
+    ["kernel", "n", "towers", "HPLEs", "banks", "mapping", "busyboard", "other", "cycles", "bound", "ratio"];
+
+/// Generates the best known programs and says how close they come to the bounds of their plans:
+/// a table in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let listed = |entry: &&Entry| {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == entry.function);
@@ -27,63 +31,68 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let entries = BUILT_IN.entry.iter().filter(listed);
     let mut programs: Vec<(&Entry, &Target)> =
         entries.flat_map(|entry| entry.targets.iter().map(move |known| (entry, &known.machine))).collect();
-    programs.sort_by_key(|(entry, target)| {
-        let memory = (mapping(target), busyboard(target));
+    programs.sort_by_cached_key(|(entry, target)| {
+        let memory = (name(&target.mapping), name(&target.busyboard));
         let properties = (target.gs_butterfly, target.ideal_vrf_ports, memory);
         (&entry.function, entry.towers, entry.n, properties, target.hples, target.banks)
     });
-    let rows: Vec<String> = programs
+    let mut rows: Vec<Vec<String>> = programs
         .par_iter()
         .map(|(entry, target)| Ok(row(entry, target, entry.measure(target)?)))
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
-    let mut text = format!(
-        "{:<8} {:>6} {:>6} {:>5} {:>5}  {:<11}  {:<12}  {:<18} {:>7} {:>7} {:>5}  plan\n",
-        "kernel",
-        "n",
-        "towers",
-        "hples",
-        "banks",
-        "mapping",
-        "busyboard",
-        "other",
-        "cycles",
-        "bound",
-        "ratio"
-    );
-    text.extend(rows);
-    files::print(text.as_bytes())
+    let head = COLUMNS.iter().chain(&["plan"]).map(|&column| column.to_owned()).collect();
+    rows.insert(0, head);
+    files::print(markdown(&rows).as_bytes())
 }
 
-fn row(entry: &Entry, target: &Target, standing: Standing) -> String {
-    let Entry { function, n, towers, .. } = entry;
-    let Target { hples, banks, gs_butterfly, ideal_vrf_ports, .. } = *target;
-    let others = [("gs butterfly", gs_butterfly), ("ideal vrf ports", ideal_vrf_ports)];
+fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
+    let others = [("gs butterfly", target.gs_butterfly), ("ideal vrf ports", target.ideal_vrf_ports)];
     let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
-    let Standing { cycles, bound, .. } = standing;
     let plans: Vec<&str> = entry.recipe.plans.iter().map(|plan| &*plan.name).collect();
-    format!(
-        "{function:<8} {n:>6} {towers:>6} {hples:>5} {banks:>5}  {:<11}  {:<12}  {:<18} {cycles:>7} {bound:>7} {:>5.2}  {}\n",
-        mapping(target),
-        busyboard(target),
+    let Standing { cycles, bound, .. } = standing;
+    vec![
+        entry.function.clone(),
+        entry.n.to_string(),
+        entry.towers.to_string(),
+        target.hples.to_string(),
+        target.banks.to_string(),
+        name(&target.mapping),
+        name(&target.busyboard),
         others.join(", "),
-        cycles.0 as f64 / bound.0 as f64,
+        cycles.to_string(),
+        bound.to_string(),
+        format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
         plans.join(", "),
-    )
+    ]
 }
 
-/// The value of `vdm.mapping`.
-const fn mapping(target: &Target) -> &'static str {
-    match target.mapping {
-        BankMapping::Interleaved => "interleaved",
-        BankMapping::Xor => "xor",
-    }
+/// The name of a value in a machine file.
+fn name(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).expect("a variant becomes a string");
+    value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The value of `frontend.busyboard`.
-const fn busyboard(target: &Target) -> &'static str {
-    match target.busyboard {
-        Busyboard::Strict => "strict",
-        Busyboard::SharedReads => "shared-reads",
+/// A table whose first row is the head. Columns are padded, so that it reads well as text; those
+/// that hold numbers are aligned to the right.
+fn markdown(rows: &[Vec<String>]) -> String {
+    let columns = rows[0].len();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let number = |column: usize| rows.get(1).is_some_and(|row| row[column].parse::<f64>().is_ok());
+    let mut text = String::new();
+    for (number_of_row, row) in rows.iter().enumerate() {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            text += &if number(column) { format!("| {cell:>width$} ") } else { format!("| {cell:<width$} ") };
+        }
+        text += "|\n";
+        if number_of_row == 0 {
+            for (column, width) in widths.iter().enumerate() {
+                let dashes = "-".repeat(width + 1);
+                text += &if number(column) { format!("|{dashes}:") } else { format!("|{dashes}-") };
+            }
+            text += "|\n";
+        }
     }
+    text
 }

@@ -11,8 +11,7 @@
 
 use crate::code::{Code, ConstantId, InstId};
 use crate::schedule::Addresses;
-use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Instr, Pipe, VReg};
+use b512_asm::{AReg, Instr, VReg};
 use sim::Machine;
 use sim::timing::{Cycle, Decoder, Work};
 
@@ -117,5 +116,3 @@ fn first_users(code: &Code) -> Vec<Option<InstId>> {
     }
     users
 }
-
-const _: () = assert!(REGISTERS >= 5 && Pipe::VECTOR.len() == 3);

@@ -141,3 +141,28 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
         }
     });
 }
+
+/// With a Gentleman-Sande butterfly the inverse takes hardly longer than the forward transform.
+/// With 2048 and 4096 points it is three to four vectors of factors behind at the start, where
+/// the forward transform needs one, and a multiplication by 1/n behind at the end; there is
+/// little else to do at the same time.
+#[test]
+fn inverse_transforms_take_as_long_as_forward_ones() {
+    let forward = Machine::rpu_128x128();
+    let mut inverse = forward.clone();
+    inverse.isa.gs_butterfly = true;
+    for log_n in 10..=16 {
+        let n = 1 << log_n;
+        let there = cycles(n, PlanChoice::Best, &forward);
+        let kernel = generate(&request(Function::Intt, n, PlanChoice::Best), &inverse).unwrap();
+        let back = simulate(&inverse, &kernel.program).cycles.0;
+        let percent = if (2048..=4096).contains(&n) { 12 } else { 5 };
+        assert!(back * 100 <= there * (100 + percent), "n = {n}: {there} cycles there, {back} back");
+
+        // Without that butterfly, the best programs take far less than three instructions for
+        // each butterfly would.
+        let kernel = generate(&request(Function::Intt, n, PlanChoice::Best), &forward).unwrap();
+        let without = simulate(&forward, &kernel.program).cycles.0;
+        assert!(without * 100 <= there * 115, "n = {n}: {there} cycles there, {without} back");
+    }
+}
