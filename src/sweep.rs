@@ -12,12 +12,30 @@ use reports::sweep::{
 use std::path::{Path, PathBuf};
 
 mod progress;
+mod replay;
+mod slurm;
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    sweep: SweepArgs,
+    /// Run every N-th point from the K-th on; in a SLURM array job, the task's part by default
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Run points again that failed before
+    #[arg(long)]
+    retry_failed: bool,
+    /// How to show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    progress: ProgressKind,
+}
+
+/// What is swept, and where.
+#[derive(clap::Args)]
+struct SweepArgs {
     /// What to sweep; without it, the 28 machines of the paper's Fig. 4
     #[arg(value_name = "SWEEP.toml")]
     file: Option<PathBuf>,
@@ -30,15 +48,23 @@ pub(crate) struct Args {
     /// Number of threads; by default one for each core
     #[arg(short = 'j', long, value_name = "THREADS")]
     threads: Option<usize>,
-    /// Run every N-th point from the K-th on; in a SLURM array job, the task's part by default
-    #[arg(long, value_name = "K/N")]
-    shard: Option<Shard>,
-    /// Run points again that failed before
-    #[arg(long)]
-    retry_failed: bool,
-    /// How to show progress on standard error
-    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
-    progress: ProgressKind,
+}
+
+impl SweepArgs {
+    fn definition(&self) -> Result<Definition, Failure> {
+        let mut definition = match &self.file {
+            None => Definition::parse("built-in fig4", FIG4)?,
+            Some(path) => {
+                let text = String::from_utf8(files::read(path)?)
+                    .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
+                Definition::parse(&path.display().to_string(), &text)?
+            }
+        };
+        for change in parse_overrides(&self.overrides)? {
+            definition.set(&change)?;
+        }
+        Ok(definition)
+    }
 }
 
 #[derive(Subcommand)]
@@ -58,6 +84,10 @@ enum Command {
         #[arg(value_name = "DIR", required = true)]
         folders: Vec<PathBuf>,
     },
+    /// Simulate one point again, print its record and compare it with the journal's
+    Replay(replay::Args),
+    /// Write a sweep as a SLURM job array, sized by timing some points, with a merge behind it
+    Slurm(slurm::Args),
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -71,31 +101,20 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
             files::print(status(&Results::merge(&folders)?).as_bytes())
         }
+        Some(Command::Replay(args)) => replay::main(args),
+        Some(Command::Slurm(args)) => slurm::main(args),
     }
 }
 
 fn sweep(args: &Args) -> Result<(), Failure> {
-    let mut definition = match &args.file {
-        None => Definition::parse("built-in fig4", FIG4)?,
-        Some(path) => {
-            let text = String::from_utf8(files::read(path)?)
-                .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
-            Definition::parse(&path.display().to_string(), &text)?
-        }
-    };
-    for change in parse_overrides(&args.overrides)? {
-        definition.set(&change)?;
-    }
+    let SweepArgs { out, threads, .. } = &args.sweep;
     let shard = match args.shard {
         Some(shard) => shard,
         None => slurm_shard()?.unwrap_or(Shard::WHOLE),
     };
-    let plan = Plan::new(&definition)?;
-    let mut journal = Journal::open(&args.out, shard, &plan.manifest)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.unwrap_or(0))
-        .build()
-        .map_err(|error| Failure::wrong(error, None))?;
+    let plan = Plan::new(&args.sweep.definition()?)?;
+    let mut journal = Journal::open(out, shard, &plan.manifest)?;
+    let pool = pool(*threads)?;
     let mut simulated = 0;
     loop {
         let batch = journal.pending(&plan, shard, args.retry_failed);
@@ -111,11 +130,17 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     drop(journal);
 
     if shard == Shard::WHOLE {
-        pool.install(|| write_results(&[&args.out], &args.out))
+        pool.install(|| write_results(&[out], out))
     } else {
         eprintln!("shard {shard}: {simulated} points simulated; `rpu sweep merge` puts all shards together");
         Ok(())
     }
+}
+
+/// So many threads, or one for each core.
+fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    pool.map_err(|error| Failure::wrong(error, None))
 }
 
 /// The part of a task in a SLURM job array.

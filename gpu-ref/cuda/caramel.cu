@@ -6,15 +6,15 @@
 // the remainder stays within [-q, q]. As in `cheddar` the values between stages lie in [-2q, 2q].
 
 #include "common.cuh"
+#include "butterflies.cuh"
 
-struct Field {
+struct Arithmetic {
     using Word = u64;
     using Reg = double;
-    using Twiddle = double;
 
     Reg q, reciprocal;
 
-    INLINE explicit Field(const Constants<Word, Twiddle>& c)
+    INLINE explicit Arithmetic(const Constants<Word, Reg>& c)
         : q((double)c.q), reciprocal(__longlong_as_double((i64)c.aux[0])) {}
 
     INLINE Reg enter(Word x) const { return (double)x; }
@@ -41,23 +41,8 @@ struct Field {
         const Reg quotient = __dadd_rn(__fma_rn(high, reciprocal, ROUND), -ROUND);
         return __dadd_rn(__fma_rn(-quotient, q, high), low);
     }
-    INLINE Reg product(Reg x, Reg y) const { return times(narrow(x), narrow(y)); }
-
-    INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
-        const Reg u = narrow(x), v = times(y, w);
-        x = u + v;
-        y = u - v;
-    }
-    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
-        const Reg u = x + y, v = x - y;
-        x = narrow(u);
-        y = times(v, w);
-    }
-    INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
-        const Reg u = x + y, v = x - y;
-        x = times(u, scale);
-        y = times(v, w);
-    }
 };
+
+using Field = SignedField<Arithmetic>;
 
 #include "pass.cuh"

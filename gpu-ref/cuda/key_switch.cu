@@ -7,12 +7,7 @@
 //
 // Grid: x = columns / threads; y and z as each kernel says.
 
-#include "shivdikar.cu"
-
-using Word = Field::Word;
-using Limb = Constants<Word, Field::Twiddle>;
-
-INLINE u32 column() { return blockIdx.x * blockDim.x + threadIdx.x; }
+#include "inner_product.cu"
 
 // Converts a column from `count` moduli to `target`: the sum of scaled[i] factors[i stride] modulo `target`. `scaled[i]` lie
 // `blockDim.x` words apart. The result may be off by a small multiple of the product of the moduli.
@@ -69,22 +64,6 @@ extern "C" __global__ void __launch_bounds__(128)
     }
 }
 EXPORT_KERNEL(mod_down)
-
-// Of `digits` polynomials and as many keys of `parts` polynomials each, the sum of the products, for each part (z) and row (y).
-// Row r is of limb r modulo `limbs`.
-extern "C" __global__ void __launch_bounds__(128)
-    inner_product(const Word* polynomials, const Word* keys, Word* out, const Limb* __restrict__ constants, u32 limbs,
-                  u32 length, u32 digits) {
-    const Field field(constants[blockIdx.y % limbs]);
-    const u32 rows = gridDim.y, parts = gridDim.z, part = blockIdx.z;
-    const size_t at = (size_t)blockIdx.y * length + column(), polynomial = (size_t)rows * length;
-    Word sum = 0;
-    for (u32 d = 0; d < digits; ++d) {
-        sum = field.add(sum, field.product(polynomials[d * polynomial + at], keys[(d * parts + part) * polynomial + at]));
-    }
-    out[part * polynomial + at] = sum;
-}
-EXPORT_KERNEL(inner_product)
 
 // Brings sums of up to `terms` residues back below their modulus, in rows (y) of limb y modulo `limbs`.
 extern "C" __global__ void __launch_bounds__(128)

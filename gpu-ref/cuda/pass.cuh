@@ -24,6 +24,7 @@
 // Variants that the host asks for by macros before this file:
 //   INTERLEAVED k: 2^k polynomials lie interleaved, coefficient by coefficient, [group][limb][N][2^k]; they act as so many
 //     more columns, and `polynomials` counts groups. Every pass is then one over columns.
+//   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: between rounds the data go through their places in global memory instead of shared memory.
 // A TRUNCATED transform leaves out the stage nearest to the products, forward its last and inverse its first (Shivdikar et
 // al., Algorithm 8); what takes the place of both is `fused_products`.
@@ -47,6 +48,11 @@ struct Pass {
     static constexpr bool ROWS = LOG_COLUMNS == 0;
     static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
     static constexpr bool CLOSES = FIRST + STAGES == LOG_N;  // and its last
+#ifdef ON_THE_FLY
+    static constexpr bool GENERATES = CLOSES;  // computes its roots
+#else
+    static constexpr bool GENERATES = false;
+#endif
     static constexpr int END = STAGES - (TRUNCATED && CLOSES);  // stages that are computed
 #ifdef EXCHANGE_IN_GLOBAL
     static constexpr bool STAGED = false;
@@ -109,12 +115,44 @@ struct Pass {
         get(x, shared, TO);
     }
 
-    // The roots of this thread for one stage: entry p << hidden(round) is for part p of its registers.
+    // The roots of this thread for one round. Of stage STAGE, `at` gives the one for part p of the thread's registers.
     static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }  // group bits in the thread's number
-    template <int ROUND, int STAGE>
-    INLINE static const Twiddle* roots(const Twiddle* table, u32 row) {
-        return table + ((1u << (FIRST + STAGE)) + (row << STAGE) + (member() >> window(ROUND)));
-    }
+    static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }  // and in its registers'
+    template <int ROUND, bool COMPUTED = GENERATES>
+    struct RoundRoots {
+        const Twiddle* own;
+        u32 row;
+        INLINE RoundRoots(const Field&, const Twiddle* table, u32 row) : own(table + (member() >> window(ROUND))), row(row) {}
+        template <int STAGE>
+        INLINE Twiddle at(int part) const {
+            return load_entry(own + ((1u << (FIRST + STAGE)) + (row << STAGE)) + (part << hidden(ROUND)));
+        }
+    };
+    // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short table, one for the high bits
+    // of j and one for its SPLIT low bits, since the reversal of a sum of disjoint bits is the sum of the reversals. So come
+    // the roots of a round's last stage; those of the stage before are the squares of every second one, because
+    // bitrev(j) = 2 bitrev(2 j). `tree[2^d + p]` is the root of part p in the stage with 2^d parts.
+    static constexpr int SPLIT = LOG_N / 2;
+    static constexpr u32 TABLE = GENERATES ? (1u << SPLIT) + (1u << (LOG_N - SPLIT)) : 1u << LOG_N;  // entries of a limb
+    template <int ROUND>
+    struct RoundRoots<ROUND, true> {
+        static constexpr int LAST = end_stage(ROUND) - 1;
+        static constexpr int PARTS = 1 << depth(ROUND, LAST), FEWEST = 1 << depth(ROUND, first_stage(ROUND));
+        Twiddle tree[2 * PARTS];
+        INLINE RoundRoots(const Field& field, const Twiddle* table, u32 row) {
+            const u32 j = (1u << (FIRST + LAST)) + (row << LAST) + (member() >> window(ROUND) << depth(ROUND, LAST));
+#pragma unroll
+            for (int part = 0; part < PARTS; ++part) {
+                const Twiddle high = load_entry(table + (1u << SPLIT) + ((j + part) >> SPLIT));
+                const Twiddle low = load_entry(table + ((j + part) & ((1u << SPLIT) - 1)));
+                tree[PARTS | part] = field.times(high, low);
+            }
+#pragma unroll
+            for (int node = PARTS - 1; node >= FEWEST; --node) tree[node] = field.times(tree[2 * node], tree[2 * node]);
+        }
+        template <int STAGE>
+        INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
+    };
 
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1) after, inverse the other
     // way round. Shared memory must be free on entry. Recursion instead of loops over rounds and stages makes sure that
@@ -123,47 +161,45 @@ struct Pass {
     INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared) {
         if constexpr (ROUND < ROUNDS) {
             if constexpr (ROUND > 0) exchange<ROUND - 1, ROUND>(x, shared);
-            forward_stages<ROUND, first_stage(ROUND)>(field, x, table, row);
+            forward_stages<ROUND, first_stage(ROUND)>(field, x, RoundRoots<ROUND>(field, table, row));
             forward_rounds<ROUND + 1>(field, x, table, row, shared);
         }
     }
     template <int ROUND, int STAGE>
-    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row) {
+    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const RoundRoots<ROUND>& roots) {
         if constexpr (STAGE < end_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
-            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                const Twiddle w = load_entry(w_of + (part << hidden(ROUND)));
+                const Twiddle w = roots.template at<STAGE>(part);
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
                     field.forward(x[at], x[at | 1 << DISTANCE], w);
                 }
             }
-            forward_stages<ROUND, STAGE + 1>(field, x, table, row);
+            forward_stages<ROUND, STAGE + 1>(field, x, roots);
         }
     }
 
     template <int ROUND = ROUNDS - 1>
     INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared,
                                       const Twiddle& scale, const Twiddle& scale_root) {
-        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, table, row, scale, scale_root);
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, RoundRoots<ROUND>(field, table, row), scale, scale_root);
         if constexpr (ROUND > 0) {
             exchange<ROUND, ROUND - 1>(x, shared);
             inverse_rounds<ROUND - 1>(field, x, table, row, shared, scale, scale_root);
         }
     }
     template <int ROUND, int STAGE>
-    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row,
+    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const RoundRoots<ROUND>& roots,
                                       const Twiddle& scale, const Twiddle& scale_root) {
         if constexpr (STAGE >= first_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
             constexpr bool LAST = OPENS && STAGE == 0;
-            const Twiddle* w_of = roots<ROUND, STAGE>(table, row);
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                const Twiddle w = LAST ? scale_root : load_entry(w_of + (part << hidden(ROUND)));
+                const Twiddle w = LAST ? scale_root : roots.template at<STAGE>(part);
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
@@ -174,7 +210,7 @@ struct Pass {
                     }
                 }
             }
-            inverse_stages<ROUND, STAGE - 1>(field, x, table, row, scale, scale_root);
+            inverse_stages<ROUND, STAGE - 1>(field, x, roots, scale, scale_root);
         }
     }
 
@@ -240,7 +276,7 @@ struct Pass {
                                    u32 polynomials, u32 each) {
         SHARED_ARRAY(Reg, shared);
         const Field field(constants[blockIdx.y]);
-        const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
+        const Twiddle* table = tables + (size_t)blockIdx.y * TABLE;
         const Place place;
         wait_for_previous_kernel();
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
@@ -265,7 +301,7 @@ struct Pass {
         SHARED_ARRAY(Reg, shared);
         const FieldConstants& limb = constants[blockIdx.y];
         const Field field(limb);
-        const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
+        const Twiddle* table = tables + (size_t)blockIdx.y * TABLE;
         const Twiddle scale = PRODUCT ? limb.product_scale : limb.scale;
         const Twiddle scale_root = PRODUCT ? limb.product_scale_root : limb.scale_root;
         const Place place;
@@ -318,7 +354,7 @@ struct Pass {
         const size_t base = polynomial(blockIdx.z);
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
         if constexpr (TRUNCATED) {
-            const Twiddle* table = forward_tables + ((size_t)blockIdx.y << LOG_N);
+            const Twiddle* table = forward_tables + (size_t)blockIdx.y * TABLE;
             for (u32 i = thread; i < 1u << (LOG_N - 1); i += threads) {
                 const size_t at = base + 2 * i;
                 Reg x0 = field.enter(load_data(left + at)), x1 = field.enter(load_data(left + at + 1));
@@ -343,7 +379,7 @@ struct Pass {
         SHARED_ARRAY(Reg, shared);
         const FieldConstants& limb = constants[blockIdx.y];
         const Field field(limb);
-        const size_t tables = (size_t)blockIdx.y << LOG_N;
+        const size_t tables = (size_t)blockIdx.y * TABLE;
         const Place place;
         wait_for_previous_kernel();
         const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);

@@ -4,14 +4,18 @@
 //! file gets one line a claim: `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
 //!
 //! Times are for the whole batch of a claim's setting, the median of 15 samples. The kernels of every variant are compared
-//! with the host model on fresh random inputs before they are timed; a difference is an error.
+//! with the host model on fresh random inputs before they are timed (integers and their residues with each other); a
+//! difference is an error.
 
 use std::error::Error;
 use std::fmt::Write as _;
 
-use gpu_ref::ablation::{self, Claim, Paper, Variant};
+use gpu_ref::ablation::{self, Claim, Operation, Paper, Scheme, Subject, Variant};
+use gpu_ref::base_conversion::BaseConversion;
+use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::program::Register;
-use gpu_ref::{Device, Direction, Modulus, Plan, Program, Word, Work, host};
+use gpu_ref::residues::{Access, Reconstruction, Residues};
+use gpu_ref::{Device, Direction, Modulus, Plan, Program, Word, Work, host, number};
 use rand::RngExt;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -27,19 +31,19 @@ fn main() -> Outcome<()> {
     );
     let mut lines =
         "paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict\n".to_owned();
-    let mut known: Vec<(Variant, Result<f64, String>)> = Vec::new();
+    let mut known: Vec<(Subject, Result<f64, String>)> = Vec::new();
     let claims = ablation::claims()?;
     for paper in papers {
         println!("## {paper}\n");
         println!("| claim | claimed | on | baseline | us | optimised | us | gain here | verdict |");
         println!("|---|---|---|---|---|---|---|---|---|");
         for claim in claims.iter().filter(|claim| claim.paper == paper) {
-            let mut time = |variant: &Variant| {
-                if let Some((_, time)) = known.iter().find(|(other, _)| same_work(other, variant)) {
+            let mut time = |subject: &Subject| {
+                if let Some((_, time)) = known.iter().find(|(other, _)| other.same_work(subject)) {
                     return time.clone();
                 }
-                let time = measure(&device, variant).map_err(|error| error.to_string());
-                known.push((variant.clone(), time.clone()));
+                let time = measure(&device, subject).map_err(|error| error.to_string());
+                known.push((subject.clone(), time.clone()));
                 time
             };
             report(claim, time(&claim.baseline), time(&claim.optimised), &mut lines)?;
@@ -49,8 +53,8 @@ fn main() -> Outcome<()> {
     if let Some(path) = csv {
         std::fs::write(path, lines)?;
     }
-    match known.iter().find_map(|(variant, time)| Some((variant, time.as_ref().err()?))) {
-        Some((variant, error)) => Err(format!("{}, {:?}: {error}", variant.label, variant.recipe).into()),
+    match known.iter().find_map(|(subject, time)| Some((subject, time.as_ref().err()?))) {
+        Some((subject, error)) => Err(format!("{subject:?}: {error}").into()),
         None => Ok(()),
     }
 }
@@ -75,11 +79,6 @@ fn parse() -> Outcome<(Vec<Paper>, Option<String>)> {
     Ok((papers, csv))
 }
 
-/// Labels differ from claim to claim.
-fn same_work(a: &Variant, b: &Variant) -> bool {
-    *a == Variant { label: a.label.clone(), ..b.clone() }
-}
-
 /// One row of the table and one line of the file. What failed has no time.
 fn report(
     claim: &Claim,
@@ -99,7 +98,7 @@ fn report(
     };
     let (before, after) = (show(&baseline), show(&optimised));
     let (what, card) = (&claim.what, claim.card);
-    let (from, to) = (&claim.baseline.label, &claim.optimised.label);
+    let (from, to) = (claim.baseline.label(), claim.optimised.label());
     println!("| {what} | {claimed} | {card} | {from} | {before} | {to} | {after} | {gain} | {verdict} |");
     writeln!(
         lines,
@@ -109,11 +108,82 @@ fn report(
     Ok(())
 }
 
-fn measure(device: &Device, variant: &Variant) -> Outcome<f64> {
-    match variant.recipe.word_bits {
-        32 => measure_words::<u32>(device, variant),
-        64 => measure_words::<u64>(device, variant),
-        _ => measure_words::<u128>(device, variant),
+fn measure(device: &Device, subject: &Subject) -> Outcome<f64> {
+    match subject {
+        Subject::Transforms(variant) => match variant.recipe.word_bits {
+            32 => measure_words::<u32>(device, variant),
+            64 => measure_words::<u64>(device, variant),
+            _ => measure_words::<u128>(device, variant),
+        },
+        Subject::Scheme(scheme) => match scheme.operation {
+            Operation::Conversion { .. } => measure_conversion(device, scheme),
+            _ if scheme.word_bits == 32 => measure_scheme::<u32>(device, scheme),
+            _ => measure_scheme::<u64>(device, scheme),
+        },
+    }
+}
+
+/// Checks the first and the last column of a conversion and times it.
+fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
+    let Operation::Conversion { to, tile } = scheme.operation else { return Err("not a conversion".into()) };
+    let n = 1 << scheme.log_n;
+    let all = moduli::<u32>(scheme.modulus_bits, n, scheme.limbs + to)?;
+    let (from, to) = all.split_at(scheme.limbs);
+    let conversion = BaseConversion::new(device, from, to, tile)?;
+    let words = random(from, 1);
+    let results = conversion.run(&words)?;
+    let others = |j: usize, q: u128| {
+        let others = from.iter().enumerate().filter(|&(i, _)| i != j);
+        others.fold(1, |product, (_, m)| number::mul_mod(product, m.q().into(), q))
+    };
+    let scaled = |j: usize, column: usize| {
+        let p = u128::from(from[j].q());
+        number::mul_mod(words[j * n + column].into(), number::pow_mod(others(j, p), p - 2, p), p)
+    };
+    for column in [0, n - 1] {
+        for (i, q) in to.iter().map(|m| u128::from(m.q())).enumerate() {
+            let terms = (0..from.len()).map(|j| number::mul_mod(scaled(j, column), others(j, q), q));
+            if terms.sum::<u128>() % q != results[i * n + column].into() {
+                return Err(format!("differs from the host model in column {column} of limb {i}").into());
+            }
+        }
+    }
+    Ok(conversion.time(1)?)
+}
+
+/// Checks another operation and times it: residues by going back, inner products by their first and last column.
+fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
+    let n = 1 << scheme.log_n;
+    let moduli = moduli::<W>(scheme.modulus_bits, n, scheme.limbs)?;
+    let there_and_back = |access: Access, how: Reconstruction| {
+        let residues = Residues::new(device, &moduli, access)?;
+        let words = random(&moduli, 1);
+        if residues.run_decompose(&residues.run_reconstruct(how, &words)?)? != words {
+            return Err("residues do not come back".into());
+        }
+        Ok::<_, Box<dyn Error>>(residues)
+    };
+    match scheme.operation {
+        Operation::Decompose(access) => Ok(there_and_back(access, Reconstruction::Garner)?.time(None, 1)?),
+        Operation::Reconstruct(access, how) => Ok(there_and_back(access, how)?.time(Some(how), 1)?),
+        Operation::InnerProduct { terms, fusion } => {
+            let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
+            let (left, keys) = (random(&moduli, terms), random(&moduli, 2 * terms));
+            let results = product.run(&left, &keys)?;
+            let words = moduli.len() * n;
+            for at in [0, words - 1, words, 2 * words - 1] {
+                let (part, word, q) = (at / words, at % words, moduli[at % words / n].q().widen());
+                let terms = (0..terms).map(|term| {
+                    let (x, key) = (left[term * words + word], keys[(2 * term + part) * words + word]);
+                    number::mul_mod(x.widen(), key.widen(), q)
+                });
+                if terms.fold(0, |sum, x| (sum + x) % q) != results[at].widen() {
+                    return Err(format!("differs from the host model at word {at}").into());
+                }
+            }
+            Ok(product.time()?)
+        }
+        Operation::Conversion { .. } => Err("a conversion in other words than 32 bits".into()),
     }
 }
 

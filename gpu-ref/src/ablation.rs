@@ -2,8 +2,11 @@
 //!
 //! A [`Claim`] is a value; `examples/ablation.rs` measures all of them.
 
+use crate::base_conversion::Tile;
+use crate::inner_product::Fusion;
 use crate::program::Execution;
 use crate::recipe::{Barrett, Product, Recipe, Strategy, Sync};
+use crate::residues::{Access, Reconstruction};
 use crate::{Direction, Error, Work};
 
 /// The four papers.
@@ -30,7 +33,88 @@ impl std::fmt::Display for Paper {
     }
 }
 
-/// Something whose time can be measured: work on a batch of RNS polynomials.
+/// Something whose time can be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Transforms or products.
+    Transforms(Variant),
+    /// What schemes do besides.
+    Scheme(Scheme),
+}
+
+impl Subject {
+    /// What it is called in a table.
+    pub fn label(&self) -> &str {
+        match self {
+            Subject::Transforms(variant) => &variant.label,
+            Subject::Scheme(scheme) => &scheme.label,
+        }
+    }
+
+    /// Whether two are the same but for their labels.
+    pub fn same_work(&self, other: &Self) -> bool {
+        let mut other = other.clone();
+        match &mut other {
+            Subject::Transforms(variant) => variant.label = self.label().to_owned(),
+            Subject::Scheme(scheme) => scheme.label = self.label().to_owned(),
+        }
+        *self == other
+    }
+}
+
+impl From<Variant> for Subject {
+    fn from(variant: Variant) -> Self {
+        Subject::Transforms(variant)
+    }
+}
+
+impl From<Scheme> for Subject {
+    fn from(scheme: Scheme) -> Self {
+        Subject::Scheme(scheme)
+    }
+}
+
+/// An operation besides transforms, on polynomials of one N and set of moduli.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scheme {
+    /// What it is called in a table.
+    pub label: String,
+    /// 32 or 64.
+    pub word_bits: u32,
+    /// N is 2^`log_n`.
+    pub log_n: u32,
+    /// The number of moduli, for conversions of those that are converted from,
+    pub limbs: usize,
+    /// and their length.
+    pub modulus_bits: u32,
+    /// What is done.
+    pub operation: Operation,
+}
+
+/// What schemes do besides transforms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// The product of matrices in [`crate::base_conversion::BaseConversion`] of one polynomial, to so many moduli.
+    Conversion {
+        /// How many.
+        to: usize,
+        /// How blocks and threads share it.
+        tile: Tile,
+    },
+    /// [`crate::residues::Residues::decompose`] of one polynomial.
+    Decompose(Access),
+    /// [`crate::residues::Residues::reconstruct`] of one polynomial.
+    Reconstruct(Access, Reconstruction),
+    /// One [`crate::inner_product::InnerProduct`].
+    InnerProduct {
+        /// Of how many polynomials.
+        terms: usize,
+        /// How it is put together.
+        fusion: Fusion,
+    },
+}
+
+/// Work on a batch of RNS polynomials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// What it is called in a table.
@@ -95,9 +179,9 @@ pub struct Claim {
     /// The card of the paper's measurement.
     pub card: &'static str,
     /// Without it.
-    pub baseline: Variant,
+    pub baseline: Subject,
     /// With it.
-    pub optimised: Variant,
+    pub optimised: Subject,
 }
 
 /// What a measurement says about a claim.
@@ -163,8 +247,8 @@ fn cheddar() -> Result<Vec<Claim>, Error> {
         what: format!("{what} ({} limbs, N = 2^16)", optimised.limbs),
         gain,
         card: "A100",
-        baseline,
-        optimised,
+        baseline: baseline.into(),
+        optimised: optimised.into(),
     };
     let variant = |label: &str, recipe: Recipe| Variant::new(label, recipe).limbs(LIMBS);
     let parameters =
@@ -202,6 +286,48 @@ fn cheddar() -> Result<Vec<Claim>, Error> {
             variant("54 limbs of 30 bits, signed Montgomery", Recipe::new(Strategy::Cheddar, 32, 16)?),
         ),
     ];
+    for (limbs, gain) in [(LIMBS, 1.185), (28, 1.145)] {
+        let on_the_fly = Recipe { on_the_fly: true, ..own.clone() };
+        let baseline = Variant { limbs, ..published() };
+        let optimised = variant("roots on the fly in the second kernel", on_the_fly).limbs(limbs);
+        let what = "roots on the fly instead of from a table";
+        claims.push(Claim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
+    }
+    for to in [LIMBS, 28] {
+        // The paper's special moduli: 14 below 2^32 / 14, so that a sum needs one reduction.
+        let conversion = |tile: Tile| Scheme {
+            label: format!(
+                "{} limbs x {} columns a thread, {} x {} threads",
+                tile.thread_limbs, tile.thread_columns, tile.block_limbs, tile.block_columns
+            ),
+            word_bits: 32,
+            log_n: 16,
+            limbs: 14,
+            modulus_bits: 28,
+            operation: Operation::Conversion { to, tile },
+        };
+        let own = Tile::default();
+        for (what, other) in [
+            ("3 limbs a thread instead of 1", Tile { thread_limbs: 1, ..own }),
+            ("4 columns a thread instead of 1", Tile { thread_columns: 1, ..own }),
+            ("4 columns a thread instead of 2", Tile { thread_columns: 2, ..own }),
+            (
+                "3 limbs and 4 columns a thread instead of 1",
+                Tile { thread_limbs: 1, thread_columns: 1, ..own },
+            ),
+            ("one row of threads a block instead of 2", Tile { block_limbs: 2, block_columns: 128, ..own }),
+            ("one row of threads a block instead of 4", Tile { block_limbs: 4, block_columns: 64, ..own }),
+        ] {
+            claims.push(Claim {
+                paper: Paper::Cheddar,
+                what: format!("conversion of 14 limbs to {to}: {what} (N = 2^16)"),
+                gain: None,
+                card: "A100",
+                baseline: conversion(other).into(),
+                optimised: conversion(own).into(),
+            });
+        }
+    }
     for column_log in [6, 8, 9] {
         let other = format!("{} x {}", 1 << column_log, 1 << (16 - column_log));
         claims.push(claim(
@@ -233,13 +359,13 @@ fn cheddar() -> Result<Vec<Claim>, Error> {
 }
 
 fn he_booster() -> Result<Vec<Claim>, Error> {
-    let claim = |what: String, gain, baseline, optimised| Claim {
+    let claim = |what: String, gain, baseline: Variant, optimised: Variant| Claim {
         paper: Paper::HeBooster,
         what,
         gain,
         card: "RTX 3070",
-        baseline,
-        optimised,
+        baseline: baseline.into(),
+        optimised: optimised.into(),
     };
     let mut claims = Vec::new();
     for (bits, log_n, barrier, hybrid) in
@@ -293,7 +419,86 @@ fn he_booster() -> Result<Vec<Claim>, Error> {
             .one_limb_a_launch(Execution::Launches),
         Variant { label: "one launch".into(), execution: Execution::Launches, ..single },
     ));
+    claims.extend(he_booster_schemes());
     Ok(claims)
+}
+
+/// What HE-Booster claims for the first, the last and the middle phase of its operations. Products of the moduli are as long as
+/// in the paper, L limbs of 56 bits or 2 L of 28.
+fn he_booster_schemes() -> Vec<Claim> {
+    let scheme = |label: &str, word_bits: u32, log_n, limbs: usize, operation| Scheme {
+        label: label.into(),
+        word_bits,
+        log_n,
+        limbs: limbs * (64 / word_bits as usize),
+        modulus_bits: word_bits - word_bits / 8,
+        operation,
+    };
+    let claim = |what: String, gain, baseline: Scheme, optimised: Scheme| Claim {
+        paper: Paper::HeBooster,
+        what,
+        gain,
+        card: "RTX 3070",
+        baseline: baseline.into(),
+        optimised: optimised.into(),
+    };
+    let mut claims = Vec::new();
+    let (decompose, garner) = (
+        Operation::Decompose(Access::Transposed),
+        Operation::Reconstruct(Access::Transposed, Reconstruction::Garner),
+    );
+    for (log_n, limbs) in [(13, 4), (14, 8), (15, 16)] {
+        for bits in [32, 64] {
+            let setting = format!("N = 2^{log_n}, {} bits, {bits}-bit words", 56 * limbs);
+            let of = |label: &str, operation| scheme(label, bits, log_n, limbs, operation);
+            claims.push(claim(
+                format!("residues: words transposed in shared memory ({setting})"),
+                None,
+                of("strided", Operation::Decompose(Access::Strided)),
+                of("transposed", decompose),
+            ));
+            claims.push(claim(
+                format!("integers from residues: words transposed in shared memory ({setting})"),
+                None,
+                of("strided", Operation::Reconstruct(Access::Strided, Reconstruction::Garner)),
+                of("transposed", garner),
+            ));
+            claims.push(claim(
+                format!("Garner's algorithm instead of a long sum ({setting})"),
+                None,
+                of("long sum", Operation::Reconstruct(Access::Transposed, Reconstruction::Direct)),
+                of("Garner", garner),
+            ));
+        }
+        for (what, operation) in [("residues", decompose), ("integers from residues", garner)] {
+            let (single, double) =
+                (format!("{} moduli of 28 bits", 2 * limbs), format!("{limbs} of 56 bits"));
+            claims.push(claim(
+                format!("{what}: double words (N = 2^{log_n}, {} bits)", 56 * limbs),
+                None,
+                scheme(&single, 32, log_n, limbs, operation),
+                scheme(&double, 64, log_n, limbs, operation),
+            ));
+        }
+    }
+    // Table 1: log2 of the radix that the polynomial is decomposed in, and the gains for the first two parameter sets.
+    for (log_radix, gains) in
+        [(1, [4.3, 3.0]), (5, [3.7, 2.9]), (10, [3.2, 2.8]), (20, [2.6, 2.5]), (30, [2.3, 2.4])]
+    {
+        for ((log_n, bits, limbs), gain) in [(13, 224usize, 4), (14, 448, 8)].into_iter().zip(gains) {
+            let terms = bits.div_ceil(log_radix);
+            let product = |label: &str, fusion| {
+                scheme(label, 64, log_n, limbs, Operation::InnerProduct { terms, fusion })
+            };
+            claims.push(claim(
+                format!("inner product of {terms} terms in one kernel (N = 2^{log_n}, {limbs} limbs, 64-bit words)"),
+                Some(gain),
+                product("a kernel for each product and sum", Fusion::Separate),
+                product("one kernel", Fusion::Fused),
+            ));
+        }
+    }
+    claims
 }
 
 fn shivdikar() -> Result<Vec<Claim>, Error> {
@@ -308,8 +513,8 @@ fn shivdikar() -> Result<Vec<Claim>, Error> {
                 what: format!("{what} (N = 2^{log_n}, {bits}-bit words, batch {polynomials})"),
                 gain,
                 card: "V100",
-                baseline: baseline.polynomials(polynomials),
-                optimised: optimised.polynomials(polynomials),
+                baseline: baseline.polynomials(polynomials).into(),
+                optimised: optimised.polynomials(polynomials).into(),
             });
         };
         let lom =
@@ -444,8 +649,8 @@ fn caramel() -> Result<Vec<Claim>, Error> {
         what: format!("{what} ({} limbs, N = 2^16)", optimised.limbs),
         gain,
         card: "A30",
-        baseline,
-        optimised,
+        baseline: baseline.into(),
+        optimised: optimised.into(),
     };
     let own = Recipe::two_stage(16, 3)?;
     let products =
@@ -524,15 +729,25 @@ mod tests {
     fn claims_compare_sound_recipes_on_the_same_work() {
         let claims = claims().unwrap();
         for claim in &claims {
-            for variant in [&claim.baseline, &claim.optimised] {
-                assert_eq!(variant.recipe.check(), Ok(()), "{}", claim.what);
-                let group = 1 << variant.recipe.interleave_log;
-                assert!(variant.polynomials.is_multiple_of(group), "{}", claim.what);
-            }
-            let work =
-                |v: &Variant| (v.recipe.log_n, v.polynomials, v.work, v.limbs * v.recipe.word_bits as usize);
-            assert_eq!(work(&claim.baseline), work(&claim.optimised), "{}", claim.what);
             assert_ne!(claim.baseline, claim.optimised);
+            match (&claim.baseline, &claim.optimised) {
+                (Subject::Transforms(baseline), Subject::Transforms(optimised)) => {
+                    for variant in [baseline, optimised] {
+                        assert_eq!(variant.recipe.check(), Ok(()), "{}", claim.what);
+                        let group = 1 << variant.recipe.interleave_log;
+                        assert!(variant.polynomials.is_multiple_of(group), "{}", claim.what);
+                    }
+                    let work = |v: &Variant| {
+                        (v.recipe.log_n, v.polynomials, v.work, v.limbs * v.recipe.word_bits as usize)
+                    };
+                    assert_eq!(work(baseline), work(optimised), "{}", claim.what);
+                }
+                (Subject::Scheme(baseline), Subject::Scheme(optimised)) => {
+                    let work = |s: &Scheme| (s.log_n, s.limbs * s.modulus_bits as usize);
+                    assert_eq!(work(baseline), work(optimised), "{}", claim.what);
+                }
+                _ => panic!("{}: two kinds of work", claim.what),
+            }
         }
         let all = [Paper::Cheddar, Paper::HeBooster, Paper::Shivdikar, Paper::Caramel];
         assert!(all.iter().all(|&paper| claims.iter().any(|claim| claim.paper == paper)));

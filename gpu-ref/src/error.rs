@@ -66,11 +66,9 @@ pub enum Error {
         instead: String,
     },
     /// A batch has the wrong number of words.
-    #[error(
-        "a batch holds a positive multiple of {unit} words (limbs x N x interleaved polynomials), got {got}"
-    )]
+    #[error("a batch of {got} words where a positive multiple of {unit} is wanted")]
     Length {
-        /// Number of moduli times N, times the polynomials that a recipe interleaves.
+        /// What the number must be a positive multiple of, or equal to where a batch has one length.
         unit: usize,
         /// The number of words given.
         got: usize,

@@ -45,15 +45,6 @@ impl Field {
         Ok(())
     }
 
-    fn is_shoup(self) -> bool {
-        matches!(self.strategy, Strategy::Best | Strategy::HeBooster(_))
-    }
-
-    /// Words of one table entry.
-    pub(crate) fn root_words(self) -> usize {
-        if self.is_shoup() { 2 } else { 1 }
-    }
-
     /// Appends the table entry of `root`.
     fn push_root<W: Word>(self, root: u128, q: u128, to: &mut Vec<W>) {
         match self.strategy {
@@ -97,10 +88,10 @@ impl Field {
         shift_mod(x, factor_bits + u32::from(self.truncated), q)
     }
 
-    /// `Constants` of `cuda/common.cuh` for one modulus.
-    pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>) -> Vec<W> {
+    /// `Constants` of `cuda/common.cuh` for one modulus, with a factor for what comes out of an inverse transform.
+    pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>, factor: u128) -> Vec<W> {
         let (q, n) = (modulus.q().widen(), modulus.n());
-        let n_inverse = pow_mod(q.div_ceil(2), n.ilog2().into(), q);
+        let n_inverse = mul_mod(factor, pow_mod(q.div_ceil(2), n.ilog2().into(), q), q);
         // The inverse of root^bitrev(1) = root^(n/2).
         let last_root = pow_mod(modulus.root().widen(), 3 * n as u128 / 2, q);
         let scale = [n_inverse, mul_mod(n_inverse, last_root, q)];
@@ -123,12 +114,51 @@ impl Field {
         for (j, &place) in places.iter().enumerate() {
             roots[place] = powers[bit_reverse(j, n.ilog2())];
         }
-        let mut words = Vec::with_capacity(n * self.root_words());
+        self.entries(roots, q)
+    }
+
+    /// The two short tables of one modulus whose entries [`Recipe::on_the_fly`] multiplies, one after the other.
+    pub(crate) fn split_table<W: Word>(self, base: u128, q: u128, log_n: u32) -> Vec<W> {
+        let powers = powers(base, 1 << log_n, q);
+        self.entries(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]), q)
+    }
+
+    fn entries<W: Word>(self, roots: impl IntoIterator<Item = u128>, q: u128) -> Vec<W> {
+        let mut words = Vec::new();
         for root in roots {
             self.push_root(root, q, &mut words);
         }
         words
     }
+}
+
+/// `Constants` for kernels that include `cuda/barrett.cuh` with Algorithm 4, one after the other.
+///
+/// # Errors
+/// [`Error::Modulus`] if there is no modulus, or naming one of more than `W::BITS - 2` bits or another N than the first's;
+/// [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words.
+pub(crate) fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error> {
+    let first = moduli.first();
+    let n = first.ok_or(Error::Modulus { q: 0, reason: "give at least one modulus".into() })?.n();
+    let log_n = n.checked_ilog2().unwrap_or(0);
+    let field = Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, log_n)?);
+    let mut words = Vec::new();
+    for modulus in moduli {
+        field.check(modulus)?;
+        if modulus.n() != n {
+            let reason = format!("its root is for N = {}, not {n}", modulus.n());
+            return Err(Error::Modulus { q: modulus.q().widen(), reason });
+        }
+        words.extend(field.constants(modulus, 1));
+    }
+    Ok(words)
+}
+
+/// For each entry of the two tables that [`Recipe::on_the_fly`] multiplies, the `j` of its root `psi^bitrev(j)`: first all of
+/// the low half of the bits of an index, then all of the high half. See `RoundRoots` in `cuda/pass.cuh`.
+fn split_indices(log_n: u32) -> impl Iterator<Item = usize> {
+    let low = log_n / 2;
+    (0..1 << low).chain((0..1 << (log_n - low)).map(move |high| high << low))
 }
 
 /// Where the kernels of a recipe look for the root of group `i` of stage `s`, for `j = 2^s + i`: inside a stage the groups stand

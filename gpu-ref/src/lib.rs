@@ -25,16 +25,20 @@
 //! ```
 
 pub mod ablation;
+pub mod automorphism;
+pub mod base_conversion;
 pub mod crosscheck;
 mod device;
 mod error;
 mod field;
 pub mod host;
+pub mod inner_product;
 pub mod multi;
 pub mod number;
 mod plan;
 pub mod program;
 pub mod recipe;
+pub mod residues;
 pub mod source;
 mod timing;
 mod variants;

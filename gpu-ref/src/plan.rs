@@ -40,11 +40,19 @@ pub struct Plan<W> {
     inverse: Vec<Kernel>,
     /// Compiled when the first product is asked for: these kernels take the compilers longest.
     product: OnceLock<ProductKernels>,
-    forward_tables: Buffer,
-    inverse_tables: Buffer,
+    forward_tables: Tables,
+    inverse_tables: Tables,
     constants: Buffer,
     /// For resident kernels: the most polynomials in one launch, and zeros for the launch to synchronise with.
     residency: Option<(usize, Buffer)>,
+}
+
+/// The roots of one direction.
+struct Tables {
+    /// N entries for each modulus.
+    whole: Buffer,
+    /// What the last pass takes instead with [`Recipe::on_the_fly`].
+    split: Option<Buffer>,
 }
 
 /// Threads a block of resident kernels; each has two elements.
@@ -72,9 +80,17 @@ pub struct Batch<W> {
 
 impl<W> Batch<W> {
     /// So many words, all zero.
-    pub(crate) fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Driver`], for too many words too.
+    pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
         let buffer = device.allocate(words * size_of::<W>())?;
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+    }
+
+    /// The device that the words lie on.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The address of a word on its device.
@@ -82,15 +98,56 @@ impl<W> Batch<W> {
         self.buffer.region(word * size_of::<W>(), 0).start
     }
 
-    /// [`Self::address_of`] as a kernel's argument.
+    /// The first word's address as a kernel's argument.
     pub(crate) fn pointer(&self) -> Argument {
         self.buffer.pointer()
+    }
+
+    /// [`Self::address_of`] as a kernel's argument.
+    pub(crate) fn pointer_at(&self, word: usize) -> Argument {
+        self.buffer.pointer_at(word * size_of::<W>())
     }
 
     /// The number of words.
     pub fn words(&self) -> usize {
         self.words
     }
+}
+
+impl<W: Word> Batch<W> {
+    /// Copies words to a device as they are: what is below its modulus, and which layout it has, is for the caller to know.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn upload(device: &Device, words: &[W]) -> Result<Self, Error> {
+        let buffer = store(device, words)?;
+        Ok(Self { device: device.clone(), buffer, words: words.len(), word: PhantomData })
+    }
+
+    /// Copies the words back as they are, after all work on them.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], also for a kernel that failed earlier.
+    pub fn download(&self) -> Result<Vec<W>, Error> {
+        let mut words = vec![W::zeroed(); self.words];
+        self.device.download(&self.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        Ok(words)
+    }
+}
+
+/// Whether all words are below their moduli, in rows of N that go through the moduli again and again.
+///
+/// # Errors
+/// [`Error::Range`] naming the first that is not.
+pub(crate) fn check_residues<W: Word>(moduli: &[Modulus<W>], words: &[W]) -> Result<(), Error> {
+    let rows = words.chunks(moduli[0].n()).zip(moduli.iter().cycle());
+    for (row, (chunk, q)) in rows.map(|(chunk, modulus)| (chunk, modulus.q())).enumerate() {
+        if let Some(column) = chunk.iter().position(|&word| word >= q) {
+            let index = row * moduli[0].n() + column;
+            return Err(Error::Range { index, value: words[index].widen(), q: q.widen() });
+        }
+    }
+    Ok(())
 }
 
 impl<W: Word> Plan<W> {
@@ -110,7 +167,30 @@ impl<W: Word> Plan<W> {
     /// As [`Recipe::check`]; [`Error::Modulus`] if there is no modulus, if one is too long for the strategy or has a root for
     /// another N; [`Error::Compile`] and [`Error::Driver`] from the device.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        Self::with_factors(device, recipe, moduli, &vec![1; moduli.len()])
+    }
+
+    /// As [`Plan::with_recipe`]; what comes out of inverse transforms and products modulo `moduli[l]` is multiplied by
+    /// `factors[l]`, at no cost, together with 1/N.
+    ///
+    /// # Errors
+    /// As [`Plan::with_recipe`]; [`Error::Length`] unless there is a factor for each modulus, [`Error::Range`] naming the first
+    /// that is not below its modulus.
+    pub fn with_factors(
+        device: &Device,
+        recipe: Recipe,
+        moduli: &[Modulus<W>],
+        factors: &[u128],
+    ) -> Result<Self, Error> {
         recipe.check()?;
+        if factors.len() != moduli.len() {
+            return Err(Error::Length { unit: moduli.len(), got: factors.len() });
+        }
+        for (index, (&value, q)) in factors.iter().zip(moduli.iter().map(|m| m.q().widen())).enumerate() {
+            if value >= q {
+                return Err(Error::Range { index, value, q });
+            }
+        }
         if recipe.word_bits != W::BITS {
             return Err(Error::Unsupported {
                 what: format!("a recipe for {}-bit words", recipe.word_bits),
@@ -141,12 +221,18 @@ impl<W: Word> Plan<W> {
 
         let places = table_places(&recipe);
         let tables = |exponent: u128| {
-            let mut words = Vec::with_capacity(moduli.len() * n * field.root_words());
-            for modulus in moduli {
-                let q = modulus.q().widen();
-                words.extend(field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places));
-            }
-            store(device, &words)
+            let of_all = |table: &dyn Fn(u128, u128) -> Vec<W>| {
+                let of_one = |modulus: &Modulus<W>| {
+                    let q = modulus.q().widen();
+                    table(pow_mod(modulus.root().widen(), exponent, q), q)
+                };
+                store(device, &moduli.iter().flat_map(of_one).collect::<Vec<_>>())
+            };
+            let split = || of_all(&|base, q| field.split_table(base, q, recipe.log_n));
+            Ok::<_, Error>(Tables {
+                whole: of_all(&|base, q| field.table(base, q, &places))?,
+                split: recipe.on_the_fly.then(split).transpose()?,
+            })
         };
         let forward = numbered("forward")?;
         let residency = if recipe.resident() {
@@ -165,7 +251,8 @@ impl<W: Word> Plan<W> {
         } else {
             None
         };
-        let constants: Vec<W> = moduli.iter().flat_map(|m| field.constants(m)).collect();
+        let constants: Vec<W> =
+            moduli.iter().zip(factors).flat_map(|(m, &factor)| field.constants(m, factor)).collect();
         Ok(Self {
             forward,
             residency,
@@ -207,19 +294,12 @@ impl<W: Word> Plan<W> {
     /// first word that is not below its modulus.
     pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
         self.groups(words.len())?;
-        for (index, &word) in words.iter().enumerate() {
-            let q = self.moduli[(index >> self.recipe.log_n) % self.moduli.len()].q();
-            if word >= q {
-                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
-            }
+        check_residues(&self.moduli, words)?;
+        if self.recipe.interleave_log == 0 {
+            return Batch::upload(&self.device, words);
         }
-        let buffer = if self.recipe.interleave_log == 0 {
-            store(&self.device, words)?
-        } else {
-            let places = self.interleaved_places(words.len());
-            store(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())?
-        };
-        Ok(Batch { device: self.device.clone(), buffer, words: words.len(), word: PhantomData })
+        let places = self.interleaved_places(words.len());
+        Batch::upload(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())
     }
 
     /// Copies polynomials back, after all work on them.
@@ -227,8 +307,7 @@ impl<W: Word> Plan<W> {
     /// # Errors
     /// [`Error::Driver`], also for a kernel that failed earlier.
     pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
-        let mut words = vec![W::zeroed(); batch.words];
-        self.device.download(&batch.buffer, bytemuck::cast_slice_mut(&mut words))?;
+        let mut words = batch.download()?;
         if self.recipe.interleave_log > 0 {
             let interleaved = words.clone();
             for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words)) {
@@ -270,21 +349,21 @@ impl<W: Word> Plan<W> {
         self.device.require(&batch.device)?;
         let mut launches = Vec::new();
         for (start, count) in self.chunks(batch.words)? {
-            for (kernel, tables, pass) in self.steps(direction) {
-                launches.push(self.pass_launch(kernel, pass, batch, start, tables, count));
+            for (kernel, number) in self.steps(direction) {
+                launches.push(self.pass_launch(kernel, direction, number, batch, start, count));
             }
         }
         Ok(launches)
     }
 
-    /// One pass, in place on `count` groups of polynomials at byte `start` of a batch.
+    /// Pass `number`, in place on `count` groups of polynomials at byte `start` of a batch.
     fn pass_launch<'a>(
         &'a self,
         kernel: &'a Kernel,
-        pass: &Pass,
+        direction: Direction,
+        number: usize,
         batch: &Batch<W>,
         start: usize,
-        tables: &Buffer,
         count: u32,
     ) -> Launch<'a> {
         let data = batch.buffer.pointer_at(start);
@@ -292,7 +371,7 @@ impl<W: Word> Plan<W> {
         let mut arguments = vec![
             data,
             data,
-            tables.pointer(),
+            self.tables(direction, number).pointer(),
             self.constants.pointer(),
             count.into(),
             self.recipe.each.into(),
@@ -302,7 +381,8 @@ impl<W: Word> Plan<W> {
             arguments.push(sync.pointer());
             writes.push(sync.region(0, 4 * (self.polynomial_words() * count as usize)));
         }
-        Launch { kernel, shape: self.shape(pass, count), arguments, reads: Vec::new(), writes }
+        let shape = self.shape(&self.recipe.passes[number], count);
+        Launch { kernel, shape, arguments, reads: Vec::new(), writes }
     }
 
     /// Multiplies two batches modulo `x^N + 1`, both in natural order: `left` becomes the products, `right` is used up.
@@ -333,20 +413,18 @@ impl<W: Word> Plan<W> {
             return Err(Error::Length { unit: left.words, got: right.words });
         }
         let product = self.product_kernels()?;
-        let passes = &self.recipe.passes;
-        let last = passes.len() - 1;
+        let last = self.recipe.passes.len() - 1;
         // Passes beside the heart.
-        let beside = if self.heart_is_products_alone() { passes.len() } else { last };
+        let beside = if self.heart_is_products_alone() { last + 1 } else { last };
         let mut launches = Vec::new();
         for (start, count) in self.chunks(left.words)? {
-            for (number, pass) in passes[..beside].iter().enumerate() {
+            for number in 0..beside {
                 let kernel = match &product.forward_truncated {
                     Some(kernel) if number == last => kernel,
                     _ => &self.forward[number],
                 };
                 for batch in [left, right] {
-                    let tables = &self.forward_tables;
-                    launches.push(self.pass_launch(kernel, pass, batch, start, tables, count));
+                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, start, count));
                 }
             }
             let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
@@ -358,8 +436,8 @@ impl<W: Word> Plan<W> {
                     x,
                     y,
                     x,
-                    self.forward_tables.pointer(),
-                    self.inverse_tables.pointer(),
+                    self.tables(Direction::Forward, last).pointer(),
+                    self.tables(Direction::Inverse, last).pointer(),
                     self.constants.pointer(),
                     count.into(),
                     self.recipe.each.into(),
@@ -373,8 +451,7 @@ impl<W: Word> Plan<W> {
                     (_, Some(kernel)) if number == last => kernel,
                     _ => &self.inverse[number],
                 };
-                let tables = &self.inverse_tables;
-                launches.push(self.pass_launch(kernel, &passes[number], left, start, tables, count));
+                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, start, count));
             }
         }
         Ok(launches)
@@ -435,23 +512,25 @@ impl<W: Word> Plan<W> {
         self.download(&batch)
     }
 
-    /// The kernels of a direction in order, with their tables and passes.
-    fn steps(&self, direction: Direction) -> Vec<(&Kernel, &Buffer, &Pass)> {
-        let passes = self.recipe.passes.iter();
+    /// The kernels of a direction in order, with the numbers of their passes.
+    fn steps(&self, direction: Direction) -> Vec<(&Kernel, usize)> {
         match direction {
-            Direction::Forward => self
-                .forward
-                .iter()
-                .zip(passes)
-                .map(|(kernel, pass)| (kernel, &self.forward_tables, pass))
-                .collect(),
-            Direction::Inverse => self
-                .inverse
-                .iter()
-                .zip(passes)
-                .map(|(kernel, pass)| (kernel, &self.inverse_tables, pass))
-                .rev()
-                .collect(),
+            Direction::Forward => self.forward.iter().zip(0..).collect(),
+            Direction::Inverse => {
+                self.inverse.iter().enumerate().map(|(number, kernel)| (kernel, number)).rev().collect()
+            }
+        }
+    }
+
+    /// The roots that a pass reads.
+    fn tables(&self, direction: Direction, number: usize) -> &Buffer {
+        let tables = match direction {
+            Direction::Forward => &self.forward_tables,
+            Direction::Inverse => &self.inverse_tables,
+        };
+        match &tables.split {
+            Some(split) if number == self.recipe.passes.len() - 1 => split,
+            _ => &tables.whole,
         }
     }
 

@@ -148,7 +148,7 @@ impl<'p, W: Word> Program<'p, W> {
     fn graph(&self, execution: Execution) -> Result<Graph, Error> {
         match execution {
             Execution::DependencyGraph => self.device.build(&self.launches, &self.dependencies()?),
-            _ => self.device.record(|| self.launch()),
+            _ => self.device.record(&self.launches),
         }
     }
 

@@ -196,6 +196,9 @@ pub struct Recipe {
     pub streaming: bool,
     /// For [`Strategy::Caramel`]: every kernel converts from integers to doubles and back, instead of the first and the last.
     pub casts: bool,
+    /// For [`Strategy::Cheddar`]: the last pass computes its roots, from two tables of about sqrt(N) entries each, instead of
+    /// loading them from one of N.
+    pub on_the_fly: bool,
 }
 
 impl Recipe {
@@ -256,6 +259,7 @@ impl Recipe {
             interleave_log: 0,
             streaming: false,
             casts: false,
+            on_the_fly: false,
         })
     }
 
@@ -310,6 +314,12 @@ impl Recipe {
         }
         if self.casts && self.strategy != Strategy::Caramel {
             return fail(format!("casts for {}", self.strategy), "only caramel computes in doubles");
+        }
+        if self.on_the_fly && self.strategy != Strategy::Cheddar {
+            return fail(
+                format!("roots on the fly for {}", self.strategy),
+                "only cheddar's roots are numbers that it can multiply at no cost in tables",
+            );
         }
         if self.product.truncated && !matches!(self.strategy, Strategy::Shivdikar(_)) {
             return fail(format!("truncated products for {}", self.strategy), "only shivdikar has them");

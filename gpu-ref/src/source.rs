@@ -2,12 +2,17 @@
 
 use std::fmt::Write;
 
+use crate::base_conversion::Tile;
 use crate::field::Field;
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
+use crate::residues::Access;
 
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 18] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
+    ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
+    ("montgomery.cuh", include_str!("../cuda/montgomery.cuh")),
+    ("barrett.cuh", include_str!("../cuda/barrett.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
@@ -16,6 +21,10 @@ const FILES: [(&str, &str); 11] = [
     ("caramel.cu", include_str!("../cuda/caramel.cu")),
     ("he_booster.cu", include_str!("../cuda/he_booster.cu")),
     ("best.cu", include_str!("../cuda/best.cu")),
+    ("inner_product.cu", include_str!("../cuda/inner_product.cu")),
+    ("residues.cu", include_str!("../cuda/residues.cu")),
+    ("base_conversion.cu", include_str!("../cuda/base_conversion.cu")),
+    ("automorphism.cu", include_str!("../cuda/automorphism.cu")),
     ("key_switch.cu", include_str!("../cuda/key_switch.cu")),
 ];
 
@@ -37,12 +46,39 @@ fn expand(name: &str, out: &mut String) {
     }
 }
 
-/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
-/// `settle`. They take the constants of [`Strategy::Shivdikar`] with [`Barrett::Proposed`].
-pub fn key_switch(word_bits: u32) -> String {
+/// A file for words of so many bits. Where it takes Barrett's reduction, that is [`Barrett::Proposed`].
+fn for_words(name: &str, word_bits: u32) -> String {
     let mut text = format!("#define WORD_BITS {word_bits}\n#define BARRETT {}\n", Barrett::Proposed as u32);
-    expand("key_switch.cu", &mut text);
+    expand(name, &mut text);
     text
+}
+
+/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
+/// `settle`.
+pub fn key_switch(word_bits: u32) -> String {
+    for_words("key_switch.cu", word_bits)
+}
+
+/// The kernels of [`crate::inner_product::InnerProduct`] for words of 32 or 64 bits: `inner_product`, `multiply`, `add`.
+pub fn inner_product(word_bits: u32) -> String {
+    for_words("inner_product.cu", word_bits)
+}
+
+/// The kernels of [`crate::residues::Residues`] for words of 32 or 64 bits: `decompose`, `garner`, `direct`.
+pub fn residues(word_bits: u32, access: Access) -> String {
+    for_words("residues.cu", word_bits) + &format!("RESIDUE_KERNELS({})\n", access == Access::Transposed)
+}
+
+/// The kernels of [`crate::base_conversion::BaseConversion`]: `convert`, `scale`.
+pub fn base_conversion(tile: Tile) -> String {
+    let Tile { thread_limbs, thread_columns, block_limbs, .. } = tile;
+    for_words("base_conversion.cu", 32)
+        + &format!("CONVERT_KERNEL(convert, {thread_limbs}, {thread_columns}, {})\n", block_limbs > 1)
+}
+
+/// The kernel of [`crate::automorphism::Automorphism`] for words of 32, 64 or 128 bits.
+pub fn automorphism(word_bits: u32) -> String {
+    for_words("automorphism.cu", word_bits)
 }
 
 /// A strategy's file.
@@ -52,6 +88,7 @@ fn file(recipe: &Recipe) -> String {
         (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
+        (recipe.on_the_fly, "ON_THE_FLY"),
     ];
     for (_, name) in variants.iter().filter(|(wanted, _)| *wanted) {
         let _ = writeln!(text, "#define {name}");

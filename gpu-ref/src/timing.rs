@@ -44,16 +44,16 @@ impl<W: Word> Plan<W> {
                 instead: "a transform needs at least one batch, products an even number".into(),
             });
         }
-        if work == Work::Product {
-            self.product_kernels()?; // compiled before anything is recorded
-        }
-        let graph = self.device().record(|| match work {
-            Work::Transform(direction) => batches.iter_mut().try_for_each(|b| self.transform(direction, b)),
-            Work::Product => batches.chunks_exact_mut(2).try_for_each(|pair| {
-                let (left, right) = pair.split_at_mut(1);
-                self.multiply(&mut left[0], &mut right[0])
-            }),
-        })?;
+        let launches = match work {
+            Work::Transform(direction) => {
+                batches.iter().map(|batch| self.transform_launches(direction, batch)).collect()
+            }
+            Work::Product => {
+                batches.chunks(2).map(|pair| self.product_launches(&pair[0], &pair[1])).collect()
+            }
+        };
+        let launches: Result<Vec<Vec<_>>, Error> = launches;
+        let graph = self.device().record(&launches?.into_iter().flatten().collect::<Vec<_>>())?;
         Ok(median_time(self.device(), || graph.launch())? / turns as f64)
     }
 }

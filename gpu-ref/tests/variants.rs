@@ -130,6 +130,16 @@ fn products_in_four_ways() {
     check_all(&recipes, [&EMULATED, &GPU]);
 }
 
+/// Roots on the fly in one pass and in two, whose last rounds have all their stages or some, and in a product.
+#[test]
+fn roots_on_the_fly() {
+    let recipes = [
+        Recipe { on_the_fly: true, ..Recipe::new(Strategy::Cheddar, 32, 10).unwrap() },
+        Recipe { on_the_fly: true, ..Recipe::cheddar(13, 5, [2, 3], 4).unwrap() },
+    ];
+    check_all(&recipes, [&EMULATED, &GPU]);
+}
+
 #[test]
 fn caramels_kernels() {
     let own = Recipe::two_stage(13, 3).unwrap();
@@ -150,6 +160,7 @@ fn unsound_variants_are_refused() {
     let own = |strategy| Recipe::new(strategy, 64, 12).unwrap();
     assert!(refused(Recipe { product: truncated, ..own(Strategy::Best) }));
     assert!(refused(Recipe { casts: true, ..own(Strategy::Best) }));
+    assert!(refused(Recipe { on_the_fly: true, ..own(Strategy::Best) }));
     assert!(refused(Recipe { streaming: true, ..own(Strategy::HeBooster(Sync::Local)) }));
     assert!(refused(Recipe { interleave_log: 11, ..own(Strategy::Best) }));
     let one_stage_last = Recipe {

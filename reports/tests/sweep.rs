@@ -3,8 +3,9 @@
 use b512_asm::{Program, assemble};
 use codegen::Request;
 use reports::sweep::outputs::Outputs;
-use reports::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute};
+use reports::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute, generate, records};
 use sim::Machine;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,28 +45,28 @@ fn lines(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_journal_cut_at_any_byte_of_its_last_lines_leads_to_the_same_results() {
-    let plan = plan(SWEEP);
+fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
+    let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
+    // Failures are records like others, and are not tried again. They are short, too.
+    let generate = |request: &Request, machine: &Machine| match machine.hple.count {
+        64 => vadd(request, machine),
+        count => Err(format!("no program for {count}")),
+    };
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 4);
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3);
     let whole = lines(folder);
     let path = folder.join("journal.jsonl");
     let journal = fs::read(&path).unwrap();
-    let ends: Vec<usize> = (0..journal.len()).filter(|&at| journal[at] == b'\n').collect();
-    // Every byte of the last line, and some of the one before.
-    for cut in (ends[1]..ends[2]).step_by(50).chain(ends[2]..=journal.len()) {
+    let check = |cut: usize| {
         fs::write(&path, &journal[..cut]).unwrap();
-        let missing = 4 - ends.iter().filter(|&&end| end < cut).count();
-        let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).unwrap();
-        assert_eq!(journal.pending(&plan, Shard::WHOLE, false).points.len(), missing, "cut at {cut}");
-        drop(journal);
-        // Opening cut off what was torn; what is left and what runs again make the whole.
-        if cut % 16 == 0 {
-            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), missing, "cut at {cut}");
-            assert_eq!(lines(folder), whole, "cut at {cut}");
-        }
-    }
+        let kept = journal[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3 - kept, "cut at {cut}");
+        assert_eq!(lines(folder), whole, "cut at {cut}");
+    };
+    // Three points are too few to be worth the waking of a second thread, thousands of times.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| (0..=journal.len()).for_each(check));
 }
 
 #[test]
@@ -138,4 +139,72 @@ fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
     Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
     let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
     assert!(error.to_string().contains("another sweep"), "{error}");
+}
+
+/// The least time of points, and the keys of those that have it.
+fn fastest(records: &[Record]) -> (f64, Vec<&str>) {
+    let time = |record: &Record| Some(record.report.as_ref()?.timing.as_ref()?.time_us);
+    let times: Vec<(f64, &str)> =
+        records.iter().filter_map(|record| Some((time(record)?, record.key.as_str()))).collect();
+    let least = times.iter().map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
+    (least, times.into_iter().filter(|(time, _)| *time == least).map(|(_, key)| key).collect())
+}
+
+#[test]
+fn halving_finds_the_best_points_of_the_full_grid_with_a_part_of_the_work() {
+    let grid = "n = 4096
+        [grid]
+        plan = ['kl', 'best']
+        hple.count = [32, 64, 128]
+        hple.initiation_interval = [1, 2]
+        vdm.banks = [64, 128]
+        ";
+    let full = plan(grid);
+    let full = records(&full, &generate);
+    let halved = plan(&format!("{grid}[halving]\nobjective = 'time_us'\nkeep = 0.5\nrungs = [1024, 2048]\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // 24 points on the smallest ring, 12 on the next one, 6 in full.
+    assert_eq!(sweep(folder, &halved, Shard::WHOLE, false, &generate), 24 + 12 + 6);
+    let results = Results::merge(&[folder]).unwrap();
+    assert_eq!((results.pruned(), results.failed(), results.missing()), (18, 0, 0));
+    let found = results.records().unwrap();
+    assert_eq!(fastest(&found), fastest(&full));
+}
+
+#[test]
+fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
+    let plan = plan(
+        "kernel = 'add'
+        n = 512
+        [grid]
+        vdm.size_mib = [1]
+        vdm.banks = [32, 64]
+        hple.count = [16, 32, 64, 128]
+        [halving]
+        objective = 'area_delay'
+        keep = 0.5
+        rungs = [128, 256]
+        ",
+    );
+    let keys = |folder: &Path| -> BTreeSet<String> {
+        let journal = fs::read_to_string(folder.join("journal.jsonl")).unwrap();
+        let record = |line: &str| serde_json::from_str::<Record>(line).unwrap().key;
+        let keys: Vec<String> = journal.lines().map(record).collect();
+        assert!((1..keys.len()).all(|i| !keys[..i].contains(&keys[i])), "a point has run twice");
+        keys.into_iter().collect()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 8 + 4 + 2);
+    let (whole, simulated) = (lines(folder), keys(folder));
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read(&path).unwrap();
+    for cut in (0..=journal.len()).step_by(199) {
+        fs::write(&path, &journal[..cut]).unwrap();
+        sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+        assert_eq!(lines(folder), whole, "cut at {cut}");
+        // The same points were dropped, so that no other has run.
+        assert_eq!(keys(folder), simulated, "cut at {cut}");
+    }
 }

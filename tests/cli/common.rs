@@ -8,13 +8,19 @@ pub(crate) fn repository(path: &str) -> String {
     format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs `rpu` in a folder.
-pub(crate) fn rpu(folder: &Path, args: &[&str]) -> Output {
+/// `rpu` in a folder, on its own.
+pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rpu"));
     for variable in ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"] {
         command.env_remove(variable);
     }
-    command.current_dir(folder).args(args).output().expect("rpu starts")
+    command.current_dir(folder);
+    command
+}
+
+/// Runs `rpu` in a folder.
+pub(crate) fn rpu(folder: &Path, args: &[&str]) -> Output {
+    command(folder).args(args).output().expect("rpu starts")
 }
 
 /// Runs `rpu`, which must succeed, and returns its standard output.

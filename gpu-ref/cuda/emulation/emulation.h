@@ -186,6 +186,11 @@ inline void spin_pause() { emulation::current.suspend(emulation::State::Ready); 
 template <class T>
 T __ldg(const T* at) { return *at; }
 
+inline unsigned __brev(unsigned x) {
+    unsigned reversed = 0;
+    for (int i = 0; i < 32; ++i) reversed |= (x >> i & 1) << (31 - i);
+    return reversed;
+}
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 inline int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 
@@ -109,6 +109,17 @@ impl Cuda {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_on(&self.stream, function, shape, arguments) }
+    }
+
+    unsafe fn launch_on(
+        &self,
+        stream: &CudaStream,
+        function: &CudaFunction,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let [x, y, z] = shape.grid;
         // SAFETY: the union is plain data for which all zeros are valid.
@@ -133,7 +144,7 @@ impl Cuda {
             blockDimY: 1,
             blockDimZ: 1,
             sharedMemBytes: shape.shared,
-            hStream: self.stream.cu_stream(),
+            hStream: stream.cu_stream(),
             attrs: &raw mut attribute,
             numAttrs: 1,
         };
@@ -162,27 +173,36 @@ impl Cuda {
         Ok(each as usize * processors.unsigned_abs() as usize)
     }
 
-    pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
-        self.stream
-            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-            .map_err(driver("beginning a graph"))?;
-        let outcome = work();
-        // The capture has to end whatever became of the work.
-        let graph =
-            self.stream.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(driver("ending a graph"));
+    /// A graph of launches one after the other. They are recorded on a stream of their own, so that what other threads launch
+    /// meanwhile does not end up in it.
+    pub(crate) fn record(&self, launches: &[Launch<'_>]) -> Result<Graph, Error> {
+        let aside = self.context.new_stream().map_err(driver("creating a stream"))?;
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        aside.begin_capture(mode).map_err(driver("beginning a graph"))?;
+        let outcome = launches.iter().try_for_each(|launch| {
+            let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
+            // SAFETY: nothing runs before the graph is launched, which is for its owner to answer for.
+            unsafe { self.launch_on(&aside, function, launch.shape, &launch.arguments) }
+        });
+        // The capture has to end whatever became of the launches.
+        let mut graph = self.empty_graph();
+        // SAFETY: the stream is being captured, and the graph goes to a place of its own.
+        let ended = unsafe { sys::cuStreamEndCapture(aside.cu_stream(), &raw mut graph.graph) }
+            .result()
+            .map_err(driver("ending a graph"));
         outcome?;
-        let graph = graph?.ok_or(Error::Driver { call: "ending a graph", code: "no graph".into() })?;
-        Ok(Graph::Recorded(graph))
+        ended?;
+        graph.instantiate()
+    }
+
+    fn empty_graph(&self) -> Graph {
+        Graph { graph: std::ptr::null_mut(), executable: std::ptr::null_mut(), stream: self.stream.clone() }
     }
 
     /// A graph of kernels that each wait for those that `dependencies` names by their position, all of them before it.
     pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
-        let mut built = Built {
-            graph: std::ptr::null_mut(),
-            executable: std::ptr::null_mut(),
-            stream: self.stream.clone(),
-        };
+        let mut built = self.empty_graph();
         // SAFETY: the graph goes to a place of its own.
         unsafe { sys::cuGraphCreate(&raw mut built.graph, 0) }
             .result()
@@ -214,11 +234,7 @@ impl Cuda {
             .map_err(driver("adding a kernel to a graph"))?;
             nodes.push(added);
         }
-        // SAFETY: the graph is complete.
-        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut built.executable, built.graph, 0) }
-            .result()
-            .map_err(driver("instantiating a graph"))?;
-        Ok(Graph::Built(built))
+        built.instantiate()
     }
 
     /// The device time from the beginning of `work` to its end, in microseconds, the device's waiting for launches included.
@@ -237,38 +253,35 @@ impl Cuda {
 }
 
 /// Launches that can be replayed at the cost of one launch. It must not outlive what the launches use.
-pub(crate) enum Graph {
-    /// Recorded by [`super::Device::record`]: one after the other.
-    Recorded(CudaGraph),
-    /// Built by [`super::Device::build`].
-    Built(Built),
-}
-
-impl Graph {
-    /// Starts all launches, after everything launched before.
-    ///
-    /// # Errors
-    /// [`Error::Driver`].
-    pub(crate) fn launch(&self) -> Result<(), Error> {
-        match self {
-            Graph::Recorded(graph) => graph.launch(),
-            Graph::Built(built) => {
-                // SAFETY: the executable graph and the stream live.
-                unsafe { sys::cuGraphLaunch(built.executable, built.stream.cu_stream()) }.result()
-            }
-        }
-        .map_err(driver("launching a graph"))
-    }
-}
-
-/// A graph made node by node.
-pub(crate) struct Built {
+pub(crate) struct Graph {
     graph: sys::CUgraph,
     executable: sys::CUgraphExec,
     stream: Arc<CudaStream>,
 }
 
-impl Drop for Built {
+impl Graph {
+    /// Makes a complete graph ready for launches.
+    fn instantiate(mut self) -> Result<Self, Error> {
+        // SAFETY: the graph exists.
+        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut self.executable, self.graph, 0) }
+            .result()
+            .map_err(driver("instantiating a graph"))?;
+        Ok(self)
+    }
+
+    /// Starts all launches, after everything launched before.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub(crate) fn launch(&self) -> Result<(), Error> {
+        // SAFETY: the executable graph and the stream live.
+        unsafe { sys::cuGraphLaunch(self.executable, self.stream.cu_stream()) }
+            .result()
+            .map_err(driver("launching a graph"))
+    }
+}
+
+impl Drop for Graph {
     fn drop(&mut self) {
         // SAFETY: each was made once or is null. Nobody is left to tell of a failure.
         unsafe {

@@ -172,12 +172,29 @@ impl Device {
         }
     }
 
-    /// Records what `work` launches as a graph instead of running it. The graph must not outlive what the launches use.
+    /// [`Self::launch`] of an ordinary kernel outside of programs.
+    ///
+    /// # Safety
+    /// As that.
+    pub(crate) unsafe fn start(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        threads: u32,
+        shared: u32,
+        arguments: Vec<Argument>,
+    ) -> Result<(), Error> {
+        let shape = Shape { grid, threads, shared, mode: Mode::Ordered };
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(&Launch { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() }) }
+    }
+
+    /// A graph of launches one after the other. The graph must not outlive what the launches use.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; any error of `work`.
-    pub(crate) fn record(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
-        self.cuda("recording a graph")?.record(work)
+    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    pub(crate) fn record(&self, launches: &[Launch<'_>]) -> Result<Graph, Error> {
+        self.cuda("recording a graph")?.record(launches)
     }
 
     /// A graph of ordinary launches that each wait for those that `dependencies` names by their position, all before it. The

@@ -4,6 +4,7 @@ use super::{
     Basis, Batch, Buffer, By, Cluster, Error, Node, Place, Plan, Transfer, Word, number, plan, share, store,
 };
 use crate::Direction;
+use crate::plan::check_residues;
 use std::time::Instant;
 
 /// How a key switching is divided among devices.
@@ -88,12 +89,7 @@ impl<W: Word> KeySwitch<W> {
         if key.len() != basis.key_words() {
             return Err(Error::Length { unit: basis.key_words(), got: key.len() });
         }
-        for (index, &word) in key.iter().enumerate() {
-            let q = basis.moduli[index / n % extended].q();
-            if word >= q {
-                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
-            }
-        }
+        check_residues(&basis.moduli, key)?;
 
         let ring = partition == Partition::Ring;
         let widest = |total: usize, parts: usize| total.div_ceil(parts);
@@ -185,12 +181,7 @@ impl<W: Word> KeySwitch<W> {
         if polynomial.len() != limbs * n {
             return Err(Error::Length { unit: limbs * n, got: polynomial.len() });
         }
-        for (index, &word) in polynomial.iter().enumerate() {
-            let q = self.basis.moduli[index / n].q();
-            if word >= q {
-                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
-            }
-        }
+        check_residues(&self.basis.moduli[..limbs], polynomial)?;
         for (rank, input) in self.input.iter().enumerate() {
             let own = share(limbs, count, rank);
             self.cluster.upload(rank, input, 0, &polynomial[own.start * n..own.end * n])?;
@@ -369,7 +360,7 @@ impl<W: Word> KeySwitch<W> {
                 number(digits),
             ];
             // SAFETY: the arguments are those of `inner_product`, and the batches have so many rows and digits.
-            unsafe { rank.node.launch(&rank.node.inner_product, length, [rows, 2], 0, arguments) }?;
+            unsafe { rank.node.launch(&rank.node.inner_product, length, [rows, 1], 0, arguments) }?;
         }
         Ok(())
     }

@@ -23,10 +23,10 @@ pub use products::Products;
 use basis::share;
 use collective::{Collective, Nccl, Place, Staged, Transfer};
 
-use crate::device::{Argument, Buffer, Kernel, Launch, Mode, Shape};
-use crate::field::Field;
+use crate::device::{Argument, Buffer, Kernel};
+use crate::field::barrett_constants;
 use crate::plan::store;
-use crate::recipe::{Barrett, Recipe, Strategy};
+use crate::recipe::Strategy;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
 
 /// Devices that work together.
@@ -161,9 +161,7 @@ struct Node {
 impl Node {
     /// `shared_words` is the most words of shared memory that a thread needs.
     fn new<W: Word>(device: &Device, moduli: &[Modulus<W>], shared_words: usize) -> Result<Self, Error> {
-        let field =
-            Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, moduli[0].n().ilog2())?);
-        let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus)).collect();
+        let constants = barrett_constants(moduli)?;
         let module = device.compile("key_switch.cu", &source::key_switch(W::BITS))?;
         let kernel = |name| module.kernel(name, (shared_words * THREADS * size_of::<W>()) as u32);
         Ok(Self {
@@ -197,16 +195,9 @@ impl Node {
         if y * z == 0 {
             return Ok(());
         }
-        let shape = Shape {
-            grid: [columns / THREADS, y, z].map(|blocks| blocks as u32),
-            threads: THREADS as u32,
-            shared: shared_bytes as u32,
-            mode: Mode::Ordered,
-        };
+        let grid = [columns / THREADS, y, z].map(|blocks| blocks as u32);
         // SAFETY: the caller's promise.
-        unsafe {
-            self.device.launch(&Launch { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() })
-        }
+        unsafe { self.device.start(kernel, grid, THREADS as u32, shared_bytes as u32, arguments) }
     }
 }
 

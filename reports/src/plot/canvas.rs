@@ -237,6 +237,26 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         Ok((width.into(), height.into()))
     }
 
+    /// Breaks a text at its spaces into lines that are no wider than `width` pixels, but for words that
+    /// are wider on their own.
+    pub(super) fn lines(
+        &self,
+        text: &str,
+        font: &FontDesc<'static>,
+        width: f64,
+    ) -> Result<Vec<String>, PlotError> {
+        let mut lines = vec![String::new()];
+        for word in text.split(' ') {
+            let last = lines.last_mut().filter(|line| !line.is_empty());
+            let longer = last.as_ref().map_or_else(|| word.to_owned(), |line| format!("{line} {word}"));
+            match last {
+                Some(_) if self.size(&longer, font)?.0 > width => lines.push(word.to_owned()),
+                _ => *lines.last_mut().expect("there is a line from the start") = longer,
+            }
+        }
+        Ok(lines)
+    }
+
     pub(super) fn marker(
         &self,
         shape: Shape,

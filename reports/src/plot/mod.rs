@@ -276,6 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn a_legend_breaks_its_lines_rather_than_leave_the_page() {
+        let names = "hple multiplier latency, hple initiation interval, vbar latency, sbar latency";
+        let mut wide = chart();
+        wide.name_label = format!("({names})");
+        wide.short_name_label = names.into();
+        wide.series_label = names.into();
+        let svg = svg(&wide).unwrap();
+        let texts = svg.lines().filter(|line| !line.starts_with('<')).map(str::trim);
+        let texts = texts.filter(|text| !text.is_empty() && names.contains(text.trim_matches(['(', ')'])));
+        let texts: Vec<&str> = texts.collect();
+        // Three texts, each in several lines, the last of them in smaller print.
+        assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+    }
+
+    #[test]
     fn a_chart_without_points_is_an_error() {
         assert_eq!(svg(&Chart::default()), Err(PlotError::Empty));
         let mut undefined = chart();

@@ -148,48 +148,76 @@ pub(super) fn draw<DB: DrawingBackend>(
             name(&design.point.short_name, design.pixel, 10.0, 7.5, MUTED)?;
         }
     }
-    drop(legend_area);
-    legend(canvas, chart, one_series, x_pixels.end.into(), y_pixels.start.into())
+    let (legend_x, _) = legend_area.get_pixel_range();
+    let legend =
+        Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y: y_pixels.start.into() };
+    legend.draw(chart, one_series)
 }
 
-/// The legend, with its upper left corner to the right of (`x`, `y`).
-fn legend<DB: DrawingBackend>(
-    canvas: &Canvas<'_, DB>,
-    chart: &Chart,
-    one_series: bool,
+/// What the marks mean, to the right of the plot.
+struct Legend<'c, 'a, DB: DrawingBackend> {
+    canvas: &'c Canvas<'a, DB>,
+    /// Where the plot ends, in pixels.
     x: f64,
+    /// Where the page ends.
+    end: f64,
+    /// Where the next entry is.
     y: f64,
-) -> Result<(), PlotError> {
-    let (symbol, text) = (x + canvas.pixels(26.0), x + canvas.pixels(44.0));
-    let mut y = y + canvas.pixels(10.0);
-    let step = canvas.pixels(20.0);
-    let entry = |text: &str, x: f64, y: f64, font, color| canvas.text(text, (x, y), HPos::Left, font, color);
-    let plain = || canvas.font(12.5);
-    if !chart.series_label.is_empty() && !one_series {
-        entry(&chart.series_label, symbol - canvas.pixels(6.0), y, canvas.bold(12.5), INK)?;
-        y += step;
-        for (series, (color, shape)) in chart.series.iter().zip(MARKERS) {
-            canvas.marker(shape, (symbol, y), 4.6, color.to_rgba(), INK.to_rgba())?;
-            entry(&series.label, text, y, plain(), INK)?;
-            y += step;
+}
+
+/// Where the texts beside symbols begin, in points from the plot.
+const TEXT: f64 = 44.0;
+
+impl<DB: DrawingBackend> Legend<'_, '_, DB> {
+    /// The middle of the next symbol.
+    fn symbol(&self) -> Pixel {
+        (self.x + self.canvas.pixels(26.0), self.y)
+    }
+
+    /// Draws a text of as many lines as it needs `indent` points from the plot.
+    fn text(
+        &mut self,
+        text: &str,
+        indent: f64,
+        font: FontDesc<'static>,
+        color: RGBColor,
+    ) -> Result<(), PlotError> {
+        let x = self.x + self.canvas.pixels(indent);
+        let lines = self.canvas.lines(text, &font, self.end - self.canvas.pixels(4.0) - x)?;
+        for (i, line) in lines.iter().enumerate() {
+            self.y += if i == 0 { 0.0 } else { 1.25 * font.get_size() };
+            self.canvas.text(line, (x, self.y), HPos::Left, font.clone(), color)?;
         }
-        y += step / 2.0;
+        self.y += self.canvas.pixels(20.0);
+        Ok(())
     }
-    let half = canvas.pixels(10.0);
-    canvas.line(&[(symbol - half, y), (symbol + half, y)], FRONT.to_rgba(), 2.4)?;
-    entry("Pareto front", text, y, plain(), INK)?;
-    y += step;
-    if !chart.name_label.is_empty() {
-        entry(&chart.name_label, text, y, plain(), INK)?;
-        y += step;
+
+    /// Draws all entries.
+    fn draw(mut self, chart: &Chart, one_series: bool) -> Result<(), PlotError> {
+        let canvas = self.canvas;
+        let plain = || canvas.font(12.5);
+        self.y += canvas.pixels(10.0);
+        if !chart.series_label.is_empty() && !one_series {
+            self.text(&chart.series_label, 20.0, canvas.bold(12.5), INK)?;
+            for (series, (color, shape)) in chart.series.iter().zip(MARKERS) {
+                canvas.marker(shape, self.symbol(), 4.6, color.to_rgba(), INK.to_rgba())?;
+                self.text(&series.label, TEXT, plain(), INK)?;
+            }
+            self.y += canvas.pixels(10.0);
+        }
+        let (half, (x, y)) = (canvas.pixels(10.0), self.symbol());
+        canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
+        self.text("Pareto front", TEXT, plain(), INK)?;
+        if !chart.name_label.is_empty() {
+            self.text(&chart.name_label, TEXT, plain(), INK)?;
+        }
+        if !chart.short_name_label.is_empty() {
+            self.text(&format!("others: {}", chart.short_name_label), TEXT, canvas.font(10.0), MUTED)?;
+        }
+        if !chart.references.is_empty() {
+            canvas.marker(Shape::Star, self.symbol(), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
+            self.text("reference", TEXT, plain(), INK)?;
+        }
+        Ok(())
     }
-    if !chart.short_name_label.is_empty() {
-        entry(&format!("others: {}", chart.short_name_label), text, y, canvas.font(10.0), MUTED)?;
-        y += step;
-    }
-    if !chart.references.is_empty() {
-        canvas.marker(Shape::Star, (symbol, y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
-        entry("reference", text, y, plain(), INK)?;
-    }
-    Ok(())
 }

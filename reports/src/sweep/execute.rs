@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use sim::{Machine, timing};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +49,19 @@ pub struct Spent {
     pub points: u32,
     /// Time in the cycle model and for the report.
     pub timing: Duration,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.generation += other.generation;
+        self.executions += other.executions;
+        self.execution += other.execution;
+        self.answers += other.answers;
+        self.golden += other.golden;
+        self.points += other.points;
+        self.timing += other.timing;
+    }
 }
 
 /// Adds up what is spent.

@@ -3,7 +3,8 @@
 //! A [`Definition`] is what a file or the built-in [`FIG4`] says; [`Plan::new`] resolves it into
 //! points, each with its machine and a key that depends on all that determines its result.
 //! [`execute`] simulates the points that a [`Journal`] does not have yet; [`Results::merge`]
-//! collects journals, and [`outputs::Outputs`] turns the results into files.
+//! collects journals, and [`outputs::Outputs`] turns the results into files. [`Replay`] runs one point
+//! again; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
 //! # Files of a sweep's folder
 //!
@@ -15,8 +16,9 @@
 //! | `results.csv` | the same as a table |
 //! | `pareto.svg`, `pareto.png` | area against latency |
 //! | `report.html` | chart and table in one page |
+//! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
 //!
-//! All but the journals are a function of the results: they are byte-identical whatever the number
+//! All but the journals and the job are a function of the results: they are byte-identical whatever the number
 //! of shards and the order of completion.
 
 mod check;
@@ -26,9 +28,10 @@ mod halving;
 mod journal;
 pub mod outputs;
 mod page;
-
 mod plan;
+mod replay;
 mod results;
+pub mod slurm;
 
 pub use definition::{Definition, FIG4, Reference, ScheduleFor};
 pub use execute::{Generate, Spent, execute, generate, records};
@@ -37,4 +40,5 @@ pub use journal::{Batch, Journal, JournalError};
 pub use plan::{
     Manifest, ManifestPoint, Plan, PlannedPoint, Settings, Shard, ShardError, Source, Workload, parse_u128,
 };
+pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::{Record, Results, Status};

@@ -261,6 +261,11 @@ pub(super) fn title(key: &str) -> &str {
     }
 }
 
+/// A key in words, which a legend can break into lines: `vbar latency`.
+fn words(key: &str) -> String {
+    title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
+}
+
 /// Area against latency. The last key that varies and has at most eight values makes the series.
 fn chart(view: &View<'_>) -> Chart {
     let View { manifest, workload, records, .. } = view;
@@ -299,16 +304,16 @@ fn chart(view: &View<'_>) -> Chart {
         title: view.title.clone(),
         x_label: "Latency (µs)".into(),
         y_label: "Area (mm²)".into(),
-        series_label: series_key.map(title).unwrap_or_default().into(),
+        series_label: series_key.map(words).unwrap_or_default(),
         name_label: match &varying[..] {
             [] => String::new(),
             keys => {
-                let names = keys.iter().map(|(key, _)| title(key).trim_start_matches("VDM "));
+                let names = keys.iter().map(|(key, _)| words(key).trim_start_matches("VDM ").to_owned());
                 format!("({})", names.collect::<Vec<_>>().join(", "))
             }
         },
         short_name_label: {
-            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(title);
+            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(words);
             names.collect::<Vec<_>>().join(", ")
         },
         series: series_values

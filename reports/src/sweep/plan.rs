@@ -473,6 +473,11 @@ impl Shard {
     /// All points.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
+    /// The `count` parts of a sweep, in order.
+    pub fn all(count: usize) -> impl Iterator<Item = Self> {
+        (1..=count).map(move |number| Self { number, of: count })
+    }
+
     /// Whether the shard has the point of this index.
     pub const fn has(self, index: usize) -> bool {
         index % self.of == self.number - 1
@@ -570,6 +575,7 @@ mod tests {
     #[test]
     fn shards_have_each_point_once() {
         let shards: Vec<Shard> = ["1/3", "2/3", "3/3"].map(|text| text.parse().unwrap()).into();
+        assert!(Shard::all(3).eq(shards.iter().copied()));
         for index in 0..20 {
             assert_eq!(shards.iter().filter(|shard| shard.has(index)).count(), 1);
         }

@@ -4,7 +4,10 @@
 //! `SIM_REPLAY` holds one pair to compare instead, as a failure prints it.
 
 use crate::random;
+use b512_asm::{Pipe, Program};
 use rayon::prelude::*;
+use sim::Machine;
+use sim::machine::Busyboard;
 
 /// Pairs that one seed gives.
 const PAIRS_PER_SEED: u32 = 250;
@@ -16,7 +19,7 @@ fn number(variable: &str, default: u64) -> u64 {
 #[test]
 fn event_driven_and_stepped_model_agree() {
     if let Ok(pair) = std::env::var("SIM_REPLAY") {
-        let (machine, program) = random::parse(&pair);
+        let (machine, program) = random::parse(&pair).unwrap_or_else(|error| panic!("{error}"));
         let timing = random::compare(&machine, &program).unwrap_or_else(|difference| panic!("{difference}"));
         println!("the models agree: {timing:#?}");
         return;
@@ -30,4 +33,26 @@ fn check_seed(seed: u64) {
     random::check(seed, PAIRS_PER_SEED, (random::programs(24), random::machines()), |program, machine| {
         random::compare(machine, program).map(|_| ())
     });
+}
+
+/// What a failure prints is the pair that failed, made as small as it can be.
+#[test]
+fn a_failure_is_shrunk_and_can_be_replayed() {
+    let multiplies = |program: &Program| program.instructions.iter().any(|i| i.pipe() == Pipe::Compute);
+    let fault = |program: &Program, machine: &Machine| {
+        let strict = machine.frontend.busyboard == Busyboard::Strict;
+        if strict && multiplies(program) { Err("injected".to_owned()) } else { Ok(()) }
+    };
+    let failure = std::panic::catch_unwind(|| {
+        random::check(0, 1000, (random::programs(24), random::machines()), fault);
+    });
+    let message = *failure.expect_err("a fault").downcast::<String>().expect("a text");
+    assert!(message.starts_with("seed 0: injected"), "{message}");
+    let (_, command) = message.split_once("SIM_REPLAY='").expect("a command");
+    let (pair, _) = command.split_once('\'').expect("a whole pair");
+    let (machine, program) = random::parse(pair).unwrap();
+    assert!(fault(&program, &machine).is_err());
+    assert_eq!(program.instructions.len(), 1, "shrunk to what fails: {message}");
+    assert_eq!(random::pair(&machine, &program), pair);
+    random::compare(&machine, &program).expect("the models agree on it");
 }

@@ -190,7 +190,7 @@ pub(crate) fn check(
 }
 
 /// A program and a machine, and the command that compares the models on them again.
-fn describe(machine: &Machine, program: &Program) -> String {
+pub(crate) fn describe(machine: &Machine, program: &Program) -> String {
     let mut text = "inherits = \"rpu-128x128\"\n".to_owned();
     for change in machine.changes_from(&default_machine()) {
         text += &format!("{} = {}\n", change.key, change.to);
@@ -202,40 +202,51 @@ fn describe(machine: &Machine, program: &Program) -> String {
 }
 
 fn replay_command(machine: &Machine, program: &Program) -> String {
+    format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair(machine, program))
+}
+
+/// A machine and a program in words: changes to the paper's machine, address registers, words of the
+/// SDM, words of the program. [`parse`] reads it.
+pub(crate) fn pair(machine: &Machine, program: &Program) -> String {
     let mut pair = Vec::new();
     let changes = machine.changes_from(&default_machine());
     pair.extend(changes.iter().map(|change| format!("{}={}", change.key, change.to)));
     pair.extend(program.addresses.iter().map(|(register, address)| format!("{register}={address}")));
-    for (address, word) in program.sdm.segments.iter().flat_map(|segment| &segment.words).enumerate() {
-        pair.push(format!("sdm{address}={word}"));
+    for word in program.sdm.segments.iter().flat_map(|segment| &segment.words) {
+        pair.push(format!("sdm={word}"));
     }
     pair.extend(program.instructions.iter().map(|instr| format!("{:#x}", instr.encode())));
-    format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair.join(" "))
+    pair.join(" ")
 }
 
-/// Reads the pair of a replay command: changes to the paper's machine, address registers, SDM words,
-/// instruction words.
-pub(crate) fn parse(pair: &str) -> (Machine, Program) {
+/// Reads what [`pair`] writes.
+///
+/// # Errors
+/// Says which word has no meaning.
+pub(crate) fn parse(pair: &str) -> Result<(Machine, Program), String> {
     let mut overrides = Vec::new();
     let mut program = Program::default();
     let mut sdm = Vec::new();
     for part in pair.split_whitespace() {
+        let wrong = || format!("`{part}` is no key, register, SDM word or instruction with its value");
         match part.split_once('=') {
-            Some((key, value)) if key.contains('.') => {
-                overrides.push(Override::parse(&format!("{key}={value}")).expect("a key and a value"));
+            Some((key, _)) if key.contains('.') => {
+                overrides.push(Override::parse(part).map_err(|error| error.to_string())?);
             }
-            Some((key, value)) if key.starts_with("sdm") => sdm.push(value.parse().expect("a word")),
+            Some(("sdm", word)) => sdm.push(word.parse().map_err(|_| wrong())?),
             Some((register, address)) => {
-                let register = register[1..].parse().expect("an address register");
-                program.addresses.push((AReg::at(register), address.parse().expect("an address")));
+                let register = register.strip_prefix('a').and_then(|index| index.parse().ok());
+                let register = register.filter(|&index| index < REGISTERS).ok_or_else(wrong)?;
+                program.addresses.push((AReg::at(register), address.parse().map_err(|_| wrong())?));
             }
             None => {
-                let word = u64::from_str_radix(part.trim_start_matches("0x"), 16).expect("a word");
-                program.instructions.push(Instr::decode(word).expect("an instruction"));
+                let word = part.strip_prefix("0x").and_then(|word| u64::from_str_radix(word, 16).ok());
+                let instr = word.and_then(|word| Instr::decode(word).ok()).ok_or_else(wrong)?;
+                program.instructions.push(instr);
             }
         }
     }
     program.sdm = Image { segments: vec![Segment { start: 0, words: sdm }] };
-    let machine = MachineFile::built_in("rpu-128x128", &overrides).unwrap_or_else(|error| panic!("{error}"));
-    (machine, program)
+    let machine = MachineFile::built_in("rpu-128x128", &overrides).map_err(|error| error.to_string())?;
+    Ok((machine, program))
 }

@@ -1,0 +1,182 @@
+//! What must hold of any input.
+//!
+//! Each function takes bytes and panics where the project breaks a promise. The tests below call
+//! them on damaged versions of real inputs, a second each. For longer, libFuzzer calls them through
+//! the targets of this crate:
+//!
+//! ```text
+//! cargo install cargo-fuzz
+//! cargo +nightly fuzz run timing --features libfuzzer --sanitizer none fuzz/corpus/timing fuzz/seeds/timing
+//! ```
+
+#[expect(dead_code, reason = "the tests of the cycle model use the rest")]
+#[path = "../../sim/tests/timing/random.rs"]
+mod random;
+
+use b512_asm::{assemble, object};
+use reports::sweep::Definition;
+use sim::{ConfigError, MachineFile, Override};
+
+/// The two timing models agree on a machine and a program, written as in the command that replays a
+/// difference. Words that mean nothing are left out, and latencies so long that they say nothing
+/// more: one of the models steps every clock.
+pub fn timing(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let short = |value: &str| value.parse().map_or(true, |cycles: u64| cycles <= 1000);
+    let sensible = text.split_whitespace().filter(|word| {
+        random::parse(word).is_ok()
+            && word.split_once('=').is_none_or(|(key, value)| !key.contains('.') || short(value))
+    });
+    // Each key alone may be right and their combination wrong.
+    let words: Vec<_> = sensible.take(100).collect();
+    let Ok((machine, program)) = random::parse(&words.join(" ")) else { return };
+    if let Err(difference) = random::compare(&machine, &program) {
+        panic!("{difference}\n{}", random::describe(&machine, &program));
+    }
+}
+
+/// A text is a program that survives its own notation, or has errors that point into the text.
+pub fn assembler(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match assemble(text) {
+        Ok(program) => {
+            let again = program.to_string();
+            assert_eq!(assemble(&again).as_ref(), Ok(&program), "{again}");
+        }
+        Err(errors) => {
+            assert!(errors.iter().next().is_some());
+            for error in &errors {
+                assert!(text.get(error.span.clone()).is_some(), "{error}: {:?}", error.span);
+            }
+        }
+    }
+}
+
+/// A file is a program that can be written and read again, or is refused with a reason.
+pub fn object(data: &[u8]) {
+    match object::read(data) {
+        Ok(program) => {
+            let file = object::write(&program).expect("what was read can be written");
+            assert_eq!(object::read(&file).expect("what was written can be read"), program);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Lines of `key=value` are a machine, or an error that points into its text.
+pub fn machine(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let overrides: Result<Vec<_>, _> = text.lines().map(Override::parse).collect();
+    if let Err(error) = overrides.and_then(|overrides| MachineFile::built_in("rpu-128x128", &overrides)) {
+        check_place(&error);
+    }
+}
+
+/// A text defines a sweep, or has an error that points into the text.
+pub fn sweep(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Err(error) = Definition::parse("sweep.toml", text) {
+        check_place(&error);
+    }
+}
+
+fn check_place(error: &ConfigError) {
+    assert!(!error.message.is_empty());
+    if let Some(span) = &error.span {
+        assert!(error.text.get(span.clone()).is_some(), "{error}: {span:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use std::fs;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    /// The files below a folder of the repository whose names end in one of `endings`.
+    fn files(folder: &str, endings: &[&str]) -> Vec<Vec<u8>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+        let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)));
+        paths.sort();
+        let files: Vec<_> =
+            paths.iter().map(|path| fs::read(path).unwrap()).filter(|f| f.len() < 20_000).collect();
+        assert!(!files.is_empty(), "nothing to start from");
+        files
+    }
+
+    /// Calls `body` for a second: on each of `seeds`, then on damaged ones.
+    fn run(body: fn(&[u8]), seeds: &[Vec<u8>]) {
+        seeds.iter().for_each(|seed| body(seed));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seeds.len() as u64);
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(1) {
+            let mut data = seeds[rng.random_range(..seeds.len())].clone();
+            for _ in 0..rng.random_range(1..6) {
+                damage(&mut data, seeds, &mut rng);
+            }
+            body(&data);
+        }
+    }
+
+    /// Changes, cuts, or repeats a part, or takes one from another seed.
+    fn damage(data: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut impl Rng) {
+        let part = |of: &[u8], rng: &mut dyn Rng| {
+            let from = rng.random_range(..=of.len());
+            from..of.len().min(from + rng.random_range(..32usize))
+        };
+        let at = part(data, rng);
+        match rng.random_range(..4u8) {
+            0 => data[at].iter_mut().for_each(|byte| *byte ^= 1 << rng.random_range(..8u32)),
+            1 => drop(data.drain(at)),
+            2 => {
+                let copy = data[at.clone()].to_vec();
+                data.splice(at.start..at.start, copy);
+            }
+            _ => {
+                let other = &seeds[rng.random_range(..seeds.len())];
+                data.splice(at, other[part(other, rng)].to_vec());
+            }
+        }
+    }
+
+    #[test]
+    fn timing_for_a_second() {
+        run(timing, &files("fuzz/seeds/timing", &[".txt"]));
+    }
+
+    fn sources() -> Vec<Vec<u8>> {
+        let folders = ["b512-asm/tests/accept", "b512-asm/tests/refuse", "kernels-b512"];
+        folders.iter().flat_map(|folder| files(folder, &[".b512"])).collect()
+    }
+
+    #[test]
+    fn assembler_for_a_second() {
+        run(assembler, &sources());
+    }
+
+    #[test]
+    fn object_for_a_second() {
+        let texts = sources().into_iter().filter_map(|text| String::from_utf8(text).ok());
+        let programs = texts.filter_map(|text| assemble(&text).ok());
+        run(object, &programs.map(|program| object::write(&program).unwrap()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn machine_for_a_second() {
+        let seeds = [
+            "hple.count=64\nvdm.banks=32\nvdm.mapping=xor",
+            "frontend.busyboard=shared-reads\nfrontend.queue_depth=4\nideal.queues=true",
+            "vbar.latency_cycles=10\nsbar.latency_cycles=5\nhple.initiation_interval=2\ntechnology=\"gf12\"",
+        ];
+        run(machine, &seeds.map(|seed| seed.as_bytes().to_vec()));
+    }
+
+    #[test]
+    fn sweep_for_a_second() {
+        run(sweep, &files("configs/sweeps", &[".toml"]));
+    }
+}

@@ -1,0 +1,63 @@
+// Butterflies for fields whose roots are numbers like any other, on top of a file's `Arithmetic`.
+
+// Data fully reduced at every stage: `Arithmetic` has `add`, `subtract` and `product`, all to [0, q).
+template <class Arithmetic>
+struct ReducedField : Arithmetic {
+    using Word = typename Arithmetic::Word;
+    using Reg = Word;
+    using Twiddle = Word;
+    using Arithmetic::Arithmetic;
+    using Arithmetic::add;
+    using Arithmetic::product;
+    using Arithmetic::subtract;
+
+    INLINE Reg enter(Word x) const { return x; }
+    INLINE Reg unpack(Word x) const { return x; }
+    INLINE Word pack(Reg x) const { return x; }
+    INLINE Word leave(Reg x) const { return x; }
+
+    INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = x, v = product(y, w);
+        x = add(u, v);
+        y = subtract(u, v);
+    }
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = add(x, y), v = subtract(x, y);
+        x = u;
+        y = product(v, w);
+    }
+    INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
+        const Reg u = add(x, y), v = subtract(x, y);
+        x = product(u, scale);
+        y = product(v, w);
+    }
+};
+
+// Signed data within [-2q, 2q] between stages: `Arithmetic` has `times`, to [-q, q], of such a value and a root, and `narrow`,
+// which adds or subtracts q to the same. Only the operand that is not multiplied is narrowed.
+template <class Arithmetic>
+struct SignedField : Arithmetic {
+    using Reg = typename Arithmetic::Reg;
+    using Twiddle = Reg;
+    using Arithmetic::Arithmetic;
+    using Arithmetic::narrow;
+    using Arithmetic::times;
+
+    INLINE Reg product(Reg x, Reg y) const { return times(narrow(x), narrow(y)); }
+
+    INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = narrow(x), v = times(y, w);
+        x = u + v;
+        y = u - v;
+    }
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
+        const Reg u = x + y, v = x - y;
+        x = narrow(u);
+        y = times(v, w);
+    }
+    INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
+        const Reg u = x + y, v = x - y;
+        x = times(u, scale);
+        y = times(v, w);
+    }
+};

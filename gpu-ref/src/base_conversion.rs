@@ -1,0 +1,324 @@
+//! Conversions between sets of moduli in 32-bit words, as in Cheddar: of coefficients, and of transformed polynomials.
+//!
+//! For moduli `p_0 .. p_(a-1)` with product P, a column `x_0 .. x_(a-1)` of residues stands for the integer
+//! `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`, which is congruent to each `x_j` and may exceed P by up to a - 1 times it.
+//! Conversion reduces that integer modulo each target.
+
+use crate::device::{Buffer, Kernel};
+use crate::field::Field;
+use crate::number::{mul_mod, pow_mod, shift_mod};
+use crate::plan::{check_residues, store};
+use crate::recipe::{Recipe, Strategy};
+use crate::timing::median_time;
+use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
+
+/// How blocks and threads share the product of matrices that a conversion is (Cheddar, Algorithm 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tile {
+    /// A thread computes so many limbs, 1 to 8 (the paper's `L_t`),
+    pub thread_limbs: u32,
+    /// of 1, 2 or 4 neighbouring columns (`N_t`).
+    pub thread_columns: u32,
+    /// A block has so many threads along the limbs (`L_b`); if more than one, they share the input through shared memory,
+    pub block_limbs: u32,
+    /// and so many along the columns, a power of two (`N_b`).
+    pub block_columns: u32,
+}
+
+impl Default for Tile {
+    /// The paper's choice.
+    fn default() -> Self {
+        Self { thread_limbs: 3, thread_columns: 4, block_limbs: 1, block_columns: 256 }
+    }
+}
+
+impl Tile {
+    fn check(self, from: usize, n: usize) -> Result<(), Error> {
+        let Self { thread_limbs, thread_columns, block_limbs, block_columns } = self;
+        let columns = thread_columns as usize * block_columns as usize;
+        let sound = (1..=8).contains(&thread_limbs)
+            && matches!(thread_columns, 1 | 2 | 4)
+            && (1..=1024).contains(&block_limbs)
+            && block_columns.is_power_of_two()
+            && block_limbs.checked_mul(block_columns).is_some_and(|threads| threads <= 1024)
+            && columns <= n
+            && self.shared_bytes(from) <= 227 * 1024;
+        if sound {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            what: format!("{self:?} for {from} limbs of {n} columns"),
+            instead: "1 to 8 limbs and 1, 2 or 4 columns a thread, at most 1024 threads, 227 KiB and all columns a block".into(),
+        })
+    }
+
+    /// The block's rows of the matrix, and its columns of the input if its threads share them.
+    fn shared_bytes(self, from: usize) -> usize {
+        let rows = (self.thread_limbs * self.block_limbs) as usize;
+        let columns =
+            if self.block_limbs > 1 { (self.thread_columns * self.block_columns) as usize } else { 0 };
+        4 * from * (rows + columns)
+    }
+}
+
+/// Conversion of coefficients from some moduli to others (Cheddar's BConv).
+///
+/// Data are `polynomials x limbs x N` words in that order, on both sides; the order of the N columns does not matter.
+pub struct BaseConversion {
+    device: Device,
+    from: Vec<Modulus<u32>>,
+    to: Vec<Modulus<u32>>,
+    tile: Tile,
+    convert: Kernel,
+    scale: Kernel,
+    matrix: Buffer,
+    factors: Buffer,
+    from_constants: Buffer,
+    to_constants: Buffer,
+    /// Products that fit 64 bits together.
+    terms: u32,
+}
+
+impl BaseConversion {
+    /// A conversion from one or more different primes to one or more moduli, all below 2^30 and with roots for the same N, of
+    /// 2^10 to 2^17.
+    ///
+    /// # Errors
+    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for a tile that does
+    /// not fit a block or N; [`Error::Compile`] and [`Error::Driver`] from the device.
+    pub fn new(
+        device: &Device,
+        from: &[Modulus<u32>],
+        to: &[Modulus<u32>],
+        tile: Tile,
+    ) -> Result<Self, Error> {
+        let factors = factors(from)?;
+        let n = from[0].n();
+        let field = Field::new(&Recipe::new(Strategy::Cheddar, 32, n.checked_ilog2().unwrap_or(0))?);
+        if to.is_empty() {
+            return Err(Error::Modulus { q: 0, reason: "give at least one modulus to convert to".into() });
+        }
+        for modulus in from.iter().chain(to) {
+            field.check(modulus)?;
+            if modulus.n() != n {
+                let reason = format!("its root is for N = {}, not {n}", modulus.n());
+                return Err(Error::Modulus { q: modulus.q().into(), reason });
+            }
+        }
+        tile.check(from.len(), n)?;
+
+        let longest = from.iter().map(Modulus::q).max().unwrap_or(1);
+        let matrix: Vec<u32> = to
+            .iter()
+            .flat_map(|to| (0..from.len()).map(move |j| (to, j)))
+            .map(|(to, j)| {
+                let q = u128::from(to.q());
+                let entry = shift_mod(others(from, j, q), 32, q);
+                // The residue of least magnitude, in two's complement.
+                if entry > q / 2 { (entry as u32).wrapping_sub(to.q()) } else { entry as u32 }
+            })
+            .collect();
+        let scaled: Vec<u32> =
+            factors.iter().zip(from).map(|(&f, m)| shift_mod(f, 32, m.q().into()) as u32).collect();
+        let constants = |moduli: &[Modulus<u32>]| {
+            store(device, &moduli.iter().flat_map(|m| field.constants(m, 1)).collect::<Vec<u32>>())
+        };
+        let shared = tile.shared_bytes(from.len()) as u32;
+        let module = device.compile("base_conversion.cu", &source::base_conversion(tile))?;
+        Ok(Self {
+            convert: module.kernel("convert", shared)?,
+            scale: module.kernel("scale", 0)?,
+            matrix: store(device, &matrix)?,
+            factors: store(device, &scaled)?,
+            from_constants: constants(from)?,
+            to_constants: constants(to)?,
+            terms: u32::MAX / longest,
+            device: device.clone(),
+            from: from.to_vec(),
+            to: to.to_vec(),
+            tile,
+        })
+    }
+
+    fn n(&self) -> usize {
+        self.from[0].n()
+    }
+
+    /// The number of polynomials in both batches.
+    fn polynomials(&self, from: &Batch<u32>, to: &Batch<u32>) -> Result<usize, Error> {
+        self.device.require(from.device())?;
+        self.device.require(to.device())?;
+        let unit = self.from.len() * self.n();
+        if from.words() == 0 || !from.words().is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: from.words() });
+        }
+        let polynomials = from.words() / unit;
+        let wanted = polynomials * self.to.len() * self.n();
+        if to.words() != wanted {
+            return Err(Error::Length { unit: wanted, got: to.words() });
+        }
+        Ok(polynomials)
+    }
+
+    /// Converts a batch. On a GPU this only starts the work. `from` is used up.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `from` holds one or more polynomials and `to` as many; [`Error::Unsupported`] if a batch lies on
+    /// another device; [`Error::Driver`].
+    pub fn apply(&self, from: &mut Batch<u32>, to: &mut Batch<u32>) -> Result<(), Error> {
+        let polynomials = self.polynomials(from, to)?;
+        const THREADS: u32 = 256;
+        let rows = polynomials * self.from.len();
+        let arguments = vec![
+            from.pointer(),
+            self.factors.pointer(),
+            self.from_constants.pointer(),
+            (self.from.len() as u32).into(),
+            (self.n() as u32).into(),
+        ];
+        // SAFETY: the arguments are those of `scale`; nothing else has the batch.
+        unsafe {
+            self.device.start(&self.scale, [self.n() as u32 / THREADS, rows as u32, 1], THREADS, 0, arguments)
+        }?;
+        self.multiply(from, to, polynomials)
+    }
+
+    /// The product of matrices, for words that have been multiplied by [`factors`].
+    fn multiply(&self, from: &Batch<u32>, to: &mut Batch<u32>, polynomials: usize) -> Result<(), Error> {
+        let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = self.tile;
+        let grid = [
+            self.n() as u32 / (thread_columns * block_columns),
+            (self.to.len() as u32).div_ceil(thread_limbs * block_limbs),
+            polynomials as u32,
+        ];
+        let arguments = vec![
+            from.pointer(),
+            to.pointer(),
+            self.matrix.pointer(),
+            self.to_constants.pointer(),
+            (self.from.len() as u32).into(),
+            (self.to.len() as u32).into(),
+            (self.n() as u32).into(),
+            self.terms.into(),
+            block_columns.into(),
+        ];
+        let (threads, shared) = (block_limbs * block_columns, self.tile.shared_bytes(self.from.len()) as u32);
+        // SAFETY: the arguments are those of `convert`, the batches have so many polynomials, and nothing else has `to`.
+        unsafe { self.device.start(&self.convert, grid, threads, shared, arguments) }
+    }
+
+    /// Converts polynomials of the host.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are one or more polynomials; [`Error::Range`] naming the first word that is not below its
+    /// modulus; [`Error::Driver`].
+    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
+        check_residues(&self.from, words)?;
+        let mut from = Batch::upload(&self.device, words)?;
+        let mut to = Batch::zeroed(&self.device, words.len() / self.from.len() * self.to.len())?;
+        self.apply(&mut from, &mut to)?;
+        to.download()
+    }
+
+    /// The median device time of the product of matrices for so many polynomials, in microseconds, without the multiplication
+    /// by `(P / p_j)^-1`, which an inverse transform does on the way.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    pub fn time(&self, polynomials: usize) -> Result<f64, Error> {
+        let from = Batch::zeroed(&self.device, polynomials * self.from.len() * self.n())?;
+        let mut to = Batch::zeroed(&self.device, polynomials * self.to.len() * self.n())?;
+        let polynomials = self.polynomials(&from, &to)?;
+        median_time(&self.device, || self.multiply(&from, &mut to, polynomials))
+    }
+}
+
+/// Conversion of transformed polynomials from some moduli to others (Cheddar's ModSwitch, Algorithm 1): inverse transforms,
+/// which also multiply by `(P / p_j)^-1`, [`BaseConversion`], and forward transforms.
+pub struct ModSwitch {
+    inverse: Plan<u32>,
+    conversion: BaseConversion,
+    forward: Plan<u32>,
+}
+
+impl ModSwitch {
+    /// A switch between moduli that are as [`BaseConversion::new`] wants them.
+    ///
+    /// # Errors
+    /// As that and [`Plan::new`].
+    pub fn new(
+        device: &Device,
+        from: &[Modulus<u32>],
+        to: &[Modulus<u32>],
+        tile: Tile,
+    ) -> Result<Self, Error> {
+        let conversion = BaseConversion::new(device, from, to, tile)?;
+        let recipe = Recipe::new(Strategy::Cheddar, 32, conversion.n().ilog2())?;
+        Ok(Self {
+            inverse: Plan::with_factors(device, recipe.clone(), from, &factors(from)?)?,
+            forward: Plan::with_recipe(device, recipe, to)?,
+            conversion,
+        })
+    }
+
+    /// Switches a batch of transformed polynomials, in bit-reversed order on both sides. On a GPU this only starts the work.
+    /// `from` is used up.
+    ///
+    /// # Errors
+    /// As [`BaseConversion::apply`].
+    pub fn apply(&self, from: &mut Batch<u32>, to: &mut Batch<u32>) -> Result<(), Error> {
+        let polynomials = self.conversion.polynomials(from, to)?;
+        self.inverse.transform(Direction::Inverse, from)?;
+        self.conversion.multiply(from, to, polynomials)?;
+        self.forward.transform(Direction::Forward, to)
+    }
+
+    /// Switches polynomials of the host.
+    ///
+    /// # Errors
+    /// As [`BaseConversion::run`].
+    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
+        let mut from = self.inverse.upload(words)?;
+        let wanted = words.len() / self.conversion.from.len() * self.conversion.to.len();
+        let mut to = Batch::zeroed(self.forward.device(), wanted)?;
+        self.apply(&mut from, &mut to)?;
+        to.download()
+    }
+
+    /// The median device time for so many polynomials, in microseconds.
+    ///
+    /// # Errors
+    /// As [`BaseConversion::time`].
+    pub fn time(&self, polynomials: usize) -> Result<f64, Error> {
+        let device = self.forward.device();
+        let mut from = Batch::zeroed(device, polynomials * self.inverse.polynomial_words())?;
+        let mut to = Batch::zeroed(device, polynomials * self.forward.polynomial_words())?;
+        median_time(device, || self.apply(&mut from, &mut to))
+    }
+}
+
+/// The product of all moduli but number `without`, modulo `q`.
+fn others(moduli: &[Modulus<u32>], without: usize, q: u128) -> u128 {
+    let others = moduli.iter().enumerate().filter(|&(number, _)| number != without);
+    others.fold(1, |product, (_, modulus)| mul_mod(product, modulus.q().into(), q))
+}
+
+/// `(P / p_j)^-1` modulo each `p_j`.
+///
+/// # Errors
+/// [`Error::Modulus`] if there is no modulus, or naming one that is no prime or there twice.
+fn factors(moduli: &[Modulus<u32>]) -> Result<Vec<u128>, Error> {
+    if moduli.is_empty() {
+        return Err(Error::Modulus { q: 0, reason: "give at least one modulus to convert from".into() });
+    }
+    let inverse = |j: usize| {
+        let q = u128::from(moduli[j].q());
+        let rest = others(moduli, j, q);
+        let inverse = pow_mod(rest, q - 2, q);
+        if mul_mod(rest, inverse, q) == 1 {
+            return Ok(inverse);
+        }
+        Err(Error::Modulus { q, reason: "conversions start from different primes".into() })
+    };
+    (0..moduli.len()).map(inverse).collect()
+}

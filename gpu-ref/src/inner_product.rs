@@ -1,0 +1,153 @@
+//! Inner products of a key switching, as in HE-Booster: fused into one kernel, or a kernel for each product and sum.
+
+use crate::device::{Argument, Buffer, Kernel};
+use crate::field::barrett_constants;
+use crate::plan::{check_residues, store};
+use crate::timing::median_time;
+use crate::{Batch, Device, Error, Modulus, Word, source};
+
+/// How an inner product is put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fusion {
+    /// One kernel, which reads each polynomial once for both parts of its key (the paper's FMAC).
+    Fused,
+    /// A kernel for each product and each sum, `4 terms - 2` together (SMAC).
+    Separate,
+}
+
+/// The inner products of `terms` polynomials with as many keys of two polynomials each.
+///
+/// All are in the transformed domain: polynomials laid out `[term][limb][N]`, keys `[term][2][limb][N]`, results `[2][limb][N]`.
+pub struct InnerProduct<W> {
+    device: Device,
+    moduli: Vec<Modulus<W>>,
+    terms: usize,
+    fusion: Fusion,
+    inner_product: Kernel,
+    multiply: Kernel,
+    add: Kernel,
+    constants: Buffer,
+    /// For separate kernels: the products of a term.
+    products: Batch<W>,
+}
+
+const THREADS: usize = 128;
+
+impl<W: Word> InnerProduct<W> {
+    /// Inner products of `terms` polynomials modulo one or more moduli of at most `W::BITS - 2` bits, with roots for the same N
+    /// of at least 2^10, in words of 32 or 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words or no
+    /// terms; [`Error::Compile`] and [`Error::Driver`] from the device.
+    pub fn new(device: &Device, moduli: &[Modulus<W>], terms: usize, fusion: Fusion) -> Result<Self, Error> {
+        if terms == 0 {
+            return Err(Error::Unsupported {
+                what: "an inner product of nothing".into(),
+                instead: "give one or more terms".into(),
+            });
+        }
+        let constants = barrett_constants(moduli)?;
+        let module = device.compile("inner_product.cu", &source::inner_product(W::BITS))?;
+        Ok(Self {
+            inner_product: module.kernel("inner_product", 0)?,
+            multiply: module.kernel("multiply", 0)?,
+            add: module.kernel("add", 0)?,
+            constants: store(device, &constants)?,
+            products: Batch::zeroed(device, moduli.len() * moduli[0].n())?,
+            device: device.clone(),
+            moduli: moduli.to_vec(),
+            terms,
+            fusion,
+        })
+    }
+
+    fn polynomial_words(&self) -> usize {
+        self.moduli.len() * self.moduli[0].n()
+    }
+
+    /// Computes the two sums. On a GPU this only starts the work.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless the batches have the words of the type's description; [`Error::Unsupported`] if one lies on
+    /// another device; [`Error::Driver`].
+    pub fn apply(
+        &mut self,
+        polynomials: &Batch<W>,
+        keys: &Batch<W>,
+        out: &mut Batch<W>,
+    ) -> Result<(), Error> {
+        let words = self.polynomial_words();
+        for (batch, unit) in
+            [(polynomials, self.terms * words), (keys, 2 * self.terms * words), (out, 2 * words)]
+        {
+            self.device.require(batch.device())?;
+            if batch.words() != unit {
+                return Err(Error::Length { unit, got: batch.words() });
+            }
+        }
+        if self.fusion == Fusion::Fused {
+            let pointers = [polynomials.pointer(), keys.pointer(), out.pointer()];
+            // SAFETY: the batches have so many terms, and nothing else has `out`.
+            return unsafe { self.start(&self.inner_product, pointers, Some(self.terms)) };
+        }
+        for term in 0..self.terms {
+            for part in 0..2 {
+                let (x, key) =
+                    (polynomials.pointer_at(term * words), keys.pointer_at((2 * term + part) * words));
+                let (sum, product) = (out.pointer_at(part * words), self.products.pointer());
+                // SAFETY: all are polynomials inside their batches; nothing else has `out` and the products.
+                unsafe {
+                    if term == 0 {
+                        self.start(&self.multiply, [x, key, sum], None)?;
+                    } else {
+                        self.start(&self.multiply, [x, key, product], None)?;
+                        self.start(&self.add, [sum, product, sum], None)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts one of the kernels on whole polynomials.
+    ///
+    /// # Safety
+    /// As [`Device::launch`].
+    unsafe fn start(&self, kernel: &Kernel, data: [Argument; 3], terms: Option<usize>) -> Result<(), Error> {
+        let (limbs, n) = (self.moduli.len(), self.moduli[0].n());
+        let mut arguments = data.to_vec();
+        arguments.extend([self.constants.pointer(), (limbs as u32).into(), (n as u32).into()]);
+        arguments.extend(terms.map(|terms| Argument::from(terms as u32)));
+        let grid = [(n / THREADS) as u32, limbs as u32, 1];
+        // SAFETY: the caller's promise.
+        unsafe { self.device.start(kernel, grid, THREADS as u32, 0, arguments) }
+    }
+
+    /// The two sums for polynomials and keys of the host.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless they have the words of the type's description; [`Error::Range`] naming the first word that is
+    /// not below its modulus; [`Error::Driver`].
+    pub fn run(&mut self, polynomials: &[W], keys: &[W]) -> Result<Vec<W>, Error> {
+        check_residues(&self.moduli, polynomials)?;
+        check_residues(&self.moduli, keys)?;
+        let (polynomials, keys) =
+            (Batch::upload(&self.device, polynomials)?, Batch::upload(&self.device, keys)?);
+        let mut out = Batch::zeroed(&self.device, 2 * self.polynomial_words())?;
+        self.apply(&polynomials, &keys, &mut out)?;
+        out.download()
+    }
+
+    /// The median device time of an inner product, launches included, in microseconds.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    pub fn time(&mut self) -> Result<f64, Error> {
+        let words = self.polynomial_words();
+        let zeroed = |count: usize| Batch::zeroed(&self.device, count * words);
+        let (polynomials, keys, mut out) = (zeroed(self.terms)?, zeroed(2 * self.terms)?, zeroed(2)?);
+        let device = self.device.clone();
+        median_time(&device, || self.apply(&polynomials, &keys, &mut out))
+    }
+}

@@ -1,0 +1,260 @@
+//! Long integers to residues and back, as in HE-Booster's first and last phase.
+
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+
+use crate::device::{Argument, Buffer, Kernel};
+use crate::field::barrett_constants;
+use crate::number::{mul_mod, pow_mod};
+use crate::plan::{check_residues, store};
+use crate::timing::median_time;
+use crate::{Batch, Device, Error, Modulus, Word, source};
+
+/// How threads reach the words of long integers in global memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Neighbouring threads access neighbouring words, and transpose them in shared memory.
+    Transposed,
+    /// Each thread goes through the words of its own integer.
+    Strided,
+}
+
+/// How an integer is put together from its residues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reconstruction {
+    /// Garner's algorithm: digits of a mixed radix first, modulo single words.
+    Garner,
+    /// The sum of the Chinese remainder theorem, modulo the product of all moduli.
+    Direct,
+}
+
+/// Polynomials with long coefficients, and their residues modulo several words.
+///
+/// Coefficients are laid out `[polynomial][N][words]`, least significant word first; residues `[polynomial][limb][N]`, as
+/// [`crate::Plan`] wants them. `words` is as many as the product Q of all moduli needs.
+pub struct Residues<W> {
+    device: Device,
+    moduli: Vec<Modulus<W>>,
+    access: Access,
+    words: usize,
+    decompose: Kernel,
+    garner: Kernel,
+    direct: Kernel,
+    constants: Buffer,
+    /// 2^bits modulo each limb.
+    radices: Buffer,
+    /// For Garner: the inverse of modulus j modulo modulus i at i limbs + j.
+    mixed_inverses: Buffer,
+    /// For the direct sum: the inverses of Q / q, and Q with all Q / q.
+    inverses: Buffer,
+    multiples: Buffer,
+}
+
+const THREADS: usize = 128;
+
+impl<W: Word> Residues<W> {
+    /// Conversions for one or more different primes of the same length, of half a word to two bits less than a word, with roots
+    /// for the same N of at least 2^10, in words of 32 or 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words or more
+    /// moduli than a block has shared memory for; [`Error::Compile`] and [`Error::Driver`] from the device.
+    pub fn new(device: &Device, moduli: &[Modulus<W>], access: Access) -> Result<Self, Error> {
+        let constants = barrett_constants(moduli)?;
+        let q = |limb: usize| moduli[limb].q().widen();
+        let bits = 128 - q(0).leading_zeros();
+        for limb in 0..moduli.len() {
+            let length = 128 - q(limb).leading_zeros();
+            if length != bits || length < W::BITS / 2 {
+                let reason = format!(
+                    "all moduli have the length of the first, {bits} bits and at least {}",
+                    W::BITS / 2
+                );
+                return Err(Error::Modulus { q: q(limb), reason });
+            }
+            if moduli[..limb].iter().any(|other| other.q() == moduli[limb].q()) {
+                return Err(Error::Modulus { q: q(limb), reason: "it is there twice".into() });
+            }
+        }
+        let inverse = |x: u128, q: u128| {
+            let inverse = pow_mod(x, q - 2, q);
+            if mul_mod(x % q, inverse, q) == 1 { Ok(W::narrow(inverse)) } else { Err(composite(q)) }
+        };
+        let limbs = moduli.len();
+        let mut mixed = vec![W::zeroed(); limbs * limbs];
+        for i in 0..limbs {
+            for j in 0..i {
+                mixed[i * limbs + j] = inverse(q(j), q(i))?;
+            }
+        }
+        let product: BigUint = (0..limbs).map(|limb| BigUint::from(q(limb))).product();
+        let words = product.bits().div_ceil(W::BITS.into()) as usize;
+        let mut multiples = split(&product, words);
+        let mut inverses = Vec::with_capacity(limbs);
+        for limb in 0..limbs {
+            let others = &product / q(limb);
+            let rest = (&others % q(limb)).to_u128().expect("a remainder is below its 128-bit modulus");
+            inverses.push(inverse(rest, q(limb))?);
+            multiples.extend(split::<W>(&others, words));
+        }
+        let radices: Vec<W> = (0..limbs).map(|limb| W::narrow((1 << W::BITS) % q(limb))).collect();
+
+        let module = device.compile("residues.cu", &source::residues(W::BITS, access))?;
+        let (coefficients, digits) = Self::shared_bytes(access, words, limbs);
+        if coefficients + digits > 227 * 1024 {
+            return Err(Error::Unsupported {
+                what: format!("long integers of {limbs} moduli"),
+                instead: "a block has 227 KiB for a word of 128 integers for each modulus and word".into(),
+            });
+        }
+        Ok(Self {
+            decompose: module.kernel("decompose", coefficients as u32)?,
+            garner: module.kernel("garner", (coefficients + digits) as u32)?,
+            direct: module.kernel("direct", coefficients as u32)?,
+            constants: store(device, &constants)?,
+            radices: store(device, &radices)?,
+            mixed_inverses: store(device, &mixed)?,
+            inverses: store(device, &inverses)?,
+            multiples: store(device, &multiples)?,
+            device: device.clone(),
+            moduli: moduli.to_vec(),
+            access,
+            words,
+        })
+    }
+
+    /// Bytes of shared memory for a block's coefficients, and for their digits.
+    fn shared_bytes(access: Access, words: usize, limbs: usize) -> (usize, usize) {
+        let coefficients = if access == Access::Transposed { words * (THREADS + 1) } else { 0 };
+        (coefficients * size_of::<W>(), limbs * THREADS * size_of::<W>())
+    }
+
+    /// Words of a coefficient.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    fn n(&self) -> usize {
+        self.moduli[0].n()
+    }
+
+    /// Whether both batches hold as many polynomials, and how many.
+    fn polynomials(&self, coefficients: &Batch<W>, residues: &Batch<W>) -> Result<usize, Error> {
+        self.device.require(coefficients.device())?;
+        self.device.require(residues.device())?;
+        let unit = self.n() * self.words;
+        if coefficients.words() == 0 || !coefficients.words().is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: coefficients.words() });
+        }
+        let polynomials = coefficients.words() / unit;
+        let wanted = polynomials * self.moduli.len() * self.n();
+        if residues.words() != wanted {
+            return Err(Error::Length { unit: wanted, got: residues.words() });
+        }
+        Ok(polynomials)
+    }
+
+    /// The residues of coefficients, which may be any integers of so many words. On a GPU this only starts the work.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `coefficients` holds one or more polynomials and `residues` as many; [`Error::Unsupported`] if a
+    /// batch lies on another device; [`Error::Driver`].
+    pub fn decompose(&self, coefficients: &Batch<W>, residues: &mut Batch<W>) -> Result<(), Error> {
+        let polynomials = self.polynomials(coefficients, residues)?;
+        let (shared, _) = Self::shared_bytes(self.access, self.words, self.moduli.len());
+        let data = vec![coefficients.pointer(), residues.pointer(), self.radices.pointer()];
+        // SAFETY: the arguments are those of `decompose`, the batches have so many polynomials, and nothing else has `residues`.
+        unsafe { self.start(&self.decompose, polynomials, shared, data) }
+    }
+
+    /// The coefficients below Q with the given residues. On a GPU this only starts the work.
+    ///
+    /// # Errors
+    /// As [`Self::decompose`].
+    pub fn reconstruct(
+        &self,
+        how: Reconstruction,
+        residues: &Batch<W>,
+        coefficients: &mut Batch<W>,
+    ) -> Result<(), Error> {
+        let polynomials = self.polynomials(coefficients, residues)?;
+        let (own, digits) = Self::shared_bytes(self.access, self.words, self.moduli.len());
+        let data = [residues.pointer(), coefficients.pointer()];
+        let (kernel, shared, tables) = match how {
+            Reconstruction::Garner => (&self.garner, own + digits, vec![self.mixed_inverses.pointer()]),
+            Reconstruction::Direct => {
+                (&self.direct, own, vec![self.inverses.pointer(), self.multiples.pointer()])
+            }
+        };
+        // SAFETY: as in `decompose`.
+        unsafe { self.start(kernel, polynomials, shared, [&data[..], &tables].concat()) }
+    }
+
+    /// Starts a kernel whose arguments begin with `data`.
+    ///
+    /// # Safety
+    /// As [`Device::launch`].
+    unsafe fn start(
+        &self,
+        kernel: &Kernel,
+        polynomials: usize,
+        shared: usize,
+        data: Vec<Argument>,
+    ) -> Result<(), Error> {
+        let mut arguments = data;
+        arguments.push(self.constants.pointer());
+        arguments.extend([self.moduli.len(), self.words, self.n()].map(|x| Argument::from(x as u32)));
+        let grid = [(self.n() / THREADS) as u32, 1, polynomials as u32];
+        // SAFETY: the caller's promise.
+        unsafe { self.device.start(kernel, grid, THREADS as u32, shared as u32, arguments) }
+    }
+
+    /// [`Self::decompose`] for coefficients of the host.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn run_decompose(&self, coefficients: &[W]) -> Result<Vec<W>, Error> {
+        let from = Batch::upload(&self.device, coefficients)?;
+        let mut to = Batch::zeroed(&self.device, coefficients.len() / self.words * self.moduli.len())?;
+        self.decompose(&from, &mut to)?;
+        to.download()
+    }
+
+    /// [`Self::reconstruct`] for residues of the host.
+    ///
+    /// # Errors
+    /// As that; [`Error::Range`] naming the first residue that is not below its modulus.
+    pub fn run_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<Vec<W>, Error> {
+        check_residues(&self.moduli, residues)?;
+        let from = Batch::upload(&self.device, residues)?;
+        let mut to = Batch::zeroed(&self.device, residues.len() / self.moduli.len() * self.words)?;
+        self.reconstruct(how, &from, &mut to)?;
+        to.download()
+    }
+
+    /// The median device times for so many polynomials, in microseconds: of [`Self::decompose`], or of [`Self::reconstruct`].
+    ///
+    /// # Errors
+    /// As those; [`Error::Unsupported`] on an emulated device.
+    pub fn time(&self, how: Option<Reconstruction>, polynomials: usize) -> Result<f64, Error> {
+        let mut coefficients = Batch::zeroed(&self.device, polynomials * self.n() * self.words)?;
+        let mut residues = Batch::zeroed(&self.device, polynomials * self.n() * self.moduli.len())?;
+        median_time(&self.device, || match how {
+            None => self.decompose(&coefficients, &mut residues),
+            Some(how) => self.reconstruct(how, &residues, &mut coefficients),
+        })
+    }
+}
+
+/// A number's words, the least significant first.
+fn split<W: Word>(number: &BigUint, words: usize) -> Vec<W> {
+    let word = |k: usize| {
+        let mask = (BigUint::from(1u32) << W::BITS) - 1u32;
+        W::narrow(((number >> (k * W::BITS as usize)) & mask).to_u128().expect("a word has at most 128 bits"))
+    };
+    (0..words).map(word).collect()
+}
+
+fn composite(q: u128) -> Error {
+    Error::Modulus { q, reason: "residues are modulo different primes".into() }
+}

@@ -1,0 +1,330 @@
+//! A sweep as a job array of SLURM: how many tasks, and their scripts.
+//!
+//! A task that takes milliseconds costs a cluster more than it computes. So some points are timed
+//! first, with [`sample`] choosing them; a [`Division`] then has no more tasks than keep each busy
+//! for a while, and a [`Job`] is the scripts that run them.
+//!
+//! The merge waits for the array with `afterany`, not `afterok`: results of the tasks that went well
+//! are worth having, and the merge says how many points lack. Behind a task that failed, a job with
+//! `afterok` would stay in the queue for ever.
+
+use super::execute::Spent;
+use super::plan::{Plan, PlannedPoint, Shard};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use shlex::QuoteError;
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+use thiserror::Error;
+
+/// At most `count` points, evenly spread over the sweep and in random order, so that the first of
+/// them are spread, too.
+pub fn sample<'p>(points: &[&'p PlannedPoint], count: usize) -> Vec<&'p PlannedPoint> {
+    let count = count.min(points.len());
+    let mut sample: Vec<&PlannedPoint> =
+        (0..count).map(|i| points[(2 * i + 1) * points.len() / (2 * count)]).collect();
+    sample.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(0));
+    sample
+}
+
+/// The tasks into which what is left of a sweep is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Division {
+    /// Tasks, at least 1.
+    pub tasks: usize,
+    /// The estimated time of all that is left in one task.
+    pub whole: Duration,
+    /// The estimated time of the longest task.
+    pub longest: Duration,
+}
+
+impl Division {
+    /// Divides the points of `plan` that are among `pending` into at most `tasks` tasks of `threads`
+    /// threads, as far as none becomes shorter than `least`. `spent` is what some of them took.
+    ///
+    /// Points that share a program are not kept together: each task generates the programs of its
+    /// points, which the estimate takes into account.
+    pub fn new(
+        plan: &Plan,
+        pending: &[&PlannedPoint],
+        spent: &Spent,
+        tasks: usize,
+        threads: usize,
+        least: Duration,
+    ) -> Self {
+        let pending: HashSet<&str> = pending.iter().map(|point| point.key.as_str()).collect();
+        let each = |time: Duration, count: u32| time / count.max(1);
+        let program = each(spent.generation + spent.execution, spent.programs);
+        let (answer, point) = (each(spent.golden, spent.answers), each(spent.timing, spent.points));
+        let time = |shard: Shard| {
+            let here = plan.points.iter().enumerate().filter(|&(i, _)| shard.has(i));
+            let here: Vec<&PlannedPoint> =
+                here.map(|(_, point)| point).filter(|point| pending.contains(point.key.as_str())).collect();
+            let programs: HashSet<&str> = here.iter().map(|point| point.program_key.as_str()).collect();
+            let rings: HashSet<_> = here
+                .iter()
+                .map(|point| (point.kernel.function, point.kernel.n, point.kernel.modulus))
+                .collect();
+            let work =
+                program * programs.len() as u32 + answer * rings.len() as u32 + point * here.len() as u32;
+            work / threads.max(1) as u32
+        };
+        let whole = time(Shard::WHOLE);
+        // Divided, the work only grows: each task is at least as long as this lets it be.
+        let enough = (whole.as_secs_f64() / least.as_secs_f64().max(1e-9)) as usize;
+        let tasks = enough.min(tasks).min(pending.len()).max(1);
+        let longest = Shard::all(tasks).map(time).max().unwrap_or(whole);
+        Self { tasks, whole, longest }
+    }
+}
+
+/// A limit of time as `sbatch --time` takes it: `minutes`, `minutes:seconds`,
+/// `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or `days-hours:minutes:seconds`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TimeLimit {
+    text: String,
+    duration: Duration,
+}
+
+/// Text that is no limit of time.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "`{0}` is no limit of time: write minutes, hours:minutes:seconds or days-hours, for example 30 or 1:30:00"
+)]
+pub struct TimeLimitError(String);
+
+impl TimeLimit {
+    /// How long a job may run.
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+}
+
+impl FromStr for TimeLimit {
+    type Err = TimeLimitError;
+
+    fn from_str(text: &str) -> Result<Self, TimeLimitError> {
+        let number = |digits: &str| {
+            // A sign would be a number to Rust, and none to SLURM.
+            digits
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then(|| digits.parse::<u32>().ok())?
+                .map(u64::from)
+        };
+        let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
+        let parts: Option<Vec<u64>> = rest.split(':').map(number).collect();
+        let days = days.map(number);
+        let seconds = match (days, parts.as_deref()) {
+            (None, Some(&[minutes])) => Some(60 * minutes),
+            (None, Some(&[minutes, seconds])) => Some(60 * minutes + seconds),
+            (None, Some(&[hours, minutes, seconds])) => Some(3600 * hours + 60 * minutes + seconds),
+            (Some(Some(days)), Some(parts @ ([_] | [_, _] | [_, _, _]))) => {
+                let units = parts.iter().zip([3600, 60, 1]);
+                Some(86400 * days + units.map(|(part, unit)| part * unit).sum::<u64>())
+            }
+            _ => None,
+        };
+        match seconds {
+            // To SLURM, 0 is no limit.
+            Some(seconds) if seconds > 0 => {
+                Ok(Self { text: text.into(), duration: Duration::from_secs(seconds) })
+            }
+            _ => Err(TimeLimitError(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// All that the scripts of a job depend on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// The sweep's name.
+    pub name: String,
+    /// Tasks of the array.
+    pub tasks: usize,
+    /// The limit of a task, and of the merge.
+    pub time: TimeLimit,
+    /// Threads of a task.
+    pub threads: usize,
+    /// The folder in which the commands run: absolute, and the same on all machines.
+    pub working_folder: String,
+    /// The command of the whole sweep and its arguments; each task adds its shard.
+    pub sweep: Vec<String>,
+    /// The command of the merge and its arguments.
+    pub merge: Vec<String>,
+}
+
+impl Job {
+    /// The name of the script that submits the others.
+    pub const SUBMIT: &str = "submit.sh";
+
+    /// The scripts, each with its file's name. They belong into the sweep's folder, where SLURM then
+    /// puts what the tasks print.
+    ///
+    /// # Errors
+    /// Where an argument has a zero byte.
+    pub fn scripts(&self) -> Result<[(&'static str, String); 3], QuoteError> {
+        let Self { tasks, time, threads, .. } = self;
+        // A line of an option must not end early.
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+        let name: String = self.name.chars().map(plain).collect();
+        let folder = shlex::try_quote(&self.working_folder)?;
+        let sweep = shlex::try_join(self.sweep.iter().map(String::as_str))?;
+        let merge = shlex::try_join(self.merge.iter().map(String::as_str))?;
+        // The shard says the number of tasks itself: where some are submitted again with --array,
+        // SLURM counts only those.
+        let array = format!(
+            "#!/bin/sh\n\
+             #SBATCH --job-name=rpu-{name}\n\
+             #SBATCH --array=1-{tasks}\n\
+             #SBATCH --time={time}\n\
+             #SBATCH --cpus-per-task={threads}\n\
+             #SBATCH --output=slurm-%A-%a.log\n\
+             #SBATCH --open-mode=append\n\
+             #SBATCH --requeue\n\
+             # Each task simulates a part of the sweep into a journal of its own. Run again, it goes on\n\
+             # where it was.\n\
+             set -eu\n\
+             cd -- {folder}\n\
+             exec {sweep} --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\"\n"
+        );
+        let merge = format!(
+            "#!/bin/sh\n\
+             #SBATCH --job-name=rpu-{name}-merge\n\
+             #SBATCH --time={time}\n\
+             #SBATCH --output=slurm-%A-merge.log\n\
+             #SBATCH --open-mode=append\n\
+             #SBATCH --requeue\n\
+             # Puts the journals of all tasks together; fails if points lack or failed.\n\
+             set -eu\n\
+             cd -- {folder}\n\
+             exec {merge}\n"
+        );
+        let submit = "#!/bin/sh\n\
+             # Submits the array and, to run when all its tasks have ended in whatever way, the merge. Run\n\
+             # again, it does what is left. Arguments go to sbatch: submit.sh --partition=long\n\
+             set -eu\n\
+             cd -- \"$(dirname -- \"$0\")\"\n\
+             array=$(sbatch --parsable \"$@\" array.sbatch)\n\
+             merge=$(sbatch --parsable \"$@\" --dependency=\"afterany:${array%%;*}\" merge.sbatch)\n\
+             echo \"array ${array%%;*}, merge ${merge%%;*}\"\n";
+        Ok([("array.sbatch", array), ("merge.sbatch", merge), (Self::SUBMIT, submit.to_owned())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn plan(text: &str) -> Plan {
+        Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
+    }
+
+    /// Four programs with three points each.
+    fn twelve() -> Plan {
+        plan(
+            "schedule_for = ['vdm.banks']\nn = 1024\n[grid]\nvdm.banks = [32, 64, 128, 256]\nvbar.latency_cycles = [4, 5, 6]",
+        )
+    }
+
+    fn spent() -> Spent {
+        Spent {
+            programs: 2,
+            generation: 10 * SECOND,
+            executions: 2,
+            execution: 2 * SECOND,
+            answers: 2,
+            golden: 8 * SECOND,
+            points: 4,
+            timing: 4 * SECOND,
+        }
+    }
+
+    #[test]
+    fn tasks_are_as_many_as_the_work_keeps_busy() {
+        let plan = twelve();
+        let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+        let divide =
+            |tasks, threads, least| Division::new(&plan, &points, &spent(), tasks, threads, least * SECOND);
+        // Four programs of 6 s, one answer of 4 s, twelve points of 1 s.
+        let all = divide(1, 1, 1);
+        assert_eq!(all, Division { tasks: 1, whole: 40 * SECOND, longest: 40 * SECOND });
+        // Every fourth point: three programs of three points.
+        assert_eq!(divide(4, 1, 10), Division { tasks: 4, whole: 40 * SECOND, longest: 25 * SECOND });
+        assert_eq!(divide(100, 1, 10).tasks, 4);
+        assert_eq!(divide(100, 2, 10), Division { tasks: 2, whole: 20 * SECOND, longest: 17 * SECOND });
+        assert_eq!(divide(100, 1, 120).tasks, 1);
+        assert_eq!(divide(100, 1, 0).tasks, 12);
+        // What has been done takes no time.
+        let half = Division::new(&plan, &points[..6], &spent(), 9, 1, 10 * SECOND);
+        assert_eq!((half.tasks, half.whole), (2, 22 * SECOND));
+        let none = Division::new(&plan, &[], &Spent::default(), 9, 1, 10 * SECOND);
+        assert_eq!(none, Division { tasks: 1, whole: Duration::ZERO, longest: Duration::ZERO });
+    }
+
+    #[test]
+    fn samples_are_spread_over_the_sweep() {
+        let plan = twelve();
+        let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+        let mut chosen: Vec<usize> = sample(&points, 4)
+            .iter()
+            .map(|chosen| points.iter().position(|point| point.key == chosen.key).unwrap())
+            .collect();
+        chosen.sort_unstable();
+        assert_eq!(chosen, [1, 4, 7, 10]);
+        assert_eq!(sample(&points, 100).len(), 12);
+        assert!(sample(&[], 4).is_empty());
+    }
+
+    #[test]
+    fn limits_of_time_are_those_of_slurm() {
+        let seconds = |text: &str| text.parse::<TimeLimit>().map(|limit| limit.duration().as_secs()).ok();
+        assert_eq!(seconds("30"), Some(1800));
+        assert_eq!(seconds("1:30"), Some(90));
+        assert_eq!(seconds("2:00:01"), Some(7201));
+        assert_eq!(seconds("1-0"), Some(86400));
+        assert_eq!(seconds("1-2:03"), Some(86400 + 7200 + 180));
+        assert_eq!(seconds("1-2:03:04"), Some(86400 + 7200 + 184));
+        for wrong in
+            ["", "0", "0:00", "a", "+5", "-5", "1:2:3:4", "1-", "1-2:3:4:5", "5m", "1 ", "99999999999"]
+        {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_name_or_an_argument_ends_a_line_early() {
+        let text = |text: &str| text.to_owned();
+        let job = Job {
+            name: text("a b\n#SBATCH --exclusive"),
+            tasks: 3,
+            time: "1:00:00".parse().unwrap(),
+            threads: 2,
+            working_folder: text("/a folder"),
+            sweep: vec![text("rpu"), text("sweep"), text("it's.toml")],
+            merge: vec![text("rpu"), text("sweep"), text("merge"), text("$HOME")],
+        };
+        let [(_, array), (_, merge), _] = job.scripts().unwrap();
+        assert_eq!(array.matches("#SBATCH --exclusive").count(), 0, "{array}");
+        assert!(array.contains("\n#SBATCH --array=1-3\n#SBATCH --time=1:00:00\n#SBATCH --cpus-per-task=2\n"));
+        assert!(
+            array.ends_with(
+                "\ncd -- '/a folder'\nexec rpu sweep \"it's.toml\" --shard \"$SLURM_ARRAY_TASK_ID/3\"\n"
+            ),
+            "{array}"
+        );
+        assert!(merge.ends_with("\nexec rpu sweep merge '$HOME'\n"), "{merge}");
+    }
+}

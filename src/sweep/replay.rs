@@ -1,0 +1,55 @@
+//! `rpu sweep replay`
+
+use crate::failure::Failure;
+use crate::files;
+use reports::sweep::{Replay, ReplayError, Replayed, Verdict, generate};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Folder of the sweep
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The point's key as in results.jsonl, or its beginning
+    #[arg(value_name = "KEY")]
+    key: String,
+}
+
+/// The most differences that are told.
+const TOLD: usize = 8;
+
+pub(super) fn main(args: &Args) -> Result<(), Failure> {
+    let Replayed { key, line, verdict } = Replay::find(&args.folder, &args.key)?.run(&generate)?;
+    files::print(format!("{line}\n").as_bytes())?;
+    match verdict {
+        Verdict::Same => Ok(()),
+        Verdict::NoRecord => Err(Failure::Work(format!("the journal has no record of point {key}"))),
+        Verdict::Differs(differences) => {
+            let told = differences.iter().take(TOLD).map(|difference| format!("\n{difference}"));
+            let more = match differences.len().saturating_sub(TOLD) {
+                0 => String::new(),
+                more => format!("\nand {more} more"),
+            };
+            let told = told.collect::<String>();
+            Err(Failure::Work(format!("point {key} differs from its record{told}{more}")))
+        }
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        let help = match &error {
+            ReplayError::Unknown { .. } => "`results.jsonl` has the key of each point",
+            ReplayError::Ambiguous { .. } => "give more of the key",
+            ReplayError::Changed { .. } => "run the sweep again in a new folder",
+            ReplayError::Journal(_) | ReplayError::Config(_) => {
+                return match error {
+                    ReplayError::Journal(error) => error.into(),
+                    ReplayError::Config(error) => error.into(),
+                    error => Failure::wrong(error, None),
+                };
+            }
+        };
+        Failure::wrong(error, help)
+    }
+}

@@ -1,0 +1,143 @@
+//! `rpu sweep slurm`
+
+use super::{SweepArgs, pool};
+use crate::failure::Failure;
+use crate::files;
+use reports::sweep::slurm::{self, Division, Job, TimeLimit};
+use reports::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    sweep: SweepArgs,
+    /// The most tasks; there are fewer where they would be short
+    #[arg(long, value_name = "N")]
+    tasks: usize,
+    /// Limit of time of each task, as sbatch takes it: minutes, hours:minutes:seconds, days-hours
+    #[arg(long, value_name = "T")]
+    time: TimeLimit,
+    /// No task is planned to be shorter than this
+    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    least: u32,
+    /// Submit the array and the merge with sbatch
+    #[arg(long)]
+    submit: bool,
+}
+
+/// The most points that are timed, and the time after which no more are.
+const SAMPLE: (usize, Duration) = (32, Duration::from_secs(5));
+
+pub(super) fn main(args: &Args) -> Result<(), Failure> {
+    let definition = args.sweep.definition()?;
+    if definition.halving.is_some() {
+        // Each task would have to run all the small rings itself.
+        return Err(Failure::wrong(
+            "a sweep with [halving] decides about all its points together: tasks cannot share that",
+            "run it in one process, on all cores of a node",
+        ));
+    }
+    let plan = Plan::new(&definition)?;
+    let out = &args.sweep.out;
+    let mut journal = Journal::open(out, Shard::WHOLE, &plan.manifest)?;
+    let spent = time_some(&plan, &mut journal)?;
+    let left = journal.pending(&plan, Shard::WHOLE, false).points;
+    drop(journal);
+
+    let threads = args.sweep.threads.unwrap_or(1).max(1);
+    let least = Duration::from_secs(args.least.into());
+    let division = Division::new(&plan, &left, &spent, args.tasks, threads, least);
+    tell(args, &plan, &spent, left.len(), division);
+
+    let job = job(args, &plan.manifest.name, division.tasks, threads)?;
+    let scripts = job.scripts().map_err(|error| Failure::wrong(error, None))?;
+    for (name, script) in scripts {
+        files::write(&out.join(name), script.as_bytes())?;
+        eprintln!("wrote {}", out.join(name).display());
+    }
+    if args.submit { submit(out) } else { Ok(()) }
+}
+
+/// Simulates points one after the other until the time is over; their records stay in the journal.
+fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
+    let begin = Instant::now();
+    let mut spent = Spent::default();
+    let pending: Vec<&PlannedPoint> = journal.pending(plan, Shard::WHOLE, false).points;
+    // One thread: the time of several would depend on what they share.
+    let pool = pool(Some(1))?;
+    for point in slurm::sample(&pending, SAMPLE.0) {
+        spent += pool.install(|| execute(plan, &[point], journal, &generate, &|_| ()))?;
+        if begin.elapsed() > SAMPLE.1 {
+            break;
+        }
+    }
+    Ok(spent)
+}
+
+/// Says on standard error what the division rests on, and where it is not what was asked for.
+fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division) {
+    let Division { tasks, whole, longest } = division;
+    let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
+    eprintln!(
+        "{} points timed; {left} of {} left, about {} in one task",
+        spent.points,
+        plan.points.len(),
+        seconds(whole)
+    );
+    if tasks < args.tasks {
+        eprintln!("{tasks} of {} tasks, as more would run for less than {} s each", args.tasks, args.least);
+    }
+    eprintln!("the longest of {tasks} tasks runs for about {}", seconds(longest));
+    if longest > args.time.duration() {
+        eprintln!("warning: that is more than --time {}; what is cut off can be submitted again", args.time);
+    }
+}
+
+fn job(args: &Args, name: &str, tasks: usize, threads: usize) -> Result<Job, Failure> {
+    let text = |path: &Path| match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Failure::wrong(format_args!("`{}` cannot stand in a script", path.display()), None)),
+    };
+    let place = |place: std::io::Result<std::path::PathBuf>| match place {
+        Ok(path) => text(&path),
+        Err(error) => Err(Failure::wrong(error, None)),
+    };
+    let (program, working_folder) = (place(std::env::current_exe())?, place(std::env::current_dir())?);
+    let out = text(&args.sweep.out)?;
+    let words = |words: &[&str]| {
+        [&program, "sweep"].into_iter().chain(words.iter().copied()).map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    let threads_text = threads.to_string();
+    let mut sweep = words(&["--out", &out, "-j", &threads_text]);
+    for change in &args.sweep.overrides {
+        sweep.extend(["-p".to_owned(), change.clone()]);
+    }
+    if let Some(file) = &args.sweep.file {
+        sweep.insert(2, text(file)?);
+    }
+    Ok(Job {
+        name: name.to_owned(),
+        tasks,
+        time: args.time.clone(),
+        threads,
+        working_folder,
+        sweep,
+        merge: words(&["merge", &out]),
+    })
+}
+
+/// Runs the script that calls sbatch, and prints what it says: the numbers of the jobs.
+fn submit(out: &Path) -> Result<(), Failure> {
+    let script = out.join(Job::SUBMIT);
+    let output = Command::new("sh").arg(&script).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| Failure::wrong(format_args!("cannot start sh: {error}"), None))?;
+    files::print(&output.stdout)?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Failure::Work(format!("`sh {}` could not submit the sweep: {}", script.display(), output.status)))
+    }
+}

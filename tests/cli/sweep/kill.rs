@@ -1,0 +1,129 @@
+//! `kill -9` at any moment: what is run again leads to the same result.
+
+use super::{FILES, results};
+use crate::common::{command, succeed};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use reports::sweep::Results;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SWEEP: &str = "
+n = 1024
+plan = 'kl'
+schedule_for = 'base'
+[grid]
+hple.multiplier_latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+vbar.latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+sbar.latency_cycles = [1, 2]
+";
+
+/// How many runs have to be killed before their end.
+const KILLS: usize = 50;
+/// How many may be tried: some runs end before they are killed.
+const TRIALS: usize = 4 * KILLS;
+
+/// What is killed.
+#[derive(Clone, Copy)]
+enum Run {
+    /// A sweep from its start until its last chart is drawn.
+    Whole,
+    /// A shard from its first record on: it does nothing but simulate and append.
+    Shard,
+}
+
+impl Run {
+    const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Whole => &["sweep", "s.toml", "-j", "2"],
+            Self::Shard => &["sweep", "s.toml", "-j", "2", "--shard", "1/2"],
+        }
+    }
+
+    /// Starts the run and returns when its time begins.
+    fn start(self, folder: &Path) -> (Child, Instant) {
+        fs::write(folder.join("s.toml"), SWEEP).unwrap();
+        let mut command = command(folder);
+        let mut child =
+            command.args(self.arguments()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        if let Self::Shard = self {
+            let journal = folder.join("out/journal-1-of-2.jsonl");
+            let begun = || fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0);
+            while !begun() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+        (child, Instant::now())
+    }
+
+    /// How long it takes if nobody kills it.
+    fn time(self, folder: &Path) -> Duration {
+        let (mut child, begin) = self.start(folder);
+        assert!(child.wait().unwrap().success());
+        begin.elapsed()
+    }
+
+    /// Kills it `delay` after its start. Says whether it was still running.
+    fn killed(self, folder: &Path, delay: Duration) -> bool {
+        let (mut child, _) = self.start(folder);
+        thread::sleep(delay);
+        child.kill().unwrap();
+        child.wait().unwrap().code().is_none()
+    }
+}
+
+#[test]
+fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
+    let folder = || tempfile::tempdir().unwrap();
+    let merged = |folder: &Path| Results::merge(&[&folder.join("out")]).unwrap();
+    let uninterrupted = folder();
+    let whole_time = Run::Whole.time(uninterrupted.path());
+    let shard_time = Run::Shard.time(folder().path());
+    let expected = merged(uninterrupted.path());
+    let expected_files = results(&uninterrupted.path().join("out"));
+    let points = expected.lines().count();
+
+    let seed = 0;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (mut kills, mut halfway) = (0, 0);
+    for trial in 0..TRIALS {
+        if kills == KILLS {
+            break;
+        }
+        let (run, time) = if trial % 10 == 0 { (Run::Whole, whole_time) } else { (Run::Shard, shard_time) };
+        let delay = time.mul_f64(random.random());
+        let told = format!("seed {seed}, trial {trial}: killed after {delay:?} of {time:?}");
+        let folder = folder();
+        let (folder, out) = (folder.path(), folder.path().join("out"));
+        kills += usize::from(run.killed(folder, delay));
+
+        // What is left is a part of the whole.
+        if out.join("sweep.json").exists() {
+            let left = merged(folder);
+            halfway += usize::from((1..points / 2).contains(&left.lines().count()));
+            assert!(left.lines().all(|(i, line)| expected.lines().nth(i) == Some((i, line))), "{told}");
+        }
+        for (name, expected) in FILES.iter().zip(&expected_files) {
+            let file = fs::read(out.join(name)).ok();
+            assert!(file.is_none_or(|file| file == *expected), "{name} is torn; {told}");
+        }
+
+        match run {
+            Run::Whole => {
+                succeed(folder, Run::Whole.arguments());
+                assert!(results(&out) == expected_files, "{told}");
+            }
+            Run::Shard => {
+                succeed(folder, Run::Shard.arguments());
+                succeed(folder, &["sweep", "s.toml", "--shard", "2/2"]);
+            }
+        }
+        assert!(merged(folder) == expected, "{told}");
+    }
+    assert_eq!(kills, KILLS, "too many runs ended before they were killed");
+    // Otherwise the moments were none during the sweep.
+    assert!(halfway >= KILLS / 2, "only {halfway} of {KILLS} runs were killed between two points");
+}

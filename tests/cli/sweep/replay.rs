@@ -1,0 +1,96 @@
+//! One point again.
+
+use super::folder;
+use crate::common::{names, rpu, succeed};
+use std::fs;
+
+/// The lines of results, and the key of each.
+fn lines(results: &str) -> Vec<(String, String)> {
+    let key = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record["key"].as_str().unwrap().to_owned()
+    };
+    results.lines().map(|line| (key(line), line.to_owned())).collect()
+}
+
+/// Status and errors of `rpu sweep replay`.
+fn replay(folder: &std::path::Path, key: &str) -> (Option<i32>, String) {
+    let output = rpu(folder, &["sweep", "replay", "out", key]);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_point_runs_again_by_its_key_and_is_held_to_its_record() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["sweep", "small.toml"]);
+    let out = folder.join("out");
+    let files =
+        || -> Vec<Vec<u8>> { names(&out).iter().map(|name| fs::read(out.join(name)).unwrap()).collect() };
+    let before = files();
+    let lines = lines(&fs::read_to_string(out.join("results.jsonl")).unwrap());
+    for (key, line) in &lines {
+        assert_eq!(succeed(folder, &["sweep", "replay", "out", key]), format!("{line}\n"));
+    }
+    let (key, line) = &lines[1];
+    assert_eq!(succeed(folder, &["sweep", "replay", "out", &key[..10]]), format!("{line}\n"));
+    assert_eq!(files(), before);
+
+    let (status, errors) = replay(folder, "");
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("4 points have keys that begin with ``"), "{errors}");
+    for (key, _) in &lines {
+        assert!(errors.contains(&format!("{key}  hple.count=")), "{errors}");
+    }
+    let (status, errors) = replay(folder, "xyz");
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("no point's key begins with `xyz`"), "{errors}");
+}
+
+#[test]
+fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["sweep", "small.toml"]);
+    let journal = folder.join("out/journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let (key, line) = &lines(&text)[0];
+    let record: serde_json::Value = serde_json::from_str(line).unwrap();
+    let cycles = format!("\"cycles\":{}", record["cycles"]);
+    assert!(line.contains(&cycles));
+    fs::write(&journal, text.replace(line, &line.replace(&cycles, "\"cycles\":1"))).unwrap();
+    let (status, errors) = replay(folder, key);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains(&format!("`cycles` was 1 and is {}", record["cycles"])), "{errors}");
+
+    fs::write(&journal, text.replace(&format!("{line}\n"), "")).unwrap();
+    let (status, errors) = replay(folder, key);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains(&format!("the journal has no record of point {key}")), "{errors}");
+}
+
+#[test]
+fn a_failed_point_fails_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("s.toml"), "plan = 'kl'\nn = 1048576").unwrap();
+    assert_eq!(rpu(folder, &["sweep", "s.toml"]).status.code(), Some(1));
+    let results = fs::read_to_string(folder.join("out/results.jsonl")).unwrap();
+    let (key, line) = &lines(&results)[0];
+    assert_eq!(succeed(folder, &["sweep", "replay", "out", key]), format!("{line}\n"));
+}
+
+#[test]
+fn points_on_the_small_rings_of_a_halving_run_again_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let sweep = "n = 2048\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\n\
+        [halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [1024]\n";
+    fs::write(folder.join("s.toml"), sweep).unwrap();
+    succeed(folder, &["sweep", "s.toml"]);
+    let journal = fs::read_to_string(folder.join("out/journal.jsonl")).unwrap();
+    assert_eq!(lines(&journal).len(), 3);
+    for (key, line) in lines(&journal) {
+        assert_eq!(succeed(folder, &["sweep", "replay", "out", &key]), format!("{line}\n"));
+    }
+}
