@@ -87,7 +87,11 @@ pub enum PlanChoice {
     /// The fastest known for the machine.
     Best,
     /// The classical constant-geometry pair, as in the paper: Korn-Lambiotte forward, Pease
-    /// inverse, in rectangles, scheduled greedily without regard to the SRAMs.
+    /// inverse, in rectangles, scheduled greedily without regard to the SRAMs. Between the natural
+    /// and the bit-reversed order each direction has one of the two: Korn and Lambiotte's stages
+    /// take the topmost bit of the address, where the forward transform starts, Pease's the
+    /// lowest one, where the inverse starts. The other way round both would take a digit reversal
+    /// before and after.
     Classical,
     /// The classical pair in textbook order, with no knowledge of the machine.
     Unoptimised,

@@ -1,8 +1,9 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
 //! Candidates are all plans of a few families, each with some settings of the scheduler. The
-//! search tries them all, then refines the settings of the fastest plans at random. It is
-//! deterministic for a seed, whatever the number of threads.
+//! search tries them all, then refines in rounds: it tries random settings for the fastest plans,
+//! and small changes of the best recipe so far. It is deterministic for a seed, whatever the
+//! number of threads.
 
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::plan::{Algorithm, Plan, PlanError};
@@ -18,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 /// How long to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// The settings that each plan is tried with, at most.
+    /// The settings of the scheduler that each plan and order is tried with, at most.
     pub tunings: usize,
     /// Random settings tried for the fastest plans together.
     pub refinements: usize,
