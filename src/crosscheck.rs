@@ -115,7 +115,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         format!("with the golden model, on operands from seed {seed}:\n\n{}", table(&columns)).as_bytes(),
     )?;
 
-    let differences: Vec<_> = verdicts.iter().flatten().filter_map(|verdict| verdict.as_ref().err()).collect();
+    let differences: Vec<_> =
+        verdicts.iter().flatten().filter_map(|verdict| verdict.as_ref().err()).collect();
     match differences[..] {
         [] => Ok(()),
         [first, ..] => Err(Failure::Work(format!(

@@ -21,6 +21,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
 }
 
+/// Reads a text file.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::wrong(format_args!("{}: not text: byte {at} is no UTF-8", path.display()), None)
+    })
+}
+
 /// Writes a file, whole or not at all.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     if is_dash(path) {

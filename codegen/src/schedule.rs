@@ -606,7 +606,8 @@ impl<'a> Scheduler<'a> {
             RegSet::default()
         };
         let with = |regs: RegSet| {
-            regs.into_iter().fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
+            regs.into_iter()
+                .fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
         };
         // Where reads and writes overlap in time, a source's SRAM is no better.
         let mut rivals = with(if overlap { sources.iter().copied().collect() } else { RegSet::default() });
@@ -708,12 +709,12 @@ impl<'a> Scheduler<'a> {
     fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
         let next_read =
             |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
-        let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(|reg| {
-            match self.registers.content(reg) {
+        let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(
+            |reg| match self.registers.content(reg) {
                 Content::Value(value) => Some((next_read(value), value, reg)),
                 _ => None,
-            }
-        });
+            },
+        );
         values.max().map(|(_, value, reg)| (value, reg))
     }
 
