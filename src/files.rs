@@ -21,12 +21,19 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
 }
 
-/// Reads a text file.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    String::from_utf8(read(path)?).map_err(|error| {
+/// Reads a text; the file's name for people comes with it.
+pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
+    let name = name(path);
+    let text = String::from_utf8(read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::wrong(format_args!("{}: not text: byte {at} is no UTF-8", path.display()), None)
-    })
+        Failure::wrong(format_args!("{name}: this is no text: byte {at} is no UTF-8"), None)
+    })?;
+    Ok((name, text))
+}
+
+/// The file's name for people.
+fn name(path: &Path) -> String {
+    if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
 /// Writes a file, whole or not at all.
@@ -49,7 +56,7 @@ pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
 
 /// Reads a program: an object file or assembly text, whichever the content is.
 pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
-    let name = if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() };
+    let name = name(path);
     let bytes = read(path)?;
     if bytes.starts_with(b"\x7fELF") {
         return object::read(&bytes).map_err(|error| Failure::wrong(format_args!("{name}: {error}"), None));

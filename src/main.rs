@@ -8,6 +8,7 @@ mod assemble;
 mod completions;
 mod crosscheck;
 mod diagnostics;
+mod diff;
 mod disassemble;
 mod explain;
 mod failure;
@@ -44,6 +45,8 @@ enum Command {
     Gen(generate::Args),
     /// Run a program: execute it, simulate its timing, check its result
     Run(run::Args),
+    /// Compare two runs: cycles, causes of stalls, energy, and the keys of the machine that changed
+    Diff(diff::Args),
     /// Run a kernel on many machines and draw area against latency
     Sweep(sweep::Args),
     /// Search for the fastest plan of a kernel on a machine
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Disasm(args) => disassemble::main(&args),
         Command::Gen(args) => generate::main(&args),
         Command::Run(args) => run::main(&args),
+        Command::Diff(args) => diff::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
         Command::Plot(args) => plot::main(&args),

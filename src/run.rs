@@ -6,6 +6,7 @@ use crate::machine::MachineArgs;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
 use reports::run::{InputError, Mode, Options, RunError, run, table};
+use serde::Serialize;
 use sim::trace::Trace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,12 +102,19 @@ fn trace_file(text: &str) -> Result<TraceFile, String> {
     }
 }
 
+/// How a result is printed.
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// A table for people
     Table,
     /// One JSON object
     Json,
+}
+
+/// One JSON object over several lines.
+pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
+    let json = serde_json::to_string_pretty(document);
+    Ok(json.map_err(|error| Failure::wrong(error, None))? + "\n")
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -145,10 +153,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let text = match args.format {
         Format::Table => table(&outcome.report),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(&outcome.report);
-            json.map_err(|error| Failure::wrong(error, None))? + "\n"
-        }
+        Format::Json => json(&outcome.report)?,
     };
     files::print(text.as_bytes())
 }

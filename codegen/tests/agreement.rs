@@ -6,7 +6,7 @@ use b512_asm::{Function, Program};
 use codegen::golden::{check, evaluate};
 use codegen::number::{largest_prime, smallest_root};
 use num_bigint::BigUint;
-use sim::cpu::Ntt;
+use sim::cpu::{Fast, Kernel, Ntt, Ntt64};
 use sim::functional::Executor;
 use sim::modular::Modulus;
 
@@ -123,4 +123,29 @@ fn a_transform_modulo_a_product_of_primes_agrees() {
     let x = random(q, n);
     let y = execute(&mut executor, &program, &x);
     assert_eq!(evaluate(Function::Ntt, &[&x], n, q, root).unwrap(), y);
+}
+
+#[test]
+fn every_kernel_of_the_host_is_the_golden_model() {
+    // The lengths end in a step of radix 2 and of radix 4.
+    for n in [2, 4, 8, 16, 32, 64, 512, 2048] {
+        for bits in [20, 62, 64, 126, 127, 128] {
+            let q = largest_prime(bits, n as u64).unwrap();
+            let root = smallest_root(q, n as u64).unwrap();
+            for (name, x) in inputs(q, n) {
+                let expected = evaluate(Function::Ntt, &[&x], n, q, root).unwrap();
+                for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available(n, q)) {
+                    let mut y = x.clone();
+                    Fast::with_kernel(kernel, n, q, root).unwrap().forward(&mut y);
+                    assert!(y == expected, "{kernel}: {n} points, {bits} bits, {name}");
+                }
+                if bits <= 64 {
+                    let mut y: Vec<u64> = x.iter().map(|&x| x as u64).collect();
+                    Ntt64::new(n, q as u64, root as u64).unwrap().forward(&mut y);
+                    let y: Vec<u128> = y.into_iter().map(u128::from).collect();
+                    assert!(y == expected, "words of 64 bits: {n} points, {bits} bits, {name}");
+                }
+            }
+        }
+    }
 }

@@ -30,6 +30,7 @@ mod device;
 mod error;
 mod field;
 pub mod host;
+pub mod multi;
 pub mod number;
 mod plan;
 pub mod program;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::device::{Buffer, Device, Kernel, Launch, Mode, Shape};
+use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
@@ -71,6 +71,22 @@ pub struct Batch<W> {
 }
 
 impl<W> Batch<W> {
+    /// So many words, all zero.
+    pub(crate) fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
+        let buffer = device.allocate(words * size_of::<W>())?;
+        Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+    }
+
+    /// The address of a word on its device.
+    pub(crate) fn address_of(&self, word: usize) -> u64 {
+        self.buffer.region(word * size_of::<W>(), 0).start
+    }
+
+    /// [`Self::address_of`] as a kernel's argument.
+    pub(crate) fn pointer(&self) -> Argument {
+        self.buffer.pointer()
+    }
+
     /// The number of words.
     pub fn words(&self) -> usize {
         self.words
@@ -505,7 +521,7 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
 }
 
 /// Words in a new buffer.
-fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {
+pub(crate) fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {
     let bytes: &[u8] = bytemuck::cast_slice(words);
     let mut buffer = device.allocate(bytes.len())?;
     device.upload(bytes, &mut buffer)?;

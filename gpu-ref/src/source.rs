@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::field::Field;
-use crate::recipe::{Exchange, Pass, Product, Recipe, Strategy, Sync};
+use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
 
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
@@ -16,6 +16,7 @@ const FILES: [(&str, &str); 10] = [
     ("caramel.cu", include_str!("../cuda/caramel.cu")),
     ("he_booster.cu", include_str!("../cuda/he_booster.cu")),
     ("best.cu", include_str!("../cuda/best.cu")),
+    ("key_switch.cu", include_str!("../cuda/key_switch.cu")),
 ];
 
 /// A kernel file with its `#include "..."` lines replaced by what they name: NVRTC has no directory to look in.
@@ -34,6 +35,14 @@ fn expand(name: &str, out: &mut String) {
             }
         }
     }
+}
+
+/// The kernels of a key switching besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `inner_product` and
+/// `settle`. They take the constants of [`Strategy::Shivdikar`] with [`Barrett::Proposed`].
+pub fn key_switch(word_bits: u32) -> String {
+    let mut text = format!("#define WORD_BITS {word_bits}\n#define BARRETT {}\n", Barrett::Proposed as u32);
+    expand("key_switch.cu", &mut text);
+    text
 }
 
 /// A strategy's file.

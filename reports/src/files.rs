@@ -4,11 +4,17 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file by way of a temporary one beside it: whoever reads `path` finds the old content
-/// or the new one, never a part.
+/// or the new one, never a part. A link is followed. What is no regular file, such as `/dev/null`
+/// or a pipe, is written to as it stands: replacing it would take the device away.
 ///
 /// # Errors
 /// Where the file cannot be written; `path` is then as it was.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = std::fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(content);
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
     file.write_all(content)?;
@@ -35,5 +41,28 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write(&folder.path().join("absent/a.txt"), b"").is_err());
+        assert!(write(folder.path(), b"").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_links_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        write(&pipe, b"through").unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(!pipe.metadata().unwrap().is_file());
+
+        let (link, file) = (folder.path().join("link"), folder.path().join("file"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
     }
 }

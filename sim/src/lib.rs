@@ -19,6 +19,6 @@ pub mod trace;
 
 pub use area::Area;
 pub use energy::{Energy, Events};
-pub use machine::{ConfigError, FitError, Machine, MachineBase, MachineFile, Override};
+pub use machine::{Change, ConfigError, FitError, Machine, MachineBase, MachineFile, Override};
 pub use tech::Technology;
 pub use trace::Trace;

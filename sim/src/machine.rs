@@ -276,6 +276,19 @@ impl Machine {
         self.technology.frequency_ghz(self.vdm.banks)
     }
 
+    /// The keys in which `self` differs from `base`, in the order of the built-in machine file.
+    pub fn changes_from(&self, base: &Self) -> Vec<Change> {
+        let table = |machine: &Self| toml::Value::try_from(machine).expect("a machine is a TOML table");
+        let (from, to) = (table(base), table(self));
+        fn find<'v>(table: &'v toml::Value, path: &str) -> &'v toml::Value {
+            path.split('.').fold(table, |value, key| &value[key])
+        }
+        let keys = schema::KEYS.iter().map(|key| key.path);
+        keys.map(|key| Change { key, from: find(&from, key).clone(), to: find(&to, key).clone() })
+            .filter(|change| change.from != change.to)
+            .collect()
+    }
+
     /// Whether a program fits the machine's memories and instruction set.
     ///
     /// # Errors
@@ -305,6 +318,17 @@ impl Machine {
             _ => Ok(()),
         }
     }
+}
+
+/// A key that two machines have different values for.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Change {
+    /// The dotted key.
+    pub key: &'static str,
+    /// The value that it had.
+    pub from: toml::Value,
+    /// The value that it has now.
+    pub to: toml::Value,
 }
 
 /// Why a program cannot run on a machine.

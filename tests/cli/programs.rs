@@ -133,6 +133,42 @@ fn the_table_shows_where_the_cycles_go() {
 }
 
 #[test]
+fn two_runs_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let kernel = repository("kernels-b512/ntt1024.b512");
+    for (file, changes) in [("a.json", &[][..]), ("b.json", &["-p", "vdm.banks=16", "-p", "vdm.mapping=xor"])]
+    {
+        let run = [&["run", &kernel, "--timing-only", "--format", "json"], changes].concat();
+        fs::write(folder.join(file), succeed(folder, &run)).unwrap();
+    }
+    let [a, b] = ["a.json", "b.json"].map(|name| -> serde_json::Value {
+        serde_json::from_slice(&read(folder, name)).expect("one JSON document")
+    });
+    let diff = json(folder, &["diff", "a.json", "b.json"]);
+    assert_eq!(diff["same_program"], true);
+    assert_eq!(diff["b"]["program_blake3"], b["program_blake3"]);
+    let changes = diff["machine"].as_array().expect("changes");
+    let keys: Vec<_> = changes.iter().map(|change| change["key"].as_str().expect("a key")).collect();
+    assert_eq!(keys, ["vdm.banks", "vdm.mapping"]);
+    assert_eq!((&changes[0]["from"], &changes[1]["to"]), (&128.into(), &"xor".into()));
+    let cycles = &diff["values"]["cycles"];
+    assert_eq!((&cycles["a"], &cycles["b"]), (&a["cycles"], &b["cycles"]));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    assert!(number(&cycles["difference"]) > 0.0 && number(&cycles["ratio"]) > 1.0, "{cycles}");
+    // The differences of the causes are that of the cycles.
+    let values = diff["values"].as_object().expect("values");
+    let of_stalls = values.iter().filter(|(key, _)| key.starts_with("stalls."));
+    let sum: f64 = of_stalls.map(|(_, delta)| number(&delta["difference"])).sum();
+    assert_eq!(sum, number(&cycles["difference"]));
+
+    let table = succeed(folder, &["diff", "a.json", "b.json"]);
+    for text in ["the same program", "vdm.banks    128 -> 16", "Where the cycles go", "B / A", "█"] {
+        assert!(table.contains(text), "{text} is missing in\n{table}");
+    }
+}
+
+#[test]
 fn reference_commands_print_something() {
     let here = Path::new(".");
     assert!(succeed(here, &["isa"]).lines().filter(|line| line.contains("opcode")).count() >= 17);

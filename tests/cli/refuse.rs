@@ -118,6 +118,21 @@ const CASES: &[Case] = &[
     Case { name: "sweep_shard", files: &[], args: &["sweep", "--shard", "5/4"] },
     Case { name: "merge_no_sweep", files: &[], args: &["sweep", "merge", "."] },
     Case { name: "unknown_code", files: &[], args: &["explain", "B999"] },
+    Case {
+        name: "diff_no_json",
+        files: &[("a.json", "{ \"schema\": 1, }\n")],
+        args: &["diff", "a.json", "a.json"],
+    },
+    Case {
+        name: "diff_other_schema",
+        files: &[("a.json", "{\n  \"schema\": 1000,\n  \"cycles\": 1\n}\n")],
+        args: &["diff", "a.json", "a.json"],
+    },
+    Case {
+        name: "diff_missing_key",
+        files: &[("a.json", "{\n  \"schema\": 1,\n  \"cycles\": 1\n}\n")],
+        args: &["diff", "a.json", "a.json"],
+    },
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError,
+    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 
@@ -77,6 +77,26 @@ impl Cuda {
     pub(crate) fn download(&self, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), Error> {
         self.stream.memcpy_dtoh(&from.slice(..to.len()), to).map_err(driver("copying from the device"))?;
         self.synchronize()
+    }
+
+    pub(crate) unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        // SAFETY: the caller's promise, and the copy ends before this returns.
+        unsafe { result::memcpy_dtoh_async(to, from, self.stream.cu_stream()) }
+            .map_err(driver("copying from the device"))?;
+        self.synchronize()
+    }
+
+    pub(crate) unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        // SAFETY: the caller's promise, and the copy ends before this returns.
+        unsafe { result::memcpy_htod_async(to, from, self.stream.cu_stream()) }
+            .map_err(driver("copying to the device"))?;
+        self.synchronize()
+    }
+
+    pub(crate) fn stream(&self) -> Arc<CudaStream> {
+        self.stream.clone()
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), Error> {

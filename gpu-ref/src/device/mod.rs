@@ -108,6 +108,43 @@ impl Device {
         }
     }
 
+    /// Copies from an address on this device, after everything launched before.
+    ///
+    /// # Safety
+    /// The address must be that of so many bytes on this device.
+    pub(crate) unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
+        match &*self.backend {
+            // SAFETY: the caller's promise.
+            Backend::Cuda(cuda) => unsafe { cuda.read(from, to) },
+            // SAFETY: the caller's promise; emulated kernels have ended when their launch returns.
+            Backend::Emulated(_) => unsafe {
+                std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len());
+                Ok(())
+            },
+        }
+    }
+
+    /// Copies to an address on this device, after everything launched before.
+    ///
+    /// # Safety
+    /// The address must be that of so many bytes on this device, which nothing else uses.
+    pub(crate) unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
+        match &*self.backend {
+            // SAFETY: the caller's promise.
+            Backend::Cuda(cuda) => unsafe { cuda.write(to, from) },
+            // SAFETY: the caller's promise; emulated kernels have ended when their launch returns.
+            Backend::Emulated(_) => unsafe {
+                std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
+                Ok(())
+            },
+        }
+    }
+
+    /// The stream of a CUDA device.
+    pub(crate) fn stream(&self) -> Result<Arc<cudarc::driver::CudaStream>, Error> {
+        Ok(self.cuda("communication through NCCL")?.stream())
+    }
+
     /// Starts a kernel; on a GPU it runs after everything launched before.
     ///
     /// # Safety
@@ -158,7 +195,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "graphs and timings need a CUDA device".into(),
+                instead: "graphs, timings and NCCL need a CUDA device".into(),
             }),
         }
     }

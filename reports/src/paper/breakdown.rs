@@ -6,8 +6,11 @@ use super::table::{Table, cell, significant};
 use crate::plot::{self, Bar, Bars, Panel, Stacking};
 use sim::{Area, Energy};
 
+/// Reads one component off a model.
+type Measure<T> = fn(&T) -> f64;
+
 /// Components of the area with their names in a legend, from the bottom of a bar to its top.
-const AREA: [(&str, fn(&Area) -> f64); 6] = [
+const AREA: [(&str, Measure<Area>); 6] = [
     ("LAW engines", |area| area.law),
     ("VRF", |area| area.vrf),
     ("VDM", |area| area.vdm),
@@ -17,7 +20,7 @@ const AREA: [(&str, fn(&Area) -> f64); 6] = [
 ];
 
 /// Components of the energy with their names in a legend and their shares in the paper, in percent.
-const ENERGY: [(&str, fn(&Energy) -> f64, f64); 5] = [
+const ENERGY: [(&str, Measure<Energy>, f64); 5] = [
     ("LAW engines", |energy| energy.law, 66.7),
     ("VRF", |energy| energy.vrf, 19.3),
     ("VDM", |energy| energy.vdm, 10.5),

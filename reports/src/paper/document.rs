@@ -70,19 +70,30 @@ fn escape(text: &str) -> String {
 pub(super) fn markdown(reproduction: &Reproduction) -> String {
     let mut text = format!(
         "# The paper's claims, and ours\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\
-         | | claim | number | paper | ours | deviation | ours is | verdict |\n|---|---|---|---|---|---|---|---|\n",
+         | | claim | verdict | ours is |\n|---|---|---|---|\n",
         tally(reproduction)
     );
     for claim in &reproduction.claims {
-        let about = format!("**{}** ({})", escape(claim.sentence), claim.place);
-        if claim.parts.is_empty() {
-            let _ = writeln!(text, "| {} | {about} | | | | | | {} |", claim.id, claim.verdict.name());
-        }
-        for (number, part) in claim.parts.iter().enumerate() {
-            let (id, about) = if number == 0 { (claim.id, about.as_str()) } else { ("", "") };
+        let verdict = match claim.verdict {
+            Verdict::Miss => "**miss**",
+            verdict => verdict.name(),
+        };
+        let origin = claim.origin.map_or("", |origin| origin.name());
+        let _ = writeln!(
+            text,
+            "| {} | {} ({}) | {verdict} | {origin} |",
+            claim.id,
+            escape(claim.sentence),
+            claim.place
+        );
+    }
+    text += "\n## Number by number\n\n| | number | paper | ours | deviation | ours is | verdict |\n|---|---|---|---|---|---|---|\n";
+    for claim in &reproduction.claims {
+        for part in &claim.parts {
             let _ = writeln!(
                 text,
-                "| {id} | {about} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} |",
+                claim.id,
                 escape(part.quantity),
                 with_unit(&part.paper, part.unit),
                 ours(part),

@@ -8,7 +8,7 @@ use super::{Reproduction, inconsistencies};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = "
-:root { --line: #d0d0d0; --muted: #595959; --miss: #fdeceb; --none: #f3f3f3; }
+:root { --line: #d0d0d0; --muted: #595959; --miss: #f9d4d0; --none: #f4f4f4; }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 1.5rem auto; padding: 0 1rem; color: #1c1c1c;
   background: #fff; }
@@ -25,11 +25,16 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-n
 th, td { padding: .3rem .5rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #999; }
 td.number { white-space: nowrap; text-align: right; }
-tr.first td { border-top: 1px solid #777; }
-td.miss { background: var(--miss); font-weight: 600; }
-td.none { background: var(--none); }
-.claim { min-width: 17rem; }
+th.right { text-align: right; }
+.claims tr.claim td { border-top: 1px solid #777; background: var(--none); padding-top: .45rem; }
+.claims td.quantity { padding-left: 1.25rem; }
+.claims tr.claim td.agrees { font-weight: 600; }
+.claims tr.claim td.miss { background: var(--miss); font-weight: 600; }
+.claims tr.claim td.none { font-style: italic; }
+.claims tbody { break-inside: avoid; }
 li { margin: .35rem 0; max-width: 62rem; }
+@media (max-width: 40rem) { table { font-size: .78rem; } th, td { padding: .25rem .3rem; }
+  .claims td.quantity { padding-left: .5rem; } td.number { white-space: normal; } }
 @media print { body { font-size: 9.5pt; max-width: none; margin: 0; } .scroll, figure .draw { overflow: visible; }
   figure svg { min-width: 0; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
 ";
@@ -128,46 +133,48 @@ pub(super) fn page(
     markup.into_string()
 }
 
+/// A row for what each claim says, then one for each of its numbers: narrow enough for a phone.
 fn claims(claims: &[Assessment]) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.claims {
                 thead {
                     tr {
-                        th {} th.claim { "claim" } th { "number" } th { "paper" } th { "ours" } th { "deviation" }
-                        th { "ours is" } th { "verdict" }
+                        th { "number" } th.right { "paper" } th.right { "ours" } th.right { "deviation" } th { "ours is" }
+                        th { "verdict" }
                     }
                 }
-                tbody {
-                    @for claim in claims {
-                        @if claim.parts.is_empty() {
-                            tr.first {
-                                td { strong { (claim.id) } }
-                                td { (claim.sentence) " " span.muted { "(" (claim.place) ")" } }
-                                td colspan="5" { "see the remark" }
-                                td.none { (claim.verdict.name()) }
+                @for claim in claims {
+                    tbody {
+                        tr.claim {
+                            td colspan="5" {
+                                strong { (claim.id) } " " (claim.sentence) " " span.muted { "(" (claim.place) ")" }
                             }
+                            td class=(class(claim.verdict)) { (claim.verdict.name()) }
                         }
-                        @for (number, part) in claim.parts.iter().enumerate() {
-                            tr.first[number == 0] {
-                                @if number == 0 {
-                                    td rowspan=(claim.parts.len()) { strong { (claim.id) } }
-                                    td rowspan=(claim.parts.len()) {
-                                        (claim.sentence) " " span.muted { "(" (claim.place) ")" }
-                                    }
-                                }
-                                td { (part.quantity) }
+                        @for part in &claim.parts {
+                            tr {
+                                td.quantity { (part.quantity) }
                                 td.number { (with_unit(&part.paper, part.unit)) }
                                 td.number { (ours(part)) }
                                 td.number { (part.deviation) }
                                 td { (part.origin.name()) }
-                                td.miss[part.verdict == Verdict::Miss] { (part.verdict.name()) }
+                                td { @if part.verdict == Verdict::Miss { "miss" } }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// How the cell of a claim's verdict looks.
+const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees => "agrees",
+        Verdict::Miss => "miss",
+        Verdict::NotComparable => "none",
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Texts<'a> {
     pub(super) title: &'a str,
     /// Below the horizontal axis.
     pub(super) x_label: &'a str,
+    /// Lines of the labels between the two, at least 1.
+    pub(super) tick_lines: usize,
     /// Beside the vertical axis.
     pub(super) y_label: &'a str,
     /// Before the entries of the legend; empty without.
@@ -33,6 +35,8 @@ pub(super) struct Texts<'a> {
 
 /// Size of labels, in points.
 const LABEL: f64 = 12.5;
+/// Distance of the lines of labels below an axis, in points.
+const TICK: f64 = 14.0;
 /// Free space around a panel, in points.
 const MARGIN: f64 = 12.0;
 
@@ -56,7 +60,11 @@ pub(super) fn around<DB: DrawingBackend>(
         x: left + p(66.0),
         y: top + p(8.0),
         width: right - left - p(70.0),
-        height: region.y + region.height - p(MARGIN + 48.0) - top - p(8.0),
+        height: region.y + region.height
+            - p(MARGIN + 34.0)
+            - p(TICK * texts.tick_lines as f64)
+            - top
+            - p(8.0),
     };
     let middle = (plot.x + plot.width / 2.0, region.y + region.height - p(MARGIN + 8.0));
     canvas.text(texts.x_label, middle, HPos::Center, canvas.font(14.0), INK)?;
@@ -129,7 +137,7 @@ pub(super) fn horizontal<DB: DrawingBackend>(
     for (x, label) in ticks {
         canvas.line(&[(x, bottom), (x, bottom + canvas.pixels(4.0))], INK.to_rgba(), 1.0)?;
         for (row, text) in label.lines().enumerate() {
-            let at = (x, bottom + canvas.pixels(14.0 + 14.0 * row as f64));
+            let at = (x, bottom + canvas.pixels(TICK * (row as f64 + 1.0)));
             canvas.text(text, at, HPos::Center, canvas.font(LABEL), INK)?;
         }
     }

@@ -60,6 +60,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let texts = Texts {
         title: &heat.title,
         x_label: &heat.x_label,
+        tick_lines: 1,
         y_label: &heat.y_label,
         legend: "",
         series: vec![],

@@ -44,6 +44,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let texts = Texts {
         title: &lines.title,
         x_label: &lines.x_label,
+        tick_lines: 1,
         y_label: &lines.y_label,
         legend: &lines.series_label,
         series: if series.len() > 1 {

@@ -1,10 +1,12 @@
 //! One program on one machine: execution, comparison with the golden model, timing, report.
 
+mod diff;
 mod inputs;
 mod report;
 mod stream;
 mod table;
 
+pub use diff::{Compared, Comparison, Delta};
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use report::{
     Bounds, Claim, Instructions, MODEL_BLAKE3, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport,

@@ -15,16 +15,7 @@ pub fn table(report: &RunReport) -> String {
 }
 
 fn write(f: &mut String, report: &RunReport) -> fmt::Result {
-    let machine = &report.machine;
-    writeln!(
-        f,
-        "{} on {}: {} HPLEs, {} VDM banks, {} GHz",
-        if report.program.is_empty() { "the program" } else { &report.program },
-        machine.name,
-        machine.hple.count,
-        machine.vdm.banks,
-        machine.frequency_ghz()
-    )?;
+    writeln!(f, "{}", title(report))?;
     for claim in &report.computes {
         let inputs = claim.inputs.join(", ");
         writeln!(
@@ -84,6 +75,19 @@ fn write_stream(f: &mut String, stream: &StreamReport, buffers: u32) -> fmt::Res
     Ok(())
 }
 
+/// Program and machine in one line.
+pub(super) fn title(report: &RunReport) -> String {
+    let machine = &report.machine;
+    format!(
+        "{} on {}: {} HPLEs, {} VDM banks, {} GHz",
+        if report.program.is_empty() { "the program" } else { &report.program },
+        machine.name,
+        machine.hple.count,
+        machine.vdm.banks,
+        machine.frequency_ghz()
+    )
+}
+
 fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
     writeln!(f, "  {:<18}{:>9} cycles, {:.3} us", "time", grouped(timing.cycles), timing.time_us)?;
     for (name, bound) in
@@ -125,19 +129,19 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
 }
 
 fn row(f: &mut String, name: &str, share: f64, count: u64, of: &str) -> fmt::Result {
-    writeln!(f, "  {name:<17} {} {:>5.1} %  {:>9} {of}", bar(share), share * 100.0, grouped(count))
+    writeln!(f, "  {name:<17} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
 }
 
-/// A bar of [`BAR`] characters, filled to `share` in steps of an eighth of a character.
-fn bar(share: f64) -> String {
+/// A bar of `width` characters, filled to `share` in steps of an eighth of a character.
+pub(super) fn bar(share: f64, width: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * (BAR * 8) as f64).round() as usize;
+    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
     let bar = format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8]);
-    format!("{bar:<BAR$}")
+    format!("{bar:<width$}")
 }
 
 /// The number with a comma between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -157,8 +161,8 @@ mod tests {
     fn numbers_are_grouped_and_bars_have_one_width() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         for share in [0.0, 0.013, 0.5, 1.0, 1.5] {
-            assert_eq!(bar(share).chars().count(), BAR);
+            assert_eq!(bar(share, BAR).chars().count(), BAR);
         }
-        assert_eq!(bar(0.5).trim_end().chars().count(), BAR / 2);
+        assert_eq!(bar(0.5, BAR).trim_end().chars().count(), BAR / 2);
     }
 }

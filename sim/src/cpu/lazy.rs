@@ -62,7 +62,7 @@ impl Word for u64 {
 
     #[inline(always)]
     fn mul_high(self, other: Self) -> Self {
-        (u128::from(self) * u128::from(other) >> u64::BITS) as Self
+        ((u128::from(self) * u128::from(other)) >> u64::BITS) as Self
     }
 
     #[inline(always)]

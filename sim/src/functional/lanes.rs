@@ -181,3 +181,32 @@ pub(super) fn pack<const PARITY: usize>(out: &mut Lanes, a: &Lanes, b: &Lanes) {
 pub(super) fn max(lanes: &Lanes) -> u128 {
     lanes.iter().copied().fold(0, u128::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processors_instructions_and_scalar_code_agree() {
+        for q in [3, (1 << 64) + 1, (1 << 127) - 1, u128::MAX] {
+            let q = Modulus::new(q).unwrap();
+            let lanes = |seed: u128| -> Lanes {
+                std::array::from_fn(|i| {
+                    let power = q.pow(q.residue(seed), i as u128);
+                    if i % 7 == 0 { q.value() - 1 } else { power }
+                })
+            };
+            let (a, b, w) = (lanes(u128::MAX / 3), lanes(u128::MAX / 5), lanes(u128::MAX / 7));
+            let results = [Factors::zero(), Factors::scalar_zero()].map(|mut factors| {
+                factors.set(&q, &w);
+                let mut out = [[0; VECTOR_LENGTH]; 5];
+                let [product, sum, difference, sum1, difference1] = &mut out;
+                multiply(&q, product, &a, &factors);
+                butterfly(&q, [sum, difference], &a, &b, &factors);
+                inverse_butterfly(&q, [sum1, difference1], &a, &b, &factors);
+                out
+            });
+            assert!(results[0] == results[1], "modulo {:#x}", q.value());
+        }
+    }
+}

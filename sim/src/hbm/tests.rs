@@ -107,11 +107,12 @@ fn stepped(hbm: &Hbm, jobs: &[Job]) -> Vec<JobSpans> {
                     idle = false;
                 }
             }
-            if let Some(next) = computed.iter().position(Option::is_none) {
-                if ended(loaded[next], now) && (next == 0 || ended(computed[next - 1], now)) {
-                    computed[next] = Some(Span { begin_ns: now, end_ns: now + jobs[next].compute_ns });
-                    idle = false;
-                }
+            if let Some(next) = computed.iter().position(Option::is_none)
+                && ended(loaded[next], now)
+                && (next == 0 || ended(computed[next - 1], now))
+            {
+                computed[next] = Some(Span { begin_ns: now, end_ns: now + jobs[next].compute_ns });
+                idle = false;
             }
             if idle {
                 break;

@@ -72,6 +72,18 @@ fn a_resolved_machine_can_be_loaded_again() {
 }
 
 #[test]
+fn changes_are_the_overrides_that_make_one_machine_of_the_other() {
+    let base = overridden(&[]).unwrap();
+    assert_eq!(base.changes_from(&base), []);
+    let machine = overridden(&["vdm.mapping=xor", "hple.count=64", "hple.count=32"]).unwrap();
+    let changes = machine.changes_from(&base);
+    let texts: Vec<_> = changes.iter().map(|change| format!("{}={}", change.key, change.to)).collect();
+    assert_eq!(texts, ["hple.count=32", "vdm.mapping=\"xor\""]);
+    assert_eq!(overridden(&texts.iter().map(String::as_str).collect::<Vec<_>>()), Ok(machine));
+    assert_eq!(changes[0].from.as_integer(), Some(128));
+}
+
+#[test]
 fn overrides_take_bare_text_and_toml_values_and_the_last_one_counts() {
     let machine =
         overridden(&["vdm.mapping=xor", "hple.count = 64", "hple.count=32", "name=\"a b\""]).unwrap();

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Of the product b w', limbs that hardly reach above 2^156 are left out, so the quotient comes
-//! out up to 6 too small, and the difference below 7 q. Of the other two products only
+//! out up to 6 too small, and the difference below 7 q (where it is rounded, too, see `mul`). Of the other two products only
 //! the lowest 156 bits are formed: their difference is right modulo 2^156, and small. None of the
 //! three waits for carries of another but through the quotient, which leaves the processor enough
 //! to do at a time; Montgomery's reduction, limb by limb, does not.
@@ -23,7 +23,7 @@
 //! y z - (that - 2^104)   = y z mod 2^52
 //! ```
 //!
-//! which takes two and a half times the instructions. Tests also run the kernels with the two instructions in
+//! which takes more instructions. Tests also run the kernels with the two instructions in
 //! software, so that machines without IFMA check every line.
 
 use super::Modulus;
@@ -215,7 +215,8 @@ macro_rules! kernels {
                 /// Numbers that are `b w` modulo q, from 0 on and below 7 q, modulo 2^156.
                 ///
                 /// The quotient may have been rounded down to a multiple of 2^28 where b is below
-                /// 2^129, and must be exact where it is not.
+                /// 2^129, and must be exact where it is not; rounded, for b from 2^128 on, it leaves the
+                /// product below 8 q only.
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn mul(&self, b: Operand, w: &Factor) -> Limbs {

@@ -192,8 +192,8 @@ pub(crate) fn check(
 /// A program and a machine, and the command that compares the models on them again.
 fn describe(machine: &Machine, program: &Program) -> String {
     let mut text = "inherits = \"rpu-128x128\"\n".to_owned();
-    for (key, value) in changed_keys(machine) {
-        text += &format!("{key} = {value}\n");
+    for change in machine.changes_from(&default_machine()) {
+        text += &format!("{} = {}\n", change.key, change.to);
     }
     for instr in &program.instructions {
         text += &format!("{instr:?}\n");
@@ -203,7 +203,8 @@ fn describe(machine: &Machine, program: &Program) -> String {
 
 fn replay_command(machine: &Machine, program: &Program) -> String {
     let mut pair = Vec::new();
-    pair.extend(changed_keys(machine).iter().map(|(key, value)| format!("{key}={value}")));
+    let changes = machine.changes_from(&default_machine());
+    pair.extend(changes.iter().map(|change| format!("{}={}", change.key, change.to)));
     pair.extend(program.addresses.iter().map(|(register, address)| format!("{register}={address}")));
     for (address, word) in program.sdm.segments.iter().flat_map(|segment| &segment.words).enumerate() {
         pair.push(format!("sdm{address}={word}"));
@@ -237,24 +238,4 @@ pub(crate) fn parse(pair: &str) -> (Machine, Program) {
     program.sdm = Image { segments: vec![Segment { start: 0, words: sdm }] };
     let machine = MachineFile::built_in("rpu-128x128", &overrides).unwrap_or_else(|error| panic!("{error}"));
     (machine, program)
-}
-
-/// The keys, with their values, in which a machine differs from the paper's.
-fn changed_keys(machine: &Machine) -> Vec<(String, toml::Value)> {
-    fn walk(path: &str, value: &toml::Value, default: &toml::Value, into: &mut Vec<(String, toml::Value)>) {
-        match (value, default) {
-            (toml::Value::Table(table), toml::Value::Table(defaults)) => {
-                for (key, value) in table {
-                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                    walk(&path, value, &defaults[key], into);
-                }
-            }
-            _ if value != default => into.push((path.to_owned(), value.clone())),
-            _ => {}
-        }
-    }
-    let table = |machine| toml::Value::try_from(machine).expect("a machine is a table");
-    let mut changed = Vec::new();
-    walk("", &table(machine), &table(&default_machine()), &mut changed);
-    changed
 }

@@ -1,0 +1,276 @@
+//! The moduli of a key switching, its constants, and the host model of it.
+
+use std::ops::Range;
+
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+
+use crate::number::{mul_mod, pow_mod};
+use crate::{Error, Modulus, Word, host};
+
+/// The moduli of a key switching with special moduli (Gentry, Halevi and Smart's, with digits): the limbs of the ciphertext in
+/// `digits` groups of equal size, as nearly as possible, and the special limbs that the switching divides by in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Basis<W> {
+    pub(super) moduli: Vec<Modulus<W>>,
+    pub(super) limbs: usize,
+    pub(super) digits: usize,
+}
+
+/// `total` things in order, divided evenly into `parts`: those of part `number`.
+pub(super) fn share(total: usize, parts: usize, number: usize) -> Range<usize> {
+    number * total / parts..(number + 1) * total / parts
+}
+
+impl<W: Word> Basis<W> {
+    /// The limbs of the ciphertext and the special ones: different primes of the same length, of at most `W::BITS - 2` bits,
+    /// with roots for the same N.
+    ///
+    /// # Errors
+    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Unsupported`] if there are no limbs, no special limbs, or
+    /// not from 1 to as many digits as limbs, or for 128-bit words.
+    pub fn new(ciphertext: &[Modulus<W>], special: &[Modulus<W>], digits: usize) -> Result<Self, Error> {
+        let unsupported =
+            |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
+        if W::BITS > 64 {
+            return unsupported("a key switching in 128-bit words".into(), "use words of 32 or 64 bits");
+        }
+        let (Some(first), false) = (ciphertext.first(), special.is_empty()) else {
+            return unsupported("a key switching without limbs".into(), "give limbs and special limbs");
+        };
+        if !(1..=ciphertext.len()).contains(&digits) {
+            return unsupported(
+                format!("{digits} digits of {} limbs", ciphertext.len()),
+                "1 to as many as limbs",
+            );
+        }
+        let moduli = [ciphertext, special].concat();
+        let length = |modulus: &Modulus<W>| 128 - modulus.q().widen().leading_zeros();
+        for (number, modulus) in moduli.iter().enumerate() {
+            let q = modulus.q().widen();
+            if length(modulus) != length(first) || length(modulus) > W::BITS - 2 || modulus.n() != first.n() {
+                let reason = format!(
+                    "all moduli have the length of the first, {} bits and at most {}, and roots for N = {}",
+                    length(first),
+                    W::BITS - 2,
+                    first.n()
+                );
+                return Err(Error::Modulus { q, reason });
+            }
+            if moduli[..number].iter().any(|other| other.q() == modulus.q()) {
+                return Err(Error::Modulus { q, reason: "it is there twice".into() });
+            }
+        }
+        Ok(Self { moduli, limbs: ciphertext.len(), digits })
+    }
+
+    /// The ring dimension.
+    pub fn n(&self) -> usize {
+        self.moduli[0].n()
+    }
+
+    /// The number of limbs of a ciphertext.
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// The number of all limbs.
+    pub fn extended(&self) -> usize {
+        self.moduli.len()
+    }
+
+    /// The number of digits.
+    pub fn digits(&self) -> usize {
+        self.digits
+    }
+
+    /// All moduli, first the ciphertext's.
+    pub fn moduli(&self) -> &[Modulus<W>] {
+        &self.moduli
+    }
+
+    /// Words of a polynomial of a ciphertext: limbs x N.
+    pub fn polynomial_words(&self) -> usize {
+        self.limbs * self.n()
+    }
+
+    /// Words of a key: digits x 2 x all limbs x N.
+    pub fn key_words(&self) -> usize {
+        self.digits * 2 * self.extended() * self.n()
+    }
+
+    fn q(&self, limb: usize) -> u128 {
+        self.moduli[limb].q().widen()
+    }
+
+    /// The product of some limbs without one of them, modulo limb `target`.
+    fn others(&self, limbs: Range<usize>, without: usize, target: usize) -> u128 {
+        let q = self.q(target);
+        limbs.filter(|&limb| limb != without).fold(1, |product, limb| mul_mod(product, self.q(limb), q))
+    }
+
+    fn inverse(&self, x: u128, limb: usize) -> W {
+        W::narrow(pow_mod(x, self.q(limb) - 2, self.q(limb)))
+    }
+
+    /// Tables of `mod_up` in `cuda/key_switch.cu`: inverses, factors.
+    pub(super) fn up(&self) -> [Vec<W>; 2] {
+        let mut inverses = vec![W::zeroed(); self.limbs];
+        let mut factors = Vec::with_capacity(self.limbs * self.extended());
+        for digit in (0..self.digits).map(|digit| share(self.limbs, self.digits, digit)) {
+            for j in digit.clone() {
+                inverses[j] = self.inverse(self.others(digit.clone(), j, j), j);
+                factors.extend((0..self.extended()).map(|i| W::narrow(self.others(digit.clone(), j, i))));
+            }
+        }
+        [inverses, factors]
+    }
+
+    /// Tables of `mod_down`: inverses, factors, quotients.
+    pub(super) fn down(&self) -> [Vec<W>; 3] {
+        let special = self.limbs..self.extended();
+        let inverses = special.clone().map(|k| self.inverse(self.others(special.clone(), k, k), k)).collect();
+        let factors = special
+            .clone()
+            .flat_map(|k| (0..self.limbs).map(move |i| (k, i)))
+            .map(|(k, i)| W::narrow(self.others(special.clone(), k, i)))
+            .collect();
+        let quotients =
+            (0..self.limbs).map(|i| self.inverse(self.others(special.clone(), usize::MAX, i), i)).collect();
+        [inverses, factors, quotients]
+    }
+
+    /// The host model's conversion from some limbs.
+    fn conversion(&self, limbs: Range<usize>) -> Conversion {
+        let product: BigUint = limbs.clone().map(|limb| BigUint::from(self.q(limb))).product();
+        let terms = limbs
+            .map(|limb| {
+                let q = BigUint::from(self.q(limb));
+                let others = &product / &q;
+                let inverse = (&others % &q).modpow(&(&q - 2u32), &q);
+                (limb, q, others, inverse)
+            })
+            .collect();
+        Conversion { product, terms }
+    }
+
+    /// The host model: for a polynomial in the transformed domain, limb by limb, and a key, digit by digit with two polynomials
+    /// of all limbs each, the two polynomials that replace it. `groups` is how often a sum over some of the digits is divided
+    /// by the special limbs on its own, digit d in group d modulo `groups`; each such division may round differently.
+    ///
+    /// # Panics
+    /// If the polynomial or the key has another number of words.
+    pub fn model(&self, polynomial: &[W], key: &[W], groups: usize) -> Vec<W> {
+        assert!(polynomial.len() == self.polynomial_words() && key.len() == self.key_words());
+        let (n, extended) = (self.n(), self.extended());
+        let coefficients: Vec<_> =
+            polynomial.chunks(n).zip(&self.moduli).map(|(x, modulus)| host::inverse(modulus, x)).collect();
+        let mut sums = vec![vec![vec![0u128; n]; extended]; 2 * groups];
+        for digit in 0..self.digits {
+            let conversion = self.conversion(share(self.limbs, self.digits, digit));
+            let integers: Vec<_> =
+                (0..n).map(|column| conversion.integer(|limb| coefficients[limb][column].widen())).collect();
+            for limb in 0..extended {
+                let q = self.q(limb);
+                let raised: Vec<W> = integers
+                    .iter()
+                    .map(|x| W::narrow((x % q).to_u128().expect("a remainder of 128 bits")))
+                    .collect();
+                let raised = host::forward(&self.moduli[limb], &raised);
+                for part in 0..2 {
+                    let key = &key[((digit * 2 + part) * extended + limb) * n..][..n];
+                    let sum = &mut sums[digit % groups * 2 + part][limb];
+                    for ((sum, x), y) in sum.iter_mut().zip(&raised).zip(key) {
+                        *sum = (*sum + mul_mod(x.widen(), y.widen(), q)) % q;
+                    }
+                }
+            }
+        }
+        let mut result = vec![vec![vec![0u128; n]; self.limbs]; 2];
+        for (number, sum) in sums.iter().enumerate() {
+            let back: Vec<Vec<W>> = sum
+                .iter()
+                .zip(&self.moduli)
+                .map(|(x, modulus)| {
+                    host::inverse(modulus, &x.iter().map(|&x| W::narrow(x)).collect::<Vec<_>>())
+                })
+                .collect();
+            let conversion = self.conversion(self.limbs..extended);
+            let rests: Vec<_> =
+                (0..n).map(|column| conversion.integer(|limb| back[limb][column].widen())).collect();
+            for limb in 0..self.limbs {
+                let q = BigUint::from(self.q(limb));
+                let inverse = (&conversion.product % &q).modpow(&(&q - 2u32), &q);
+                for (column, rest) in rests.iter().enumerate() {
+                    // (x - rest) / product modulo q, with q - rest mod q instead of a negative number.
+                    let difference = BigUint::from(back[limb][column].widen()) + (&q - rest % &q);
+                    let quotient = (difference * &inverse % &q).to_u128().expect("a remainder of 128 bits");
+                    let place = &mut result[number % 2][limb][column];
+                    *place = (*place + quotient) % self.q(limb);
+                }
+            }
+        }
+        let rows = result.iter().flat_map(|part| part.iter().zip(&self.moduli));
+        rows.flat_map(|(row, modulus)| {
+            host::forward(modulus, &row.iter().map(|&x| W::narrow(x)).collect::<Vec<_>>())
+        })
+        .collect()
+    }
+}
+
+/// The weights of the Chinese remainder theorem for some limbs: limb, modulus, product of the other moduli, and its inverse.
+struct Conversion {
+    product: BigUint,
+    terms: Vec<(usize, BigUint, BigUint, BigUint)>,
+}
+
+impl Conversion {
+    /// An integer that is congruent to a column, which may exceed the product of the moduli by up to their number of times it.
+    fn integer(&self, column: impl Fn(usize) -> u128) -> BigUint {
+        self.terms.iter().map(|(limb, q, others, inverse)| others * (inverse * column(*limb) % q)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moduli(count: usize, bits: u32, n: usize) -> Vec<Modulus<u64>> {
+        (0..count).map(|skip| Modulus::find(bits, n, skip).unwrap()).collect()
+    }
+
+    #[test]
+    fn bad_bases_are_refused() {
+        let good = moduli(6, 40, 16);
+        let (limbs, special) = good.split_at(4);
+        assert!(Basis::new(limbs, special, 2).is_ok());
+        assert!(Basis::new(limbs, special, 5).is_err());
+        assert!(Basis::new(limbs, special, 0).is_err());
+        assert!(Basis::new(limbs, &[], 2).is_err());
+        assert!(Basis::new(limbs, &good[3..], 2).is_err());
+        assert!(Basis::new(limbs, &moduli(1, 41, 16), 2).is_err());
+        assert!(Basis::new(limbs, &moduli(1, 40, 32), 2).is_err());
+        assert!(Basis::new(&moduli(1, 63, 16), &moduli(2, 63, 16)[1..], 1).is_err());
+    }
+
+    /// A key whose digit d holds the special limbs' product times 1 for the limbs of digit d and 0 for the others gives the
+    /// polynomial back: the sum of its digits times what the digits stand for.
+    #[test]
+    fn a_trivial_key_gives_the_polynomial_back() {
+        let (n, all) = (16, moduli(7, 40, 16));
+        let basis = Basis::new(&all[..5], &all[5..], 2).unwrap();
+        let polynomial: Vec<u64> = (0..5 * n as u64).map(|i| i * i + 1).collect();
+        let mut key = vec![0; basis.key_words()];
+        for digit in 0..2 {
+            for limb in share(5, 2, digit) {
+                let factor = basis.others(5..7, usize::MAX, limb) as u64;
+                let row = (digit * 2 * 7 + limb) * n;
+                key[row..row + n].fill(factor);
+            }
+        }
+        let switched = basis.model(&polynomial, &key, 1);
+        assert_eq!(switched[..5 * n], polynomial);
+        assert_eq!(switched[5 * n..], vec![0; 5 * n]);
+        assert_eq!(basis.model(&polynomial, &key, 2), switched);
+    }
+}

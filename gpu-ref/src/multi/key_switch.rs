@@ -1,0 +1,459 @@
+//! One key switching on several devices.
+
+use super::{
+    Basis, Batch, Buffer, By, Cluster, Error, Node, Place, Plan, Transfer, Word, number, plan, share, store,
+};
+use crate::Direction;
+use std::time::Instant;
+
+/// How a key switching is divided among devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Partition {
+    /// HE-Booster's three partitions: by limbs for transforms, by columns for conversions between moduli, by segments of the
+    /// rows for the inner product.
+    Segments,
+    /// The same, but with the inner product where the transforms leave its factors: by limbs, without moving them.
+    Limbs,
+    /// Caramel's ring: every device sends its limbs to all others, does some of the digits from beginning to end, and the results
+    /// are summed. Each device divides by the special limbs on its own, so that the sum may differ from the other partitions'
+    /// by the rounding; see [`Basis::model`].
+    Ring,
+}
+
+impl Partition {
+    /// All partitions.
+    pub const ALL: [Partition; 3] = [Partition::Segments, Partition::Limbs, Partition::Ring];
+}
+
+impl std::fmt::Display for Partition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Partition::Segments => "segments",
+            Partition::Limbs => "limbs",
+            Partition::Ring => "ring",
+        })
+    }
+}
+
+/// A key on several devices, ready to switch polynomials.
+///
+/// A polynomial is in the transformed domain, laid out `[limb][N]`. Its digits are raised to all limbs, multiplied with the key,
+/// laid out `[digit][2][all limbs][N]`, and summed; the two sums, divided by the special limbs, are the result, laid out
+/// `[2][limb][N]`, in the transformed domain again.
+pub struct KeySwitch<W> {
+    cluster: Cluster,
+    basis: Basis<W>,
+    partition: Partition,
+    ranks: Vec<Rank<W>>,
+    input: Vec<Batch<W>>,
+    output: Vec<Batch<W>>,
+    /// The polynomial's columns, for [`Partition::Ring`] all of them.
+    columns: Vec<Batch<W>>,
+    /// Digits raised to all limbs: columns, limbs.
+    raised: [Vec<Batch<W>>; 2],
+    /// Sums of the products: columns, limbs.
+    sums: [Vec<Batch<W>>; 2],
+    /// Columns of the result.
+    lowered: Vec<Batch<W>>,
+}
+
+struct Rank<W> {
+    node: Node,
+    /// Transforms of this device's limbs of a ciphertext, and of all limbs that it transforms in between.
+    own: Plan<W>,
+    extended: Plan<W>,
+    key: Batch<W>,
+    up: [Buffer; 2],
+    down: [Buffer; 3],
+}
+
+impl<W: Word> KeySwitch<W> {
+    /// Brings a key to the devices.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless the key has [`Basis::key_words`] words, [`Error::Range`] naming the first that is not below its
+    /// modulus; [`Error::Unsupported`] if the number of devices is no power of two, too large for limbs and N, or so large that
+    /// a sum of residues over the devices exceeds a word; errors of the devices.
+    pub fn new(cluster: Cluster, basis: Basis<W>, partition: Partition, key: &[W]) -> Result<Self, Error> {
+        let (n, limbs, extended, digits) = (basis.n(), basis.limbs(), basis.extended(), basis.digits());
+        let count = cluster.ranks();
+        cluster.check(limbs, n)?;
+        let longest = basis.moduli.iter().map(|modulus| modulus.q().widen()).max().unwrap_or(0);
+        if (count as u128 * longest) >> W::BITS != 0 {
+            return Err(Error::Unsupported {
+                what: format!("sums over {count} devices of residues modulo {longest}"),
+                instead: format!("they must fit {} bits", W::BITS),
+            });
+        }
+        if key.len() != basis.key_words() {
+            return Err(Error::Length { unit: basis.key_words(), got: key.len() });
+        }
+        for (index, &word) in key.iter().enumerate() {
+            let q = basis.moduli[index / n % extended].q();
+            if word >= q {
+                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
+            }
+        }
+
+        let ring = partition == Partition::Ring;
+        let widest = |total: usize, parts: usize| total.div_ceil(parts);
+        let shared_words = widest(limbs, digits).max(extended - limbs);
+        let width = if ring { n } else { n / count };
+        // Digits and limbs that a device has between the conversions.
+        let digits_of = |rank: usize| if ring { (digits + count - 1 - rank) / count } else { digits };
+        let limbs_of = |rank: usize| if ring { 0..extended } else { share(extended, count, rank) };
+        let key_by_columns = partition == Partition::Segments;
+        let ranks = cluster
+            .devices
+            .iter()
+            .enumerate()
+            .map(|(rank, device)| {
+                let tables = |table: Vec<W>| store(device, &table);
+                let [up_inverses, up_factors] = basis.up();
+                let [down_inverses, down_factors, quotients] = basis.down();
+                let mut own_key = Vec::new();
+                for digit in (0..digits).filter(|digit| !ring || digit % count == rank) {
+                    for part in 0..2 {
+                        let polynomial = &key[(digit * 2 + part) * extended * n..][..extended * n];
+                        if key_by_columns {
+                            let columns = share(n, count, rank);
+                            own_key.extend(polynomial.chunks(n).flat_map(|row| &row[columns.clone()]));
+                        } else {
+                            let rows = limbs_of(rank);
+                            own_key.extend(&polynomial[rows.start * n..rows.end * n]);
+                        }
+                    }
+                }
+                // A device without digits has an empty key, but no empty memory.
+                let key = Batch::zeroed(device, own_key.len().max(1))?;
+                cluster.upload(rank, &key, 0, &own_key)?;
+                Ok(Rank {
+                    node: Node::new(device, &basis.moduli, shared_words)?,
+                    own: plan(device, &basis.moduli[share(limbs, count, rank)])?,
+                    extended: plan(device, &basis.moduli[limbs_of(rank)])?,
+                    key,
+                    up: [tables(up_inverses)?, tables(up_factors)?],
+                    down: [tables(down_inverses)?, tables(down_factors)?, tables(quotients)?],
+                })
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let batches = |words: &dyn Fn(usize) -> usize| {
+            let devices = cluster.devices.iter().enumerate();
+            devices
+                .map(|(rank, device)| Batch::zeroed(device, words(rank).max(1)))
+                .collect::<Result<Vec<_>, Error>>()
+        };
+        // What a partition does not need is as short as can be.
+        let unless_ring = |words: usize| if ring { 0 } else { words };
+        Ok(Self {
+            input: batches(&|rank| share(limbs, count, rank).len() * n)?,
+            output: batches(&|rank| 2 * share(limbs, count, rank).len() * n)?,
+            columns: batches(&|_| limbs * width)?,
+            raised: [
+                batches(&|_| unless_ring(digits * extended * width))?,
+                batches(&|rank| digits_of(rank) * limbs_of(rank).len() * n)?,
+            ],
+            sums: [
+                batches(&|_| unless_ring(2 * extended * width))?,
+                batches(&|rank| 2 * limbs_of(rank).len() * n)?,
+            ],
+            lowered: batches(&|_| 2 * limbs * width)?,
+            ranks,
+            cluster,
+            basis,
+            partition,
+        })
+    }
+
+    /// The moduli.
+    pub fn basis(&self) -> &Basis<W> {
+        &self.basis
+    }
+
+    /// How often a sum is divided by the special limbs on its own, as [`Basis::model`] wants to know.
+    pub fn groups(&self) -> usize {
+        if self.partition == Partition::Ring { self.cluster.ranks() } else { 1 }
+    }
+
+    /// Switches a polynomial.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless it has [`Basis::polynomial_words`] words; [`Error::Range`] naming the first that is not below its
+    /// modulus; [`Error::Driver`].
+    pub fn run(&mut self, polynomial: &[W]) -> Result<Vec<W>, Error> {
+        let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
+        if polynomial.len() != limbs * n {
+            return Err(Error::Length { unit: limbs * n, got: polynomial.len() });
+        }
+        for (index, &word) in polynomial.iter().enumerate() {
+            let q = self.basis.moduli[index / n].q();
+            if word >= q {
+                return Err(Error::Range { index, value: word.widen(), q: q.widen() });
+            }
+        }
+        for (rank, input) in self.input.iter().enumerate() {
+            let own = share(limbs, count, rank);
+            self.cluster.upload(rank, input, 0, &polynomial[own.start * n..own.end * n])?;
+        }
+        self.switch(&mut |_| Ok(()))?;
+        let parts = self.ranks.iter().zip(&self.output).map(|(rank, batch)| rank.own.download(batch));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let halves = (0..2).flat_map(|half| {
+            parts.iter().flat_map(move |part| &part[half * part.len() / 2..(half + 1) * part.len() / 2])
+        });
+        Ok(halves.copied().collect())
+    }
+
+    /// The median time of a switching on the devices, in microseconds, without the way from and to the host.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn time(&mut self) -> Result<f64, Error> {
+        self.cluster.time(|| self.switch(&mut |_| Ok(())))
+    }
+
+    /// The steps of a switching in order, with the microseconds that each takes when all devices wait for each other after it.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, Error> {
+        self.switch(&mut |_| Ok(()))?;
+        self.cluster.synchronize()?;
+        let (mut steps, mut begin) = (Vec::new(), Instant::now());
+        self.switch(&mut |step| {
+            self.cluster.synchronize()?;
+            steps.push((step, begin.elapsed().as_secs_f64() * 1e6));
+            begin = Instant::now();
+            Ok(())
+        })?;
+        Ok(steps)
+    }
+
+    /// The whole switching, from `input` to `output`; `done` hears of every step.
+    fn switch(&self, done: &mut dyn FnMut(&'static str) -> Result<(), Error>) -> Result<(), Error> {
+        let n = self.basis.n();
+        let (limbs, extended) = (self.basis.limbs(), self.basis.extended());
+        self.transform(|rank| &rank.own, Direction::Inverse, &self.input)?;
+        done("inverse transforms")?;
+        let [raised_columns, raised_limbs] = &self.raised;
+        let [sum_columns, sum_limbs] = &self.sums;
+        let move_data = |limbs, by_limbs: &Vec<_>, by_columns: &Vec<_>, to| {
+            self.cluster.redistribute::<W>(limbs, by_limbs, by_columns, to, n)
+        };
+
+        if self.partition == Partition::Ring {
+            self.share_limbs()?;
+            done("broadcast")?;
+            self.raise(raised_limbs)?;
+            done("mod up")?;
+            self.transform_digits(raised_limbs)?;
+            done("transforms")?;
+            self.multiply(raised_limbs, sum_limbs)?;
+            done("inner product")?;
+            self.transform(|rank| &rank.extended, Direction::Inverse, sum_limbs)?;
+            done("inverse transforms of the sums")?;
+            self.lower(sum_limbs)?;
+            done("mod down")?;
+            self.aggregate()?;
+            done("reduce")?;
+        } else {
+            move_data(limbs, &self.input, &self.columns, By::Columns)?;
+            done("to columns")?;
+            self.raise(raised_columns)?;
+            done("mod up")?;
+            move_data(extended, raised_limbs, raised_columns, By::Limbs)?;
+            done("to limbs")?;
+            self.transform_digits(raised_limbs)?;
+            done("transforms")?;
+            if self.partition == Partition::Segments {
+                move_data(extended, raised_limbs, raised_columns, By::Columns)?;
+                done("to segments")?;
+                self.multiply(raised_columns, sum_columns)?;
+                done("inner product")?;
+                move_data(extended, sum_limbs, sum_columns, By::Limbs)?;
+                done("segments to limbs")?;
+            } else {
+                self.multiply(raised_limbs, sum_limbs)?;
+                done("inner product")?;
+            }
+            self.transform(|rank| &rank.extended, Direction::Inverse, sum_limbs)?;
+            done("inverse transforms of the sums")?;
+            move_data(extended, sum_limbs, sum_columns, By::Columns)?;
+            done("sums to columns")?;
+            self.lower(sum_columns)?;
+            done("mod down")?;
+            move_data(limbs, &self.output, &self.lowered, By::Limbs)?;
+            done("result to limbs")?;
+        }
+        self.transform(|rank| &rank.own, Direction::Forward, &self.output)?;
+        done("transforms of the result")
+    }
+
+    fn transform(
+        &self,
+        plan: impl Fn(&Rank<W>) -> &Plan<W>,
+        direction: Direction,
+        batches: &[Batch<W>],
+    ) -> Result<(), Error> {
+        self.ranks.iter().zip(batches).try_for_each(|(rank, batch)| {
+            // SAFETY: the batches are this value's own, and its work is ordered on each device.
+            unsafe { super::transform(plan(rank), direction, batch) }
+        })
+    }
+
+    /// The forward transforms of the digits on the devices that have some.
+    fn transform_digits(&self, batches: &[Batch<W>]) -> Result<(), Error> {
+        let with_digits = self.ranks.iter().zip(batches).filter(|(rank, _)| rank.key.words() > 1);
+        with_digits.into_iter().try_for_each(|(rank, batch)| {
+            // SAFETY: as in `transform`.
+            unsafe { super::transform(&rank.extended, Direction::Forward, batch) }
+        })
+    }
+
+    /// The digits that a device has: first, step, count.
+    fn digits_of(&self, rank: usize) -> (usize, usize, usize) {
+        let (digits, count) = (self.basis.digits(), self.cluster.ranks());
+        match self.partition {
+            Partition::Ring => (rank, count, (digits + count - 1 - rank) / count),
+            Partition::Segments | Partition::Limbs => (0, 1, digits),
+        }
+    }
+
+    /// Words of the rows that conversions work on.
+    fn width(&self) -> usize {
+        self.columns[0].words() / self.basis.limbs()
+    }
+
+    fn raise(&self, to: &[Batch<W>]) -> Result<(), Error> {
+        let (limbs, digits) = (self.basis.limbs(), self.basis.digits());
+        for (number_of_rank, rank) in self.ranks.iter().enumerate() {
+            let (first, step, count) = self.digits_of(number_of_rank);
+            let [inverses, factors] = &rank.up;
+            let arguments = vec![
+                self.columns[number_of_rank].pointer(),
+                to[number_of_rank].pointer(),
+                inverses.pointer(),
+                factors.pointer(),
+                rank.node.constants_from(0),
+                number(limbs),
+                number(self.basis.extended()),
+                number(self.width()),
+                number(digits),
+                number(first),
+                number(step),
+            ];
+            let shared = limbs.div_ceil(digits) * super::THREADS * size_of::<W>();
+            // SAFETY: the arguments are those of `mod_up`, and the batches have so many columns, limbs and digits.
+            unsafe { rank.node.launch(&rank.node.mod_up, self.width(), [1, count], shared, arguments) }?;
+        }
+        Ok(())
+    }
+
+    fn multiply(&self, from: &[Batch<W>], to: &[Batch<W>]) -> Result<(), Error> {
+        let by_columns = self.partition == Partition::Segments;
+        let length = if by_columns { self.width() } else { self.basis.n() };
+        for (number_of_rank, rank) in self.ranks.iter().enumerate() {
+            let (_, _, digits) = self.digits_of(number_of_rank);
+            let rows = to[number_of_rank].words() / (2 * length);
+            let first = match self.partition {
+                Partition::Limbs => share(self.basis.extended(), self.cluster.ranks(), number_of_rank).start,
+                Partition::Segments | Partition::Ring => 0,
+            };
+            let arguments = vec![
+                from[number_of_rank].pointer(),
+                rank.key.pointer(),
+                to[number_of_rank].pointer(),
+                rank.node.constants_from(first),
+                number(rows),
+                number(length),
+                number(digits),
+            ];
+            // SAFETY: the arguments are those of `inner_product`, and the batches have so many rows and digits.
+            unsafe { rank.node.launch(&rank.node.inner_product, length, [rows, 2], 0, arguments) }?;
+        }
+        Ok(())
+    }
+
+    fn lower(&self, from: &[Batch<W>]) -> Result<(), Error> {
+        let (limbs, extended) = (self.basis.limbs(), self.basis.extended());
+        for (number_of_rank, rank) in self.ranks.iter().enumerate() {
+            let [inverses, factors, quotients] = &rank.down;
+            let arguments = vec![
+                from[number_of_rank].pointer(),
+                self.lowered[number_of_rank].pointer(),
+                inverses.pointer(),
+                factors.pointer(),
+                quotients.pointer(),
+                rank.node.constants_from(0),
+                number(limbs),
+                number(extended),
+                number(self.width()),
+            ];
+            let shared = (extended - limbs) * super::THREADS * size_of::<W>();
+            // SAFETY: the arguments are those of `mod_down`, and the batches have so many columns and limbs.
+            unsafe { rank.node.launch(&rank.node.mod_down, self.width(), [1, 2], shared, arguments) }?;
+        }
+        Ok(())
+    }
+
+    /// The first half of Caramel's ring: every device's limbs to all devices.
+    fn share_limbs(&self) -> Result<(), Error> {
+        let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
+        let word_bytes = size_of::<W>();
+        let own: Vec<_> = (0..count)
+            .map(|rank| Transfer {
+                from: Place { rank, address: self.input[rank].address_of(0) },
+                to: Place {
+                    rank,
+                    address: self.columns[rank].address_of(share(limbs, count, rank).start * n),
+                },
+                bytes: self.input[rank].words() * word_bytes,
+            })
+            .collect();
+        // SAFETY: from one batch to another, in bounds.
+        unsafe { self.cluster.collective.exchange(&own) }?;
+        for root in 0..count {
+            let rows = share(limbs, count, root);
+            let addresses: Vec<_> =
+                self.columns.iter().map(|columns| columns.address_of(rows.start * n)).collect();
+            // SAFETY: so many rows of each device's batch.
+            unsafe { self.cluster.collective.broadcast(root, &addresses, rows.len() * n * word_bytes) }?;
+        }
+        Ok(())
+    }
+
+    /// The second half: sums of the devices' results, each limb on its own device.
+    fn aggregate(&self) -> Result<(), Error> {
+        let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
+        let mut own = Vec::new();
+        for root in 0..count {
+            let rows = share(limbs, count, root);
+            for half in 0..2 {
+                let start = (half * limbs + rows.start) * n;
+                let addresses: Vec<_> = self.lowered.iter().map(|part| part.address_of(start)).collect();
+                // SAFETY: so many rows of each device's batch.
+                unsafe { self.cluster.collective.sum(root, &addresses, rows.len() * n, W::BITS) }?;
+                own.push(Transfer {
+                    from: Place { rank: root, address: addresses[root] },
+                    to: Place { rank: root, address: self.output[root].address_of(half * rows.len() * n) },
+                    bytes: rows.len() * n * size_of::<W>(),
+                });
+            }
+        }
+        // SAFETY: from one batch to another, in bounds.
+        unsafe { self.cluster.collective.exchange(&own) }?;
+        for (number_of_rank, rank) in self.ranks.iter().enumerate() {
+            let rows = share(limbs, count, number_of_rank);
+            let arguments = vec![
+                self.output[number_of_rank].pointer(),
+                rank.node.constants_from(rows.start),
+                number(rows.len()),
+                number(n),
+                number(count),
+            ];
+            // SAFETY: the arguments are those of `settle`; the output has two polynomials of so many rows.
+            unsafe { rank.node.launch(&rank.node.settle, n, [2 * rows.len(), 1], 0, arguments) }?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Several devices at work on the same polynomials.
+//!
+//! A polynomial is a table: a row for each limb, a column for each coefficient or evaluation point. Transforms need whole rows,
+//! conversions between moduli whole columns, and products neither. HE-Booster therefore partitions the table three ways, by
+//! limbs, by columns and by segments of the rows, and moves it between the devices in between; see [`Partition`]. Caramel gives
+//! every device all limbs of some of the key's digits instead, so that the devices meet at the beginning and at the end only.
+//!
+//! [`Products`] multiplies a batch of polynomials, [`KeySwitch`] does one key switching. Both run on a [`Cluster`], of CUDA
+//! devices through NCCL or of any devices through the host's memory.
+
+mod basis;
+mod collective;
+mod key_switch;
+mod products;
+
+use std::ops::Range;
+use std::time::Instant;
+
+pub use basis::Basis;
+pub use key_switch::{KeySwitch, Partition};
+pub use products::Products;
+
+use basis::share;
+use collective::{Collective, Nccl, Place, Staged, Transfer};
+
+use crate::device::{Argument, Buffer, Kernel, Launch, Mode, Shape};
+use crate::field::Field;
+use crate::plan::store;
+use crate::recipe::{Barrett, Recipe, Strategy};
+use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
+
+/// Devices that work together.
+pub struct Cluster {
+    devices: Vec<Device>,
+    collective: Box<dyn Collective>,
+}
+
+impl Cluster {
+    /// The first `count` CUDA devices, joined by NCCL.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if a device or NCCL is missing; [`Error::Driver`].
+    pub fn nccl(count: usize) -> Result<Self, Error> {
+        let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
+        let collective = Box::new(Nccl::new(&devices)?);
+        Ok(Self { devices, collective })
+    }
+
+    /// Any devices, which hand data to each other through the host's memory. A device may be there several times.
+    pub fn staged(devices: &[Device]) -> Self {
+        let devices = devices.to_vec();
+        Self { collective: Box::new(Staged { devices: devices.clone() }), devices }
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    fn ranks(&self) -> usize {
+        self.devices.len()
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.devices.iter().try_for_each(Device::synchronize)
+    }
+
+    /// Whether tables of so many limbs and N can be divided: each device needs a limb and 128 columns.
+    fn check(&self, limbs: usize, n: usize) -> Result<(), Error> {
+        let ranks = self.ranks();
+        if !ranks.is_power_of_two() || ranks > limbs || n / ranks < THREADS {
+            return Err(Error::Unsupported {
+                what: format!("{limbs} limbs of {n} words on {ranks} devices"),
+                instead: format!("a power of two of devices, each with a limb and {THREADS} columns"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Moves polynomials from each device's limbs to each device's columns, or back. Device r has limbs [r limbs / R,
+    /// (r + 1) limbs / R), laid out [polynomial][own limbs][n], and columns [r n / R, (r + 1) n / R), laid out
+    /// [polynomial][limbs][n / R].
+    fn redistribute<W: Word>(
+        &self,
+        limbs: usize,
+        by_limbs: &[Batch<W>],
+        by_columns: &[Batch<W>],
+        to: By,
+        n: usize,
+    ) -> Result<(), Error> {
+        let (ranks, width) = (self.ranks(), n / self.ranks());
+        let mut transfers = Vec::new();
+        for (owner, rows) in by_limbs.iter().enumerate() {
+            let own = share(limbs, ranks, owner);
+            for polynomial in 0..rows.words() / (own.len() * n) {
+                for (number, limb) in own.clone().enumerate() {
+                    for (holder, columns) in by_columns.iter().enumerate() {
+                        let row = (polynomial * own.len() + number) * n + holder * width;
+                        let row = Place { rank: owner, address: rows.address_of(row) };
+                        let column = columns.address_of((polynomial * limbs + limb) * width);
+                        let column = Place { rank: holder, address: column };
+                        let (from, to) = match to {
+                            By::Columns => (row, column),
+                            By::Limbs => (column, row),
+                        };
+                        transfers.push(Transfer { from, to, bytes: width * size_of::<W>() });
+                    }
+                }
+            }
+        }
+        // SAFETY: every address lies inside its batch, sources and targets are different batches, and targets are disjoint.
+        unsafe { self.collective.exchange(&transfers) }
+    }
+
+    /// Writes words to a device.
+    fn upload<W: Word>(&self, rank: usize, to: &Batch<W>, start: usize, words: &[W]) -> Result<(), Error> {
+        assert!(start + words.len() <= to.words(), "the caller made the batch for this");
+        // SAFETY: in bounds, and whoever calls this has the only reference to the batch's owner.
+        unsafe { self.devices[rank].write(to.address_of(start), bytemuck::cast_slice(words)) }
+    }
+
+    /// The time of `work` on all devices, from the first launch to the end of the last kernel, in microseconds of the host's
+    /// clock: the median of several.
+    fn time(&self, mut work: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+        const SAMPLES: usize = 21;
+        work()?;
+        self.synchronize()?;
+        let mut samples = Vec::with_capacity(SAMPLES);
+        for _ in 0..SAMPLES {
+            let begin = Instant::now();
+            work()?;
+            self.synchronize()?;
+            samples.push(begin.elapsed().as_secs_f64() * 1e6);
+        }
+        samples.sort_by(f64::total_cmp);
+        Ok(samples[SAMPLES / 2])
+    }
+}
+
+/// How polynomials are divided among devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Limbs,
+    Columns,
+}
+
+/// Threads a block of the kernels of `cuda/key_switch.cu`.
+const THREADS: usize = 128;
+
+/// One device's kernels besides transforms, with the constants of its limbs.
+struct Node {
+    device: Device,
+    mod_up: Kernel,
+    mod_down: Kernel,
+    inner_product: Kernel,
+    settle: Kernel,
+    constants: Buffer,
+    bytes_of_limb: usize,
+}
+
+impl Node {
+    /// `shared_words` is the most words of shared memory that a thread needs.
+    fn new<W: Word>(device: &Device, moduli: &[Modulus<W>], shared_words: usize) -> Result<Self, Error> {
+        let field =
+            Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, moduli[0].n().ilog2())?);
+        let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus)).collect();
+        let module = device.compile("key_switch.cu", &source::key_switch(W::BITS))?;
+        let kernel = |name| module.kernel(name, (shared_words * THREADS * size_of::<W>()) as u32);
+        Ok(Self {
+            device: device.clone(),
+            mod_up: kernel("mod_up")?,
+            mod_down: kernel("mod_down")?,
+            inner_product: kernel("inner_product")?,
+            settle: kernel("settle")?,
+            bytes_of_limb: constants.len() / moduli.len() * size_of::<W>(),
+            constants: store(device, &constants)?,
+        })
+    }
+
+    /// The constants from a limb on.
+    fn constants_from(&self, limb: usize) -> Argument {
+        self.constants.pointer_at(limb * self.bytes_of_limb)
+    }
+
+    /// Launches a kernel over `columns` columns, with blocks y and z.
+    ///
+    /// # Safety
+    /// As [`Device::launch`].
+    unsafe fn launch(
+        &self,
+        kernel: &Kernel,
+        columns: usize,
+        [y, z]: [usize; 2],
+        shared_bytes: usize,
+        arguments: Vec<Argument>,
+    ) -> Result<(), Error> {
+        if y * z == 0 {
+            return Ok(());
+        }
+        let shape = Shape {
+            grid: [columns / THREADS, y, z].map(|blocks| blocks as u32),
+            threads: THREADS as u32,
+            shared: shared_bytes as u32,
+            mode: Mode::Ordered,
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.device.launch(&Launch { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() })
+        }
+    }
+}
+
+/// The fastest transforms for some limbs.
+fn plan<W: Word>(device: &Device, moduli: &[Modulus<W>]) -> Result<Plan<W>, Error> {
+    Plan::new(device, Strategy::Best, moduli)
+}
+
+/// Transforms a batch in place.
+///
+/// # Safety
+/// Nothing else may use the batch until the kernels launched here have ended.
+unsafe fn transform<W: Word>(plan: &Plan<W>, direction: Direction, batch: &Batch<W>) -> Result<(), Error> {
+    for launch in plan.transform_launches(direction, batch)? {
+        // SAFETY: the batch holds what the launches use.
+        unsafe { plan.device().launch(&launch) }?;
+    }
+    Ok(())
+}
+
+/// A number as a kernel's argument.
+fn number(value: usize) -> Argument {
+    // Counts of limbs, columns and digits.
+    (value as u32).into()
+}

@@ -1,0 +1,128 @@
+//! Several devices at work on the same polynomials, against the host models: emulated, and on GPUs where there are some.
+//!
+//! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
+
+use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
+use gpu_ref::{Device, Error, Modulus, Word, host};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+fn seed() -> u64 {
+    match std::env::var("GPU_REF_SEED") {
+        Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
+        Err(_) => rand::rng().random(),
+    }
+}
+
+/// An emulated device that all ranks share, so that its kernels are compiled once, or `None` with the reason on standard error.
+fn emulated() -> Option<Device> {
+    let skip = |reason: &Error| eprintln!("SKIPPED, nothing was tested: {reason}");
+    Device::emulated().inspect_err(skip).ok()
+}
+
+fn moduli<W: Word>(count: usize, bits: u32, n: usize) -> Vec<Modulus<W>> {
+    (0..count).map(|skip| Modulus::find(bits, n, skip).unwrap()).collect()
+}
+
+/// Rows of words below the moduli, over and over: first the largest ones, then random ones.
+fn rows<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W> {
+    let (n, limbs) = (moduli[0].n(), moduli.len());
+    (0..count * limbs)
+        .flat_map(|row| std::iter::repeat_n((row, moduli[row % limbs].q().widen()), n))
+        .map(|(row, q)| W::narrow(if row < limbs { q - 1 } else { rng.random_range(0..q) }))
+        .collect()
+}
+
+/// All partitions on clusters of so many devices.
+fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, basis: &Basis<W>) {
+    let seed = seed();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let polynomials = rows(&basis.moduli()[..basis.limbs()], 2, &mut rng);
+    let key = rows(basis.moduli(), 2 * basis.digits(), &mut rng);
+    let (extreme, random) = polynomials.split_at(basis.polynomial_words());
+    let model = |groups| [extreme, random].map(|polynomial| basis.model(polynomial, &key, groups));
+    let together = model(1);
+    for &ranks in sizes {
+        let apart = if ranks == 1 { together.clone() } else { model(ranks) };
+        for partition in Partition::ALL {
+            let mut switch = KeySwitch::new(cluster(ranks), basis.clone(), partition, &key).unwrap();
+            // The ring has as many groups as devices, the others one.
+            let (groups, want) = match partition {
+                Partition::Ring => (ranks, &apart),
+                Partition::Segments | Partition::Limbs => (1, &together),
+            };
+            assert_eq!(switch.groups(), groups);
+            for (polynomial, want) in [extreme, random].into_iter().zip(want) {
+                let got = switch.run(polynomial).unwrap();
+                assert!(got == *want, "{partition} on {ranks} devices, GPU_REF_SEED={seed}");
+            }
+        }
+    }
+}
+
+/// 5 limbs in 3 digits, which 2 and 4 devices share unevenly, and 3 special limbs.
+#[test]
+fn key_switching() {
+    let Some(device) = emulated() else { return };
+    let all = moduli::<u64>(8, 62, 1 << 10);
+    let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
+    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+}
+
+#[test]
+fn key_switching_in_short_words() {
+    let Some(device) = emulated() else { return };
+    let all = moduli::<u32>(6, 30, 1 << 10);
+    let basis = Basis::new(&all[..4], &all[4..], 4).unwrap();
+    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+}
+
+#[test]
+fn products_of_batches() {
+    let Some(device) = emulated() else { return };
+    let (moduli, seed) = (moduli::<u64>(5, 62, 1 << 10), seed());
+    let mut rng = StdRng::seed_from_u64(seed);
+    let (left, right) = (rows(&moduli, 3, &mut rng), rows(&moduli, 3, &mut rng));
+    let pairs = left.chunks(1 << 10).zip(right.chunks(1 << 10)).zip(moduli.iter().cycle());
+    let want: Vec<u64> = pairs.flat_map(|((x, y), modulus)| host::product(modulus, x, y)).collect();
+    for ranks in [1, 2, 4] {
+        let cluster = Cluster::staged(&vec![device.clone(); ranks]);
+        let mut products = Products::new(cluster, &moduli, 3).unwrap();
+        assert!(products.run(&left, &right).unwrap() == want, "{ranks} devices, GPU_REF_SEED={seed}");
+    }
+}
+
+/// What cannot be divided is refused, with what can.
+#[test]
+fn bad_divisions_are_refused() {
+    let Some(device) = emulated() else { return };
+    let cluster = |ranks| Cluster::staged(&vec![device.clone(); ranks]);
+    let all = moduli::<u64>(4, 62, 1 << 10);
+    let unsupported = |result: Result<(), Error>| matches!(result, Err(Error::Unsupported { .. }));
+    for ranks in [0, 3, 8] {
+        assert!(unsupported(Products::new(cluster(ranks), &all, 1).map(|_| ())), "{ranks}");
+    }
+    assert!(unsupported(Products::new(cluster(1), &all, 0).map(|_| ())));
+    let basis = Basis::new(&all[..3], &all[3..], 3).unwrap();
+    let short = KeySwitch::new(cluster(1), basis.clone(), Partition::Ring, &[0; 5]);
+    assert!(matches!(short.map(|_| ()), Err(Error::Length { got: 5, .. })));
+    let mut key = vec![0; basis.key_words()];
+    key[1 << 10] = u64::MAX;
+    let large = KeySwitch::new(cluster(1), basis, Partition::Ring, &key);
+    assert!(matches!(large.map(|_| ()), Err(Error::Range { index: 1024, .. })));
+    let mut products = Products::new(cluster(2), &all, 1).unwrap();
+    assert!(matches!(products.run(&[0; 7], &[0; 7]), Err(Error::Length { got: 7, .. })));
+}
+
+/// The same on as many GPUs as there are, through NCCL.
+#[test]
+fn on_gpus() {
+    if let Err(reason) = Cluster::nccl(1) {
+        eprintln!("SKIPPED, nothing was tested on GPUs: {reason}");
+        return;
+    }
+    let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::nccl(count).is_ok()).collect();
+    let all = moduli::<u64>(8, 62, 1 << 12);
+    let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
+    check_key_switch(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), &basis);
+}

@@ -1,0 +1,38 @@
+//! `rpu diff`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::run::{Format, json};
+use reports::run::{Comparison, RunReport};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What `rpu run --format json` printed for the first run, or - for standard input
+    #[arg(value_name = "A.json")]
+    a: PathBuf,
+    /// The same for the second run
+    #[arg(value_name = "B.json")]
+    b: PathBuf,
+    /// How to print the comparison
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let (name_a, a) = read(&args.a)?;
+    let (name_b, b) = read(&args.b)?;
+    let comparison = Comparison::new((&name_a, &a), (&name_b, &b))?;
+    let text = match args.format {
+        Format::Table => comparison.table(),
+        Format::Json => json(&comparison)?,
+    };
+    files::print(text.as_bytes())
+}
+
+/// The document of a run, with the file's name for people.
+fn read(path: &Path) -> Result<(String, RunReport), Failure> {
+    let (name, text) = files::read_text(path)?;
+    let report = RunReport::parse(&name, &text)?;
+    Ok((name, report))
+}
