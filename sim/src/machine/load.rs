@@ -109,7 +109,10 @@ const MACHINES: &[(&str, &str)] = &[
 ];
 
 /// Technology files that every binary carries.
-const TECHNOLOGIES: &[(&str, &str)] = &[("gf12", include_str!("../../../configs/tech/gf12.toml"))];
+const TECHNOLOGIES: &[(&str, &str)] = &[
+    ("gf12", include_str!("../../../configs/tech/gf12.toml")),
+    ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml")),
+];
 
 impl MachineFile {
     /// The names of the built-in machines.
