@@ -11,6 +11,7 @@
 
 #define EMULATED 1
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,9 @@ constexpr size_t STACK_BYTES = 64 * 1024;
 enum class State { Ready, AtBarrier, Done };
 
 struct Fiber {
-    ucontext_t context;
+    ucontext_t begin;  // where it starts; later switches go through `context`
+    jmp_buf context;
+    bool begun;
     State state;
     dim3 thread, block;
     unsigned char* shared;
@@ -66,7 +69,7 @@ struct Launch {
     Pool<Fiber> fibers;
     Pool<Stack> stacks;
     Pool<ulonglong2> shared;
-    ucontext_t scheduler;
+    jmp_buf scheduler;
     Fiber* running = nullptr;
     void (*body)(void*) = nullptr;
     void* argument = nullptr;
@@ -74,24 +77,29 @@ struct Launch {
     void suspend(State state) {
         Fiber* self = running;
         self->state = state;
-        swapcontext(&self->context, &scheduler);
+        // Unlike swapcontext, these make no system call.
+        if (!_setjmp(self->context)) _longjmp(scheduler, 1);
     }
     void resume(Fiber& fiber) {
         running = &fiber;
         threadIdx = fiber.thread;
         blockIdx = fiber.block;
-        swapcontext(&scheduler, &fiber.context);
+        if (_setjmp(scheduler)) return;
+        if (fiber.begun) _longjmp(fiber.context, 1);
+        fiber.begun = true;
+        setcontext(&fiber.begin);
     }
     void start(Fiber& fiber, Stack& stack, dim3 block, unsigned thread, void* shared) {
         fiber.block = block;
         fiber.thread = dim3{thread, 0, 0};
         fiber.shared = static_cast<unsigned char*>(shared);
         fiber.state = State::Ready;
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = stack.bytes;
-        fiber.context.uc_stack.ss_size = STACK_BYTES;
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, entry, 0);
+        fiber.begun = false;
+        getcontext(&fiber.begin);
+        fiber.begin.uc_stack.ss_sp = stack.bytes;
+        fiber.begin.uc_stack.ss_size = STACK_BYTES;
+        fiber.begin.uc_link = nullptr;
+        makecontext(&fiber.begin, entry, 0);
     }
     static void entry();
 };

@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{OsString, c_int, c_uint, c_void};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -32,32 +33,96 @@ impl Compiler {
         format!("emulated ({})", self.version)
     }
 
-    /// Compiles in a fresh directory, which goes away again: a loaded library needs its file no longer.
+    /// Compiles, or loads what an earlier run has compiled from the same text: see [`cache`].
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Library, Error> {
         let fail = |log: String| Error::Compile { name: name.to_owned(), log };
+        let text = format!("{HEADER}\n{source}");
+        let file = format!("{}.so", self.fingerprint(&text));
+        let cached = cache::folder().map(|folder| folder.join(file));
+        if let Some(path) = cached.as_deref().filter(|path| path.exists())
+            && let Ok(library) = load(path)
+        {
+            cache::touch(path);
+            return Ok(Library { library, name: name.to_owned() });
+        }
+
+        // A loaded library needs its file no longer, so without a cache nothing is left behind.
         let directory = tempfile::tempdir().map_err(|e| fail(e.to_string()))?;
-        let (text, library) = (directory.path().join("kernel.cpp"), directory.path().join("kernel.so"));
-        std::fs::write(&text, format!("{HEADER}\n{source}")).map_err(|e| fail(e.to_string()))?;
+        let (cpp, so) = (directory.path().join("kernel.cpp"), directory.path().join("kernel.so"));
+        std::fs::write(&cpp, text).map_err(|e| fail(e.to_string()))?;
         let output = Command::new(&self.command)
-            // Without -ffp-contract=off the compiler may fuse multiplications and additions where the kernel does not.
-            .args([
-                "-std=gnu++20",
-                "-O1",
-                "-fPIC",
-                "-shared",
-                "-ffp-contract=off",
-                "-Wno-unknown-pragmas",
-                "-o",
-            ])
-            .args([&library, &text])
+            .args(OPTIONS)
+            .arg("-o")
+            .args([&so, &cpp])
             .output()
             .map_err(|e| fail(e.to_string()))?;
         if !output.status.success() {
             return Err(fail(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
-        // SAFETY: the library was made right here from this crate's kernels; it has no initialisers to speak of.
-        let library = unsafe { libloading::Library::new(&library) }.map_err(|e| fail(e.to_string()))?;
+        let library = load(&so).map_err(|e| fail(e.to_string()))?;
+        if let Some(path) = &cached {
+            cache::keep(&so, path);
+        }
         Ok(Library { library, name: name.to_owned() })
+    }
+
+    /// Of everything that a compiled library depends on.
+    fn fingerprint(&self, text: &str) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let command = self.command.as_encoded_bytes();
+        for part in [command, self.version.as_bytes(), OPTIONS.join(" ").as_bytes(), text.as_bytes()] {
+            hasher.update(&part.len().to_le_bytes()).update(part);
+        }
+        hasher.finalize()
+    }
+}
+
+/// -Og: compiling takes longer than running. Without -ffp-contract=off the compiler may fuse multiplications and additions
+/// where the kernel does not.
+const OPTIONS: [&str; 6] =
+    ["-std=gnu++20", "-Og", "-fPIC", "-shared", "-ffp-contract=off", "-Wno-unknown-pragmas"];
+
+fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: the library was made by this crate from its own kernels; it has no initialisers to speak of.
+    unsafe { libloading::Library::new(path) }
+}
+
+/// Compiled libraries in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`, named by what they were made from: a compilation takes
+/// longer than most uses. Failures to keep one are not errors.
+mod cache {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::time::{Duration, SystemTime};
+
+    /// A library that was not used for so long is deleted when another one comes.
+    const LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
+
+    /// `None` where there is no home directory.
+    pub(super) fn folder() -> Option<PathBuf> {
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+        Some(base.join("gpu-ref"))
+    }
+
+    /// Notes that a library was used.
+    pub(super) fn touch(path: &Path) {
+        let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
+    }
+
+    /// Copies a library to its place, all at once, since others may look for it at the same time.
+    pub(super) fn keep(library: &Path, path: &Path) {
+        let Some(folder) = path.parent() else { return };
+        let _ = fs::create_dir_all(folder);
+        let Ok(place) = tempfile::NamedTempFile::new_in(folder) else { return };
+        if fs::copy(library, place.path()).is_ok() {
+            let _ = place.persist(path);
+        }
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
+            if matches!(age, Ok(Ok(age)) if age > LIFETIME) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

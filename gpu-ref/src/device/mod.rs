@@ -13,11 +13,14 @@ use crate::Error;
 
 pub(crate) use cuda::Graph;
 
+/// A module by the first who wants it.
+type Slot = Arc<Mutex<Option<Module>>>;
+
 /// A place to run kernels. Cloning is cheap and gives the same device.
 #[derive(Clone)]
 pub struct Device {
     backend: Arc<Backend>,
-    modules: Arc<Mutex<HashMap<String, Module>>>,
+    modules: Arc<Mutex<HashMap<String, Slot>>>,
 }
 
 enum Backend {
@@ -35,7 +38,8 @@ impl Device {
     }
 
     /// The CPU: kernels are compiled by `$CXX`, or `g++`, and run with one fiber a thread. Bit for bit what a GPU computes, and
-    /// slow: milliseconds where a GPU takes microseconds.
+    /// slow: milliseconds where a GPU takes microseconds. Compiled kernels are kept in `$XDG_CACHE_HOME/gpu-ref` or
+    /// `~/.cache/gpu-ref`, for the next time.
     ///
     /// # Errors
     /// [`Error::NoCompiler`] if the compiler does not start.
@@ -60,14 +64,18 @@ impl Device {
 
     /// Compiles `source`, or returns what was compiled from the same text before. `name` is for messages.
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Module, Error> {
-        if let Some(module) = self.modules.lock().expect("no panic while held").get(source) {
+        let slot =
+            self.modules.lock().expect("no panic while held").entry(source.to_owned()).or_default().clone();
+        // Whoever else wants the same module waits; other modules compile meanwhile.
+        let mut slot = slot.lock().expect("no panic while held");
+        if let Some(module) = &*slot {
             return Ok(module.clone());
         }
         let module = match &*self.backend {
             Backend::Cuda(cuda) => Module::Cuda(cuda.compile(name, source)?),
             Backend::Emulated(compiler) => Module::Emulated(Arc::new(compiler.compile(name, source)?)),
         };
-        self.modules.lock().expect("no panic while held").insert(source.to_owned(), module.clone());
+        *slot = Some(module.clone());
         Ok(module)
     }
 
