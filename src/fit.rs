@@ -18,7 +18,10 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let claims = match &args.claims {
         None => Claims::parse("built-in gf12.claims", fit::GF12)?,
-        Some(path) => Claims::parse(&path.display().to_string(), &files::read_text(path)?)?,
+        Some(path) => {
+            let (name, text) = files::read_text(path)?;
+            Claims::parse(&name, &text)?
+        }
     };
     let fitted = fit::paper_events().and_then(|events| fit::fit(&claims, &events))?;
     files::write(&args.output, fitted.file().as_bytes())

@@ -63,7 +63,7 @@ impl Measurements {
         for (code, bits) in CODES {
             for n in SIZES {
                 let error = |reason| Error::Cpu { bits, n, reason };
-                let mut time = |threads| transform_us(code, bits, n, threads).map_err(error);
+                let time = |threads| transform_us(code, bits, n, threads).map_err(error);
                 for &threads in &counts {
                     let (detail, us) = time(threads)?;
                     timings.push(Timing { code: detail, bits, n, threads, us });

@@ -62,7 +62,7 @@ fn write_stream(f: &mut String, stream: &StreamReport, buffers: u32) -> fmt::Res
         ("off-chip memory", Bottleneck::Hbm, stream.hbm_utilisation),
     ] {
         let bottleneck = if stream.bottleneck == which { "  the bottleneck" } else { "" };
-        writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share), share * 100.0)?;
+        writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
     }
     if stream.vdm_words_needed > stream.vdm_words {
         let mib = |words: u64| words as f64 / f64::from(1 << 16);
