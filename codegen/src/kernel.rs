@@ -44,6 +44,10 @@ pub enum PlanChoice {
     /// The classical constant-geometry pair, as in the paper: Korn-Lambiotte forward, Pease
     /// inverse, in rectangles, scheduled greedily without regard to the SRAMs.
     Classical,
+    /// The forward transform of the classical pair and its inverse as the paper's numbers tell of
+    /// its program: larger rectangles, and a scheduler that knows less. Meant for the machine
+    /// `rpu-128x128-paper`.
+    Paper,
     /// The classical pair in textbook order, with no knowledge of the machine.
     Unoptimised,
     /// A recipe, for instance from a file that a search wrote.
@@ -209,9 +213,9 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
 
 fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
     let log_n = request.n.trailing_zeros();
-    let classical = |tuning| {
-        // Rectangles of four stages, or the whole transform where the registers hold it.
-        let depth = if log_n <= 14 { 5 } else { 4 };
+    // Rectangles of so many stages, or the whole transform where 32 registers hold it.
+    let classical = |depth, tuning| {
+        let depth = if log_n <= 14 { 5 } else { depth };
         let forward = Plan::korn_lambiotte(log_n, depth);
         let plans = algorithms(request.function).iter().map(|algorithms| match algorithms[0] {
             Algorithm::Forward => forward.clone(),
@@ -220,8 +224,9 @@ fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
         Recipe { tuning, plans: plans.collect() }
     };
     Ok(match &request.plan {
-        PlanChoice::Classical => classical(Tuning::spiral()),
-        PlanChoice::Unoptimised => classical(Tuning::textbook()),
+        PlanChoice::Classical => classical(4, Tuning::spiral()),
+        PlanChoice::Paper => classical(5, Tuning::paper()),
+        PlanChoice::Unoptimised => classical(4, Tuning::textbook()),
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
         PlanChoice::Best => match library::lookup(request, machine) {
             Some(recipe) => recipe,

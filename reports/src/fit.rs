@@ -27,17 +27,17 @@ use thiserror::Error;
 pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
 
 /// The area constants in the order of a technology file, with what they are.
-const AREA: [(&str, &str); 10] = [
+const AREA: [(&str, &str); 13] = [
     (
         "sram_macro_um2",
         "A single-port SRAM macro of 128-bit words: its part that does not depend on the size",
     ),
     ("sram_um2_per_byte", "Each byte of such a macro"),
     ("law_mm2", "A LAW engine"),
-    (
-        "vdm_bank_level_mm2",
-        "A VDM bank beyond its macro, for each level of the network that reaches log2(banks) levels",
-    ),
+    ("vdm_bank_mm2_to_32", "Each of the first 32 VDM banks beyond its macro"),
+    ("vdm_bank_mm2_to_64", "Each VDM bank from the 33rd to the 64th"),
+    ("vdm_bank_mm2_to_128", "Each VDM bank from the 65th to the 128th"),
+    ("vdm_bank_mm2_beyond_128", "Each VDM bank from the 129th on"),
     ("vbar_mm2", "The vector crossbar at 128 HPLEs and 128 banks"),
     ("vbar_growth_with_hples", "Its growth where HPLEs double"),
     ("vbar_growth_with_banks", "Its growth where banks double"),
@@ -337,8 +337,8 @@ impl Claims {
     }
 }
 
-/// The events of the program that the printed energy is for: the 64K transform by the classical
-/// plan on the (128, 128) design.
+/// The events of the program that the printed energy is for: the 64K transform as the paper's
+/// program on its machine.
 ///
 /// # Errors
 /// Where it cannot be generated.
@@ -349,10 +349,10 @@ pub fn paper_events() -> Result<Events, FitError> {
         n: 1 << 16,
         modulus: ModulusSpec::Bits(128),
         root: None,
-        plan: PlanChoice::Classical,
+        plan: PlanChoice::Paper,
     };
     let request = spec.request().map_err(|error| failed(error.to_string()))?;
-    let program = crate::sweep::generate(&request, &Machine::rpu_128x128()).map_err(failed)?;
+    let program = crate::sweep::generate(&request, &Machine::rpu_128x128_paper()).map_err(failed)?;
     Ok(Events::of(&program))
 }
 

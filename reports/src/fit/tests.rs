@@ -44,20 +44,21 @@ fn the_fit_meets_what_it_is_fitted_to() {
     for residual in fitted.residuals.iter().filter(|residual| residual.fitted) {
         assert!(residual.agrees(), "{residual:?}");
     }
-    // Of the predictions one is missed: what the text of `conflicts` is about.
+    // Of the predictions one is missed: see `c11_needs_deep_macros_that_no_line_gives`.
     let missed: Vec<_> = fitted.residuals.iter().filter(|residual| !residual.agrees()).collect();
     assert_eq!(missed.len(), 1, "{missed:?}");
-    assert_eq!(missed[0].quantity, "total of (128, 64) over (128, 32)");
+    assert_eq!(missed[0].quantity, "vrf of (8, 128) over (4, 128)");
 }
 
 #[test]
 fn constants_come_back_from_the_areas_that_they_give() {
     let designs = Designs::default();
     let mut claims = gf12();
-    let truth = AreaConstants { law_mm2: 0.03, vdm_bank_level_mm2: 0.002, sbar_mm2: 1.7, ..gf12_area() };
+    let truth = AreaConstants { law_mm2: 0.03, vdm_bank_mm2_to_128: 0.002, sbar_mm2: 1.7, ..gf12_area() };
     claims.area.retain(|claim| claim.fit);
     for claim in &mut claims.area {
         claim.value = Some(claim.ours(&designs, &truth));
+        claim.between = None;
     }
     for start in [0.001, 0.1, 10.0] {
         claims.fit.values_mut().for_each(|value| *value = start);
@@ -95,7 +96,7 @@ fn errors_say_what_would_be_right() {
     }
     let mut few = gf12();
     few.area.truncate(2);
-    assert!(error(&few).starts_with("3 constants cannot be fitted to 2 claims"), "{}", error(&few));
+    assert!(error(&few).starts_with("5 constants cannot be fitted to 2 claims"), "{}", error(&few));
     let unknown = Claims::parse("c.toml", &GF12.replacen("node_nm", "node", 1)).unwrap_err();
     assert_eq!(unknown.position(), Some((4, 1)), "{unknown}");
 }
@@ -107,7 +108,15 @@ mod conflicts {
 
     /// Areas of machines whose bank networks and crossbars take nothing: with C6 a lower bound.
     fn bare(hples: u32, banks: u32) -> f64 {
-        let bare = AreaConstants { vdm_bank_level_mm2: 0.0, vbar_mm2: 0.0, sbar_mm2: 0.0, ..gf12_area() };
+        let bare = AreaConstants {
+            vdm_bank_mm2_to_32: 0.0,
+            vdm_bank_mm2_to_64: 0.0,
+            vdm_bank_mm2_to_128: 0.0,
+            vdm_bank_mm2_beyond_128: 0.0,
+            vbar_mm2: 0.0,
+            sbar_mm2: 0.0,
+            ..gf12_area()
+        };
         Designs::default().area(&bare, [hples, banks]).total()
     }
 

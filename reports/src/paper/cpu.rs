@@ -81,20 +81,20 @@ impl Measurements {
             "n",
             "threads",
             "cpu_us_measured_here",
-            "rpu_kl_us_simulated",
+            "rpu_paper_us_simulated",
             "rpu_best_us_simulated",
-            "measured_over_simulated_kl",
+            "measured_over_simulated_paper",
             "measured_over_simulated_best",
         ];
         let row = |timing: &Timing| {
-            let [kl, best] = Code::BOTH.map(|code| evaluation.size(code, timing.n).timing.time_us);
+            let [paper, best] = Code::BOTH.map(|code| evaluation.size(code, timing.n).timing.time_us);
             let counts = [
                 timing.code.clone(),
                 timing.bits.to_string(),
                 timing.n.to_string(),
                 timing.threads.to_string(),
             ];
-            let times = [timing.us, kl, best, timing.us / kl, timing.us / best].map(cell);
+            let times = [timing.us, paper, best, timing.us / paper, timing.us / best].map(cell);
             counts.into_iter().chain(times).collect()
         };
         Table { header, rows: self.timings.iter().map(row).collect() }

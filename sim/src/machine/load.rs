@@ -104,6 +104,7 @@ pub struct MachineFile;
 const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128", include_str!("../../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../../configs/machines/rpu-128x128-gs.toml")),
+    ("rpu-128x128-paper", include_str!("../../../configs/machines/rpu-128x128-paper.toml")),
     ("rpu-128x128-shared-reads", include_str!("../../../configs/machines/rpu-128x128-shared-reads.toml")),
     ("rpu-128x128-xor", include_str!("../../../configs/machines/rpu-128x128-xor.toml")),
 ];
