@@ -104,9 +104,9 @@ impl Tuning {
             srams: SramCare::Operands,
             constants_ahead: 4,
             candidates: 6,
-            patience: 2,
-            early: 8,
-            reserve: 14,
+            patience: 5,
+            early: 12,
+            reserve: 16,
             copies: 1,
             margin: Margin { load_store: 6, shuffle: 5, compute: 1, initiation_interval: 0 },
             ..Self::default()

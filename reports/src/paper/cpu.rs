@@ -110,7 +110,8 @@ impl Measurements {
             }
         }
         let series = kinds.into_iter().map(|(code, threads)| {
-            let of = |n| self.timings.iter().find(|t| (t.code.as_str(), t.threads, t.n) == (code, threads, n));
+            let of =
+                |n| self.timings.iter().find(|t| (t.code.as_str(), t.threads, t.n) == (code, threads, n));
             let ratio = |n| of(n).map(|t| t.us / evaluation.size(Code::Paper, n).timing.time_us);
             let plural = if threads == 1 { "thread" } else { "threads" };
             Bar {

@@ -17,7 +17,7 @@ pub(super) const BANKS: [u32; 4] = [32, 64, 128, 256];
 /// The ring sizes that the paper looks at.
 pub(super) const SIZES: [u32; 7] = [1024, 2048, 4096, 8192, 16384, 32768, 65536];
 /// The latencies of the multiplier in Fig. 8, in cycles.
-pub(super) const MULTIPLIER_LATENCIES: [u32; 6] = [3, 7, 11, 15, 19, 23];
+pub(super) const MULTIPLIER_LATENCIES: [u32; 7] = [3, 7, 9, 11, 15, 19, 23];
 /// The initiation intervals of the multiplier in Fig. 8, in cycles.
 pub(super) const INTERVALS: [u32; 5] = [1, 2, 3, 4, 5];
 /// The latencies of the shuffle crossbar in Fig. 9, in cycles.
@@ -173,6 +173,11 @@ impl Evaluation {
             Code::Unoptimised => find(&self.unoptimised, |run| run.design() == (hples, 128)),
             Code::Paper | Code::Best => self.design(code, hples, 128),
         }
+    }
+
+    /// The latency of the multiplier in the machine of such a program, in cycles.
+    pub(super) fn multiplier_latency(&self, code: Code) -> u32 {
+        self.design(code, 128, 128).report.machine.hple.multiplier_latency_cycles
     }
 
     /// The 64K transform where the multiplier has another latency and initiation interval.
