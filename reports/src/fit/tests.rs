@@ -44,7 +44,7 @@ fn the_fit_meets_what_it_is_fitted_to() {
     for residual in fitted.residuals.iter().filter(|residual| residual.fitted) {
         assert!(residual.agrees(), "{residual:?}");
     }
-    // Of the predictions one is missed: see `c11_needs_deep_macros_that_no_line_gives`.
+    // Of the predictions one is missed: the line through the two printed macros makes deep ones too large.
     let missed: Vec<_> = fitted.residuals.iter().filter(|residual| !residual.agrees()).collect();
     assert_eq!(missed.len(), 1, "{missed:?}");
     assert_eq!(missed[0].quantity, "vrf of (8, 128) over (4, 128)");
@@ -121,7 +121,7 @@ mod conflicts {
     }
 
     /// C5 leaves 4.1 mm2 of (128, 128) for networks and crossbars together. A cost in proportion to
-    /// the banks, even all of it, gives (4, 256) at most 2.35 times the area of (4, 32): C7 has
+    /// the banks, even all of it, gives (4, 256) at most 2.40 times the area of (4, 32): C7 has
     /// 2.5. It takes a cost that grows faster than the banks.
     #[test]
     fn c7_needs_more_than_a_cost_per_bank() {
@@ -129,11 +129,11 @@ mod conflicts {
         assert!((left - 4.11).abs() < 0.01, "{left}");
         let with = |banks: u32| bare(4, banks) + left / 128.0 * f64::from(banks);
         let ratio = with(256) / with(32);
-        assert!((2.30..2.35).contains(&ratio), "{ratio}");
+        assert!((2.39..2.40).contains(&ratio), "{ratio}");
     }
 
-    /// If two doublings up to 128 banks add 10% or more each (C10), the design of 20.5 mm2 (C5) has at
-    /// most 16.94 mm2 at 32 banks. The first 32 banks then cost less than half of what each of the
+    /// Why there is a constant for each range of banks. If two doublings up to 128 banks add 10% or more
+    /// each (C10), the design of 20.5 mm2 (C5) has at most 16.94 mm2 at 32 banks. The first 32 banks then cost less than half of what each of the
     /// next 32 does, and these more than each of the next 64: no cost that only grows, or only
     /// shrinks, with the banks does that.
     #[test]
@@ -160,7 +160,7 @@ mod conflicts {
     }
 
     /// What C7 and C8 leave for the crossbars: with C7 met, C8 is met better the smaller the vector
-    /// crossbar is, and never quite.
+    /// crossbar is.
     #[test]
     fn c7_and_c8_pull_at_the_vector_crossbar() {
         let c8 = |vbar_mm2: f64| {
@@ -173,6 +173,6 @@ mod conflicts {
             fitted.residuals.iter().find(|residual| residual.id == "C8").unwrap().ours
         };
         let [none, half, one] = [0.0, 0.5, 1.0].map(c8);
-        assert!(1.22 < none && none < half && half < one, "{none} {half} {one}");
+        assert!(1.2 < none && none < half && half < one, "{none} {half} {one}");
     }
 }
