@@ -31,7 +31,7 @@ pub(crate) struct Args {
     seed: Option<u64>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// How the simulated programs compute: best, kl, pease, unoptimised, or a plan's TOML file
+    /// How the simulated programs compute: best, kl, pease, paper, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "kl")]
     plan: String,
 }

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     root: Vec<u128>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// How to compute it: best, kl, pease, unoptimised, or a plan's TOML file
+    /// How to compute it: best, kl, pease, paper, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "best")]
     plan: String,
     /// Say how it is computed, on standard error

@@ -13,6 +13,7 @@ mod disassemble;
 mod explain;
 mod failure;
 mod files;
+mod fit;
 mod generate;
 mod isa;
 mod library;
@@ -59,6 +60,8 @@ enum Command {
     Reproduce(reproduce::Args),
     /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
     Crosscheck(crosscheck::Args),
+    /// Fit the constants of a technology to printed areas and energies
+    Fit(fit::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),
     /// Print the instruction set
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Plot(args) => plot::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Crosscheck(args) => crosscheck::main(&args),
+        Command::Fit(args) => fit::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Isa => isa::main(),
         Command::Completions(args) => completions::main(&args),

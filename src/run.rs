@@ -38,6 +38,10 @@ pub(crate) struct Args {
     /// Do not simulate timing
     #[arg(long)]
     functional_only: bool,
+    /// Simulate so many runs one after the other, each on its own data, say the towers of a polynomial:
+    /// off-chip transfers of one overlap with the computing of others, as `hbm` in the machine says
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "functional_only")]
+    stream: Option<u32>,
     /// Write a trace of the pipelines: kanata=FILE for Konata, perfetto=FILE for Perfetto's page,
     /// ascii=FILE as text; FILE may be -
     #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
@@ -126,7 +130,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         (_, true) => Mode::FunctionalOnly,
         _ => Mode::Full,
     };
-    let options = Options { mode, check: args.check, seed: args.seed, inputs };
+    let stream = args.stream.map(|runs| runs as usize);
+    let options = Options { mode, check: args.check, seed: args.seed, inputs, stream };
     let outcome = run(&program, &machine, &options).map_err(|error| failure(&error, &args.inputs))?;
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {

@@ -93,6 +93,10 @@ pub enum PlanChoice {
     /// lowest one, where the inverse starts. The other way round both would take a digit reversal
     /// before and after.
     Classical,
+    /// The forward transform of the classical pair and its inverse as the paper's numbers tell of
+    /// its program: larger rectangles, and a scheduler that knows less. Meant for the machine
+    /// `rpu-128x128-paper`.
+    Paper,
     /// The classical pair in textbook order, with no knowledge of the machine.
     Unoptimised,
     /// A recipe, for instance from a file that a search wrote.
@@ -338,9 +342,9 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
 
 fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
     let log_n = batch.n.trailing_zeros();
-    let classical = |tuning| {
-        // Rectangles of four stages, or the whole transform where the registers hold it.
-        let depth = if log_n <= 14 { 5 } else { 4 };
+    // Rectangles of so many stages, or the whole transform where 32 registers hold it.
+    let classical = |depth, tuning| {
+        let depth = if log_n <= 14 { 5 } else { depth };
         let forward = Plan::korn_lambiotte(log_n, depth);
         let plans = algorithms(batch.function).iter().map(|algorithms| match algorithms[0] {
             Algorithm::Forward => forward.clone(),
@@ -349,8 +353,9 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
         Recipe { tuning, order: Order::ByStep, stagger: None, plans: plans.collect() }
     };
     Ok(match &batch.plan {
-        PlanChoice::Classical => classical(Tuning::spiral()),
-        PlanChoice::Unoptimised => classical(Tuning::textbook()),
+        PlanChoice::Classical => classical(4, Tuning::spiral()),
+        PlanChoice::Paper => classical(5, Tuning::paper()),
+        PlanChoice::Unoptimised => classical(4, Tuning::textbook()),
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
         PlanChoice::Best => match library::lookup(batch, machine) {
             Some(recipe) => recipe,

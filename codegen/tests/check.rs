@@ -45,7 +45,7 @@ fn classical_kernels_of_every_size_are_proved() {
         machine.isa.gs_butterfly = gs_butterfly;
         for n in (10..=16).map(|log_n| 1 << log_n) {
             for function in [Function::Ntt, Function::Intt] {
-                for plan in [PlanChoice::Classical, PlanChoice::Unoptimised] {
+                for plan in [PlanChoice::Classical, PlanChoice::Paper, PlanChoice::Unoptimised] {
                     let case = format!("{function}{n} {plan:?}");
                     let kernel = generate(&request(function, n, plan), &machine).unwrap();
                     prove(&kernel.code, &kernel.program, &case);

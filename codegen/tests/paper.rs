@@ -55,6 +55,19 @@ fn the_classical_program_has_the_papers_instructions_and_sensitivity() {
 }
 
 #[test]
+fn the_papers_program_on_its_machine_takes_the_papers_cycles() {
+    let machine = Machine::rpu_128x128_paper();
+    for (n, paper) in [(1024, 309), (16384, 2511), (65536, 11305)] {
+        let found = cycles(n, PlanChoice::Paper, &machine);
+        assert!(near(found, paper, 5), "n = {n}: {found} cycles, the paper has {paper}");
+    }
+    let mut wide = machine;
+    wide.hple.count = 256;
+    let found = cycles(65536, PlanChoice::Paper, &wide);
+    assert!(near(found, 9746, 5), "256 HPLEs: {found} cycles, the paper has 9746");
+}
+
+#[test]
 fn optimised_programs_beat_unoptimised_ones_as_in_the_paper() {
     let ratios: Vec<f64> = [4, 8, 16, 32, 64, 128, 256]
         .into_par_iter()

@@ -62,10 +62,11 @@ impl KernelSpec {
 }
 
 /// The plans that have a name, with what they are.
-pub const PLANS: [(&str, &str); 4] = [
+pub const PLANS: [(&str, &str); 5] = [
     ("best", "the fastest known for the machine"),
     ("kl", "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte and Pease"),
     ("pease", "the same pair under the name of its inverse transform"),
+    ("paper", "the same pair as `rpu reproduce` takes it for the paper's program, for `rpu-128x128-paper`"),
     ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
 ];
 
@@ -77,6 +78,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
     match name {
         "best" => return Ok(PlanChoice::Best),
         "kl" | "pease" => return Ok(PlanChoice::Classical),
+        "paper" => return Ok(PlanChoice::Paper),
         "unoptimised" => return Ok(PlanChoice::Unoptimised),
         _ => {}
     }

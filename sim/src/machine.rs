@@ -256,6 +256,12 @@ impl Machine {
         MachineFile::built_in("rpu-128x128", &[]).expect("the built-in machine file is tested")
     }
 
+    /// The same design in the reading under which the paper's program comes closest to its printed
+    /// numbers: `configs/machines/rpu-128x128-paper.toml`.
+    pub fn rpu_128x128_paper() -> Self {
+        MachineFile::built_in("rpu-128x128-paper", &[]).expect("the built-in machine file is tested")
+    }
+
     /// Words of the VDM.
     pub const fn vdm_words(&self) -> u32 {
         self.vdm.size_mib << 16

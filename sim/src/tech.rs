@@ -40,9 +40,14 @@ pub struct AreaConstants {
     pub sram_um2_per_byte: f64,
     /// A LAW engine.
     pub law_mm2: f64,
-    /// A VDM bank beyond its macro, for each doubling of the banks: the network that reaches `b`
-    /// banks has log2(b) levels.
-    pub vdm_bank_level_mm2: f64,
+    /// Each of the first 32 VDM banks beyond its macro: what reaches it, and what a faster macro takes.
+    pub vdm_bank_mm2_to_32: f64,
+    /// Each VDM bank from the 33rd to the 64th.
+    pub vdm_bank_mm2_to_64: f64,
+    /// Each VDM bank from the 65th to the 128th.
+    pub vdm_bank_mm2_to_128: f64,
+    /// Each VDM bank from the 129th on.
+    pub vdm_bank_mm2_beyond_128: f64,
     /// The vector crossbar at 128 HPLEs and 128 banks.
     pub vbar_mm2: f64,
     /// The factor by which the vector crossbar grows where HPLEs double.

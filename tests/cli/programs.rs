@@ -200,3 +200,53 @@ fn reference_commands_print_something() {
     assert!(succeed(here, &["gen", "--list"]).contains("polymul"));
     assert!(succeed(here, &["completions", "bash"]).contains("rpu"));
 }
+
+#[test]
+fn a_stream_overlaps_transfers_with_computing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "ntt", "--n", "1024", "--modulus-bits", "128", "-o", "k.o"]);
+    let alone = json(folder, &["run", "k.o"]);
+    assert!(alone.get("hbm").is_none(), "no stream was asked for");
+
+    let hbm = json(folder, &["run", "k.o", "--stream", "5"])["hbm"].clone();
+    let of = |key: &str| hbm[key].as_f64().expect("a number");
+    assert_eq!(hbm["runs"], 5);
+    assert_eq!(hbm["jobs"].as_array().map(Vec::len), Some(5));
+    assert_eq!(of("compute_us_per_run"), alone["time_us"].as_f64().unwrap());
+    // Three words an element but one, at 512 GB/s.
+    assert!((of("transfer_us_per_run") - 3071.0 * 16.0 / 512e3).abs() < 1e-9);
+    // The transfers hide: only the first load and the last store show.
+    assert_eq!(hbm["bottleneck"], "compute");
+    assert!((of("total_us") - 5.0 * of("compute_us_per_run") - of("transfer_us_per_run")).abs() < 1e-9);
+
+    let slow = json(folder, &["run", "k.o", "--stream", "5", "-p", "hbm.gb_per_s=64"])["hbm"].clone();
+    assert_eq!(slow["bottleneck"], "hbm");
+    assert!((slow["hbm_utilisation"].as_f64().unwrap() - 1.0).abs() < 0.15);
+    let told = succeed(folder, &["run", "k.o", "--stream", "5"]);
+    assert!(told.contains("A stream of 5 runs") && !told.contains("This needs"), "{told}");
+    let small = ["run", "k.o", "--stream", "5", "-p", "hbm.buffers=64", "-p", "vdm.size_mib=1"];
+    let told = succeed(folder, &small);
+    assert!(told.contains("This needs 3.0 MiB of VDM, of which the machine has 1"), "{told}");
+}
+
+#[test]
+fn a_technology_is_fitted_to_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let written = succeed(folder, &["fit"]);
+    assert_eq!(written.into_bytes(), fs::read(repository("configs/tech/gf12.toml")).unwrap());
+
+    let claims = fs::read_to_string(repository("configs/tech/gf12.claims.toml")).unwrap();
+    fs::write(folder.join("mine.toml"), claims.replace("name = \"gf12\"", "name = \"mine\"")).unwrap();
+    succeed(folder, &["fit", "mine.toml", "-o", "tech.toml"]);
+    succeed(folder, &["gen", "ntt", "--n", "1024", "-o", "k.o"]);
+    let report = json(folder, &["run", "k.o", "-p", "technology=tech.toml"]);
+    assert_eq!(report["machine"]["technology"]["name"], "mine");
+
+    fs::write(folder.join("bad.toml"), claims.replace("component = \"hples\"", "component = \"vpu\""))
+        .unwrap();
+    let output = rpu(folder, &["fit", "bad.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no component `vpu`"));
+}

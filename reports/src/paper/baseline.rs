@@ -79,19 +79,19 @@ pub(super) fn over_cpu(evaluation: &Evaluation) -> Figure {
             "word_bits",
             "n",
             "cpu_us_measured_elsewhere",
-            "rpu_kl_us_simulated",
+            "rpu_paper_us_simulated",
             "rpu_best_us_simulated",
-            "speed_up_kl",
+            "speed_up_paper",
             "speed_up_best",
             "speed_up_printed",
         ],
         ..Table::default()
     };
-    let [kl, best] = Code::BOTH.map(|code| move |n| evaluation.size(code, n).timing.time_us);
+    let [paper, best] = Code::BOTH.map(|code| move |n| evaluation.size(code, n).timing.time_us);
     for row in PUBLISHED.iter() {
         let of_paper = row.code == openfhe(row.word_bits);
         let printed = if of_paper { printed(row.word_bits, row.n) } else { None };
-        let numbers = [row.us, kl(row.n), best(row.n), row.us / kl(row.n), row.us / best(row.n)];
+        let numbers = [row.us, paper(row.n), best(row.n), row.us / paper(row.n), row.us / best(row.n)];
         let mut cells = vec![row.code.clone(), row.word_bits.to_string(), row.n.to_string()];
         cells.extend(numbers.map(cell));
         cells.push(printed.map_or_else(String::new, cell));
@@ -138,7 +138,7 @@ pub(super) fn over_cpu(evaluation: &Evaluation) -> Figure {
         x_label: "CPU and code: printed; measured on one core elsewhere".into(),
         y_label: "Speed-up (CPU time / RPU time)".into(),
         categories: baselines.map(|(label, _)| label.to_owned()).into(),
-        series: vec![over(Code::Paper.label(), kl(65536)), over(Code::Best.label(), best(65536))],
+        series: vec![over(Code::Paper.label(), paper(65536)), over(Code::Best.label(), best(65536))],
         stacking: Stacking::BesideLogarithmic,
     });
     let fastest = baselines[4].1;
@@ -148,7 +148,7 @@ pub(super) fn over_cpu(evaluation: &Evaluation) -> Figure {
             "Speed-up of the simulated RPU over CPU times that were measured elsewhere or are printed: of the paper's \
              1484 at 64K and 128 bits, {} remain where the CPU runs AVX-512 code on one newer core instead of OpenFHE \
              on the EPYC 7502; the other factor of {} is the baseline.",
-            significant(fastest / kl(65536), 2),
+            significant(fastest / paper(65536), 2),
             significant(1484.0 * PRINTED_US / fastest, 2)
         ),
         drawing: plot::Figure { columns: 2, panel: (620, 440), panels: vec![over_openfhe, by_baseline] },

@@ -4,6 +4,7 @@ use super::evaluation::{Code, Evaluation, Run, SIZES};
 use super::figure::Figure;
 use super::table::{Table, cell, significant, size};
 use crate::plot::{self, Bar, Bars, Panel, Stacking};
+use sim::hbm::{Bottleneck, Job, Stream, Traffic};
 
 /// The paper's theoretical latency of a run's transform on its machine: n log2 n / (HPLEs * clock), in
 /// us.
@@ -17,12 +18,30 @@ pub(super) fn over_theory(run: &Run) -> f64 {
     run.timing.time_us / theory_us(run)
 }
 
-/// The time that off-chip memory takes for a transform, in us: three words an element, which are
-/// data, twiddle factors and result. The paper's 0.041 us at 16K fits these three.
+/// What a transform moves to and from off-chip memory: three words an element, which are data,
+/// twiddle factors and result. The paper's 0.041 us at 16K fits these three.
+fn traffic(run: &Run) -> Traffic {
+    let n = u64::from(run.n);
+    Traffic { inputs: n, tables: n, outputs: n }
+}
+
+/// The time that off-chip memory takes for a transform, in us.
 pub(super) fn transfer_us(run: &Run) -> f64 {
-    const WORDS: f64 = 3.0;
-    const BYTES: f64 = 16.0;
-    f64::from(run.n) * WORDS * BYTES / run.report.machine.hbm.gb_per_s * 1e-3
+    run.report.machine.hbm.occupancy_ns(traffic(run).total()) * 1e-3
+}
+
+/// Microseconds a transform in a stream of towers whose transfers overlap with computing, and the side
+/// that it waits for.
+fn in_stream(run: &Run) -> (f64, &'static str) {
+    const TOWERS: usize = 16;
+    let hbm = &run.report.machine.hbm;
+    let jobs = Job::repeated(hbm, &traffic(run), run.timing.time_us * 1e3, TOWERS);
+    let stream = Stream::new(hbm, &jobs);
+    let side = match stream.bottleneck() {
+        Bottleneck::Compute => "compute",
+        Bottleneck::Hbm => "hbm",
+    };
+    (stream.total_ns * 1e-3 / TOWERS as f64, side)
 }
 
 /// Time of the transfer over runtime.
@@ -42,6 +61,8 @@ pub(super) fn runtime_by_size(evaluation: &Evaluation) -> Figure {
             "time_over_theory",
             "hbm_us",
             "hbm_over_time",
+            "stream_of_16_us_a_transform",
+            "bottleneck",
         ],
         ..Table::default()
     };
@@ -57,6 +78,8 @@ pub(super) fn runtime_by_size(evaluation: &Evaluation) -> Figure {
             ];
             let mut row = vec![n.to_string(), code.plan().to_owned(), run.timing.cycles.to_string()];
             row.extend(numbers.map(cell));
+            let (stream_us, bottleneck) = in_stream(run);
+            row.extend([cell(stream_us), bottleneck.to_owned()]);
             table.rows.push(row);
         }
     }

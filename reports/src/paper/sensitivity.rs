@@ -34,7 +34,8 @@ pub(super) fn multiplier(evaluation: &Evaluation) -> Figure {
     };
     let panels = Code::BOTH.map(&mut panel).into();
     let share = |code| {
-        let cycles = |interval| evaluation.multiplier(code, 11, interval).cycles();
+        let cycles =
+            |interval| evaluation.multiplier(code, evaluation.multiplier_latency(code), interval).cycles();
         significant((cycles(2) / cycles(1) - 1.0) * 100.0, 3)
     };
     Figure {

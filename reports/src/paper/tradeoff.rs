@@ -86,7 +86,7 @@ pub(super) fn performance_per_area(evaluation: &Evaluation) -> Figure {
     let map = |code: Code| {
         let row = |banks: u32| HPLES.map(|hples| value(evaluation.design(code, hples, banks)));
         Panel::Heat(Heat {
-            title: format!("64K NTT, {}", code.label()),
+            title: format!("64K NTTs per ms and mm², {}", code.label()),
             x_label: "HPLEs".into(),
             y_label: "VDM banks".into(),
             columns: HPLES.map(|hples| hples.to_string()).into(),

@@ -3,6 +3,7 @@
 mod diff;
 mod inputs;
 mod report;
+mod stream;
 mod table;
 
 pub use diff::{Compared, Comparison, Delta};
@@ -11,6 +12,7 @@ pub use report::{
     Bounds, Claim, Instructions, MODEL_BLAKE3, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport,
     Utilisation, Waits, program_blake3,
 };
+pub use stream::StreamReport;
 pub use table::table;
 
 use b512_asm::{Equation, Program, Role};
@@ -47,6 +49,9 @@ pub struct Options {
     /// Words of input symbols. The others keep the words that the program's image has for them,
     /// or are drawn from the seed where it has none.
     pub inputs: BTreeMap<String, Vec<u128>>,
+    /// How many runs of the program, each on data of its own, follow one another in a stream that
+    /// overlaps with off-chip transfers. Not possible with [`Mode::FunctionalOnly`].
+    pub stream: Option<usize>,
 }
 
 /// What came of a run.
@@ -130,7 +135,9 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let simulation = timing::simulate(machine, program);
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
-        report.timing = Some(TimingReport::new(machine, &simulation));
+        let times = TimingReport::new(machine, &simulation);
+        report.hbm = options.stream.map(|runs| StreamReport::new(program, machine, times.time_us, runs));
+        report.timing = Some(times);
         timing = Some(simulation);
     }
     report.simulator.finish(simulated as u64);

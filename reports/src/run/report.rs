@@ -1,5 +1,6 @@
 //! The document that a run leaves behind.
 
+use super::stream::StreamReport;
 use b512_asm::{Equation, Pipe, Program, object};
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
@@ -33,6 +34,9 @@ pub struct RunReport {
     /// Cycles and all that follows from them; not there after a functional run.
     #[serde(flatten)]
     pub timing: Option<TimingReport>,
+    /// A stream of such runs with their off-chip transfers, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hbm: Option<StreamReport>,
     /// The area of the machine.
     pub area_mm2: f64,
     /// The same by component.
@@ -198,6 +202,7 @@ impl RunReport {
             seed: None,
             checked: false,
             timing: None,
+            hbm: None,
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),

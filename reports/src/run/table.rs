@@ -1,6 +1,7 @@
 //! A report for people: a glance tells where the cycles go.
 
-use super::{RunReport, TimingReport};
+use super::{RunReport, StreamReport, TimingReport};
+use sim::hbm::Bottleneck;
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
@@ -35,6 +36,41 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     }
     if let Some(timing) = &report.timing {
         write_cycles(f, timing)?;
+    }
+    if let Some(stream) = &report.hbm {
+        write_stream(f, stream, report.machine.hbm.buffers)?;
+    }
+    Ok(())
+}
+
+fn write_stream(f: &mut String, stream: &StreamReport, buffers: u32) -> fmt::Result {
+    let StreamReport { runs, words_per_run: words, .. } = stream;
+    writeln!(f, "\nA stream of {runs} runs, the words of {buffers} at once in the VDM")?;
+    writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
+    writeln!(f, "  {:<18}{:>9.3} us", "computing, a run", stream.compute_us_per_run)?;
+    writeln!(
+        f,
+        "  {:<18}{:>9.3} us: {} words of inputs, {} of tables, {} of outputs",
+        "transfers, a run",
+        stream.transfer_us_per_run,
+        grouped(words.inputs),
+        grouped(words.tables),
+        grouped(words.outputs)
+    )?;
+    for (side, which, share) in [
+        ("compute", Bottleneck::Compute, stream.compute_utilisation),
+        ("off-chip memory", Bottleneck::Hbm, stream.hbm_utilisation),
+    ] {
+        let bottleneck = if stream.bottleneck == which { "  the bottleneck" } else { "" };
+        writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
+    }
+    if stream.vdm_words_needed > stream.vdm_words {
+        let mib = |words: u64| words as f64 / f64::from(1 << 16);
+        let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
+        writeln!(
+            f,
+            "  This needs {needed:.1} MiB of VDM, of which the machine has {there}: `vdm.size_mib`."
+        )?;
     }
     Ok(())
 }

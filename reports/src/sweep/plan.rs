@@ -427,6 +427,7 @@ struct Identity<'a> {
 enum PlanIdentity<'a> {
     Best,
     Classical,
+    Paper,
     Unoptimised,
     Recipe(&'a Recipe),
 }
@@ -442,6 +443,7 @@ impl<'a> Identity<'a> {
             plan: match &kernel.plan {
                 PlanChoice::Best => PlanIdentity::Best,
                 PlanChoice::Classical => PlanIdentity::Classical,
+                PlanChoice::Paper => PlanIdentity::Paper,
                 PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
                 PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
             },

@@ -104,12 +104,16 @@ pub struct MachineFile;
 const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128", include_str!("../../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../../configs/machines/rpu-128x128-gs.toml")),
+    ("rpu-128x128-paper", include_str!("../../../configs/machines/rpu-128x128-paper.toml")),
     ("rpu-128x128-shared-reads", include_str!("../../../configs/machines/rpu-128x128-shared-reads.toml")),
     ("rpu-128x128-xor", include_str!("../../../configs/machines/rpu-128x128-xor.toml")),
 ];
 
 /// Technology files that every binary carries.
-const TECHNOLOGIES: &[(&str, &str)] = &[("gf12", include_str!("../../../configs/tech/gf12.toml"))];
+const TECHNOLOGIES: &[(&str, &str)] = &[
+    ("gf12", include_str!("../../../configs/tech/gf12.toml")),
+    ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml")),
+];
 
 impl MachineFile {
     /// The names of the built-in machines.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Area, Energy, Events};
 use std::path::Path;
 
 fn overridden(texts: &[&str]) -> Result<Machine, ConfigError> {
@@ -107,6 +108,39 @@ fn a_technology_file_can_inherit_and_replaces_the_one_before_it() {
     let incomplete = ("t.toml", "name = 'nothing'");
     let error = load("tech-incomplete", text, &[incomplete]).unwrap_err();
     assert_eq!(error.message, "the key `technology.node_nm` is missing");
+}
+
+#[test]
+fn the_7_nm_example_is_gf12_times_its_two_factors() {
+    let [gf12, scaled] = ["gf12", "scaled-7nm"].map(|name| {
+        let technology = Override::parse(&format!("technology={name}")).unwrap();
+        MachineFile::built_in("rpu-128x128", &[technology]).unwrap()
+    });
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/tech/scaled-7nm.toml");
+    let file = Override::parse(&format!("technology={path}")).unwrap();
+    assert_eq!(MachineFile::built_in("rpu-128x128", &[file]).unwrap(), scaled);
+    assert_eq!((scaled.technology.node_nm, scaled.frequency_ghz()), (7, gf12.frequency_ghz()));
+
+    let near = |ours: f64, factor: f64, of: f64| (ours / (factor * of) - 1.0).abs() < 1e-3;
+    let (areas, scaled_areas) = (Area::of(&gf12).components(), Area::of(&scaled).components());
+    for ((name, area), (_, scaled)) in areas.into_iter().zip(scaled_areas) {
+        assert!(near(scaled, 0.43 * 1.15, area), "{name}");
+    }
+    // One event of each kind tells every constant apart.
+    for kind in 0..7 {
+        let one = |i: usize| u64::from(i == kind);
+        let events = Events {
+            multiplications: one(0),
+            additions: one(1),
+            vrf_accesses: one(2),
+            vdm_accesses: one(3),
+            vbar_elements: one(4),
+            sbar_elements: one(5),
+            instructions: one(6),
+        };
+        let energy = |machine: &Machine| Energy::of(&machine.technology.energy, &events).total();
+        assert!(near(energy(&scaled), 0.35, energy(&gf12)), "{events:?}");
+    }
 }
 
 /// What an error says: line, column, the marked text, message and help.

@@ -1,0 +1,56 @@
+//! Many runs of a program and their off-chip transfers, as part of a run's document.
+
+use b512_asm::Program;
+use serde::{Deserialize, Serialize};
+use sim::Machine;
+use sim::hbm::{self, Bottleneck, Job, JobSpans, Stream, Traffic};
+
+/// A stream of runs of one program.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StreamReport {
+    /// How many.
+    pub runs: usize,
+    /// Words that a run moves. Tables count for each, whether or not the machine keeps them.
+    pub words_per_run: Traffic,
+    /// How long a run's transfers occupy the channel, once the stream is under way.
+    pub transfer_us_per_run: f64,
+    /// How long a run computes.
+    pub compute_us_per_run: f64,
+    /// From the first word loaded to the last word stored.
+    pub total_us: f64,
+    /// The side that is occupied for longer.
+    pub bottleneck: Bottleneck,
+    /// The share of the time for which the channel is occupied, 0 to 1.
+    pub hbm_utilisation: f64,
+    /// The same of the compute side.
+    pub compute_utilisation: f64,
+    /// VDM that the stream needs: what is moved, once for each buffer, and working memory once.
+    pub vdm_words_needed: u64,
+    /// VDM of the machine. Where it is less, the stream is what a larger one would do.
+    pub vdm_words: u64,
+    /// When the parts of each run happen.
+    pub jobs: Vec<JobSpans>,
+}
+
+impl StreamReport {
+    /// The stream of `runs` runs of `program`, each of which computes for `compute_us`.
+    pub fn new(program: &Program, machine: &Machine, compute_us: f64, runs: usize) -> Self {
+        let traffic = Traffic::of(program);
+        let jobs = Job::repeated(&machine.hbm, &traffic, compute_us * 1e3, runs);
+        let stream = Stream::new(&machine.hbm, &jobs);
+        let words = jobs.last().map_or(0, |job| job.load_words + job.store_words);
+        Self {
+            runs,
+            words_per_run: traffic,
+            transfer_us_per_run: machine.hbm.occupancy_ns(words) * 1e-3,
+            compute_us_per_run: compute_us,
+            total_us: stream.total_ns * 1e-3,
+            bottleneck: stream.bottleneck(),
+            hbm_utilisation: stream.channel_utilisation(),
+            compute_utilisation: stream.compute_utilisation(),
+            vdm_words_needed: hbm::vdm_words_needed(program, &machine.hbm),
+            vdm_words: machine.vdm_words().into(),
+            jobs: stream.jobs,
+        }
+    }
+}

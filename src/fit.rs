@@ -1,0 +1,37 @@
+//! `rpu fit`
+
+use crate::failure::Failure;
+use crate::files;
+use reports::fit::{self, Claims, FitError};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Claims file; without one, the paper's: configs/tech/gf12.claims.toml
+    #[arg(value_name = "CLAIMS.toml")]
+    claims: Option<PathBuf>,
+    /// The technology file to write
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let claims = match &args.claims {
+        None => Claims::parse("built-in gf12.claims", fit::GF12)?,
+        Some(path) => {
+            let (name, text) = files::read_text(path)?;
+            Claims::parse(&name, &text)?
+        }
+    };
+    let fitted = fit::paper_events().and_then(|events| fit::fit(&claims, &events))?;
+    files::write(&args.output, fitted.file().as_bytes())
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Config(error) => error.into(),
+            error => Self::wrong(error, None),
+        }
+    }
+}
