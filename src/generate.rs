@@ -4,8 +4,9 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
-use codegen::number::NumberError;
-use reports::kernel::{self, KernelSpec, ModulusSpec};
+use codegen::number::{NumberError, largest_primes};
+use codegen::{Batch, Ring};
+use reports::kernel;
 use reports::sweep::parse_u128;
 use std::path::{Path, PathBuf};
 
@@ -20,15 +21,19 @@ pub(crate) struct Args {
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N", required_unless_present = "list")]
     n: Option<u32>,
-    /// The modulus
-    #[arg(long, value_name = "Q", value_parser = number, conflicts_with = "modulus_bits")]
-    modulus: Option<u128>,
+    /// The modulus; or several, with commas between them, for one program that works in as many
+    /// rings, with symbols x0, x1 .. instead of x
+    #[arg(long, value_name = "Q", value_parser = number, value_delimiter = ',', conflicts_with = "modulus_bits")]
+    modulus: Vec<u128>,
     /// Take the largest prime of so many bits that is 1 mod 2n
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     modulus_bits: u32,
-    /// A primitive 2n-th root of unity; by default the smallest
-    #[arg(long, value_name = "PSI", value_parser = number)]
-    root: Option<u128>,
+    /// Take so many of the largest primes, as with several moduli
+    #[arg(long, value_name = "COUNT", default_value_t = 1, conflicts_with = "modulus")]
+    towers: usize,
+    /// A primitive 2n-th root of unity for each modulus; by default the smallest
+    #[arg(long, value_name = "PSI", value_parser = number, value_delimiter = ',')]
+    root: Vec<u128>,
     #[command(flatten)]
     machine: MachineArgs,
     /// How to compute it: best, kl, pease, unoptimised, or a plan's TOML file
@@ -55,15 +60,15 @@ fn number(text: &str) -> Result<u128, String> {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (Some(function), Some(n)) = (args.kernel, args.n) else { return list() };
     let machine = args.machine.load()?;
-    let spec = KernelSpec {
-        function,
-        n,
-        modulus: args.modulus.map_or(ModulusSpec::Bits(args.modulus_bits), ModulusSpec::Value),
-        root: args.root,
-        plan: kernel::plan(&args.plan, Path::new(&args.plan))?,
-    };
-    let request = spec.request().map_err(number_failure)?;
-    let kernel = codegen::generate(&request, &machine).map_err(|error| match error {
+    let (roots, towers) = (args.root.len(), args.modulus.len().max(args.towers));
+    if roots > 0 && roots != towers {
+        let message = format!("--root gives {roots} roots, but there are {towers} moduli");
+        return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
+    }
+    let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
+    let rings = rings(args, function, n).map_err(number_failure)?;
+    let batch = Batch { function, n, rings, plan };
+    let kernel = codegen::generate_batch(&batch, &machine).map_err(|error| match error {
         codegen::Error::Number(error) => number_failure(error),
         error => Failure::wrong(error, None),
     })?;
@@ -71,6 +76,19 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         eprint!("{}", kernel.explain(&machine));
     }
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
+}
+
+/// The rings of the moduli and roots that are given, or of those that are found.
+fn rings(args: &Args, function: Function, n: u32) -> Result<Vec<Ring>, NumberError> {
+    let moduli = match &args.modulus[..] {
+        [] => largest_primes(args.modulus_bits, n.into(), args.towers)?,
+        moduli => moduli.to_vec(),
+    };
+    let ring = |(tower, modulus)| match args.root.get(tower) {
+        Some(&root) => Ok(Ring { modulus, root }),
+        None => Ring::new(function, n, modulus),
+    };
+    moduli.into_iter().enumerate().map(ring).collect()
 }
 
 /// A number that defines no transform, with what would.
@@ -81,7 +99,7 @@ pub(crate) fn number_failure(error: NumberError) -> Failure {
             "leave --modulus out, or give --modulus-bits: the largest prime that fits is found"
         }
         NumberError::NotARoot { .. } => "leave --root out: the smallest root is found",
-        NumberError::NoPrime { .. } => "give --modulus-bits up to 128",
+        NumberError::NoPrime { .. } | NumberError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
     };
     Failure::wrong(error, help)
 }

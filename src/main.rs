@@ -15,6 +15,7 @@ mod failure;
 mod files;
 mod generate;
 mod isa;
+mod library;
 mod machine;
 mod plot;
 mod reproduce;
@@ -50,6 +51,8 @@ enum Command {
     Sweep(sweep::Args),
     /// Search for the fastest plan of a kernel on a machine
     Tune(tune::Args),
+    /// List the best known programs, their cycles, and the bounds of their plans
+    Library(library::Args),
     /// Draw the files of a sweep's folder again
     Plot(plot::Args),
     /// Regenerate the paper's figures and hold its claims against ours
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Tune(args) => tune::main(&args),
+        Command::Library(args) => library::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Crosscheck(args) => crosscheck::main(&args),

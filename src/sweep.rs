@@ -22,6 +22,9 @@ pub(crate) struct Args {
     command: Option<Command>,
     #[command(flatten)]
     sweep: SweepArgs,
+    /// Number of threads; by default one for each core
+    #[arg(short = 'j', long, value_name = "THREADS")]
+    threads: Option<usize>,
     /// Run every N-th point from the K-th on; in a SLURM array job, the task's part by default
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
@@ -45,9 +48,6 @@ struct SweepArgs {
     /// Folder of the journal and the results
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
-    /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS")]
-    threads: Option<usize>,
 }
 
 impl SweepArgs {
@@ -107,13 +107,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 fn sweep(args: &Args) -> Result<(), Failure> {
-    let SweepArgs { out, threads, .. } = &args.sweep;
+    let out = &args.sweep.out;
     let shard = match args.shard {
         Some(shard) => shard,
         None => slurm_shard()?.unwrap_or(Shard::WHOLE),
     };
     let definition = args.sweep.definition()?;
-    let pool = pool(*threads)?;
+    let pool = pool(args.threads)?;
     let plan = pool.install(|| Plan::new(&definition))?;
     let mut journal = Journal::open(out, shard, &plan.manifest)?;
     let mut simulated = 0;

@@ -6,10 +6,11 @@ use crate::generate::function;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::library::{Library, Measured, Target};
-use codegen::search::{Effort, tune};
-use codegen::{PlanChoice, Request};
+use codegen::number::{NumberError, largest_primes};
+use codegen::search::{Effort, Memory, tune};
+use codegen::{Batch, PlanChoice, Ring};
 use indicatif::{ProgressBar, ProgressStyle};
-use reports::kernel::{KernelSpec, ModulusSpec};
+use reports::tuning::{Cache, CacheError};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -20,6 +21,9 @@ pub(crate) struct Args {
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N")]
     n: u32,
+    /// Number of rings that one program works in
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    towers: usize,
     #[command(flatten)]
     machine: MachineArgs,
     /// Random settings of the scheduler that are tried for the fastest plans
@@ -31,6 +35,13 @@ pub(crate) struct Args {
     /// File to write the plan to, for `--plan`
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+    /// Folder that keeps the cycles of every plan tried, so that a search that is repeated or was
+    /// killed tries none twice; by default `rpu` in the user's cache folder
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Try every plan, and keep nothing
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
     /// Put the plan into a library file such as `codegen/plans/best.toml` instead, where it is
     /// faster than the library's own
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
@@ -39,20 +50,17 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    // The modulus has no influence on the cycles.
-    let spec = KernelSpec {
-        function: args.kernel,
-        n: args.n,
-        modulus: ModulusSpec::Bits(60),
-        root: None,
-        plan: PlanChoice::Best,
+    let batch = batch(args).map_err(|error| Failure::wrong(error, None))?;
+    let cache = match cache_folder(args) {
+        Some(folder) => Some(Cache::open(&folder, &batch, &machine)?),
+        None => None,
     };
-    let request: Request = spec.request().map_err(|error| Failure::wrong(error, None))?;
+    let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
     let effort = Effort { refinements: args.refinements, seed: args.seed, ..Effort::DEFAULT };
     let bar = ProgressBar::new(0);
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
-    let found = tune(&request, &machine, effort, |tried, total, best| {
+    let found = tune(&batch, &machine, effort, memory, |tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());
@@ -74,8 +82,35 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
     let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
     let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
-    library.insert(args.kernel, args.n, found.recipe, measured);
+    if !library.insert(&batch, found.recipe, measured) {
+        eprintln!("the library's own is as fast");
+        return Ok(());
+    }
     let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;
     let head = "# Written by `rpu tune --library`: the fastest known plans for the paper's machine and its relatives.\n\n";
     files::write(path, format!("{head}{text}").as_bytes())
+}
+
+/// What is searched for. The moduli have no influence on the cycles.
+fn batch(args: &Args) -> Result<Batch, NumberError> {
+    let moduli = largest_primes(60, args.n.into(), args.towers)?;
+    let ring = |modulus| Ring::new(args.kernel, args.n, modulus);
+    let rings = moduli.into_iter().map(ring).collect::<Result<_, _>>()?;
+    Ok(Batch { function: args.kernel, n: args.n, rings, plan: PlanChoice::Best })
+}
+
+fn cache_folder(args: &Args) -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let default = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    match &args.cache {
+        _ if args.no_cache => None,
+        Some(folder) => Some(folder.clone()),
+        None => default().map(|folder| folder.join("rpu")),
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        Failure::wrong(error, None)
+    }
 }

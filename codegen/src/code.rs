@@ -106,6 +106,8 @@ pub struct Inst {
     pub memory: Option<MemRef>,
     /// The tower whose modulus it computes with.
     pub tower: TowerId,
+    /// The pass over memory that it belongs to, counted from 0 in each tower.
+    pub pass: u32,
 }
 
 /// Up to two values read.
@@ -185,13 +187,80 @@ pub struct Code {
     /// What the code computes.
     pub claims: Vec<Claim>,
     known: FxHashMap<Constant, ConstantId>,
+    /// The pass of the next instruction.
+    pass: u32,
 }
 
 impl Code {
-    /// Adds a ring.
+    /// Adds a ring, whose passes start from 0.
     pub fn tower(&mut self, tower: Tower) -> TowerId {
+        self.pass = 0;
         self.towers.push(tower);
         TowerId(self.towers.len() as u32 - 1)
+    }
+
+    /// Ends a pass: what comes next works on its results.
+    pub fn end_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    /// Lets the towers take turns instead of coming one after the other: each one starts when the
+    /// one before it is `stagger` instructions ahead.
+    pub fn interleave(&mut self, stagger: u32) {
+        let mut turns = vec![0u64; self.towers.len()];
+        for (tower, turn) in turns.iter_mut().enumerate() {
+            *turn = tower as u64 * u64::from(stagger);
+        }
+        let mut insts: Vec<(u64, Inst)> = Vec::with_capacity(self.insts.len());
+        for inst in self.insts.drain(..) {
+            let turn = &mut turns[inst.tower.index()];
+            insts.push((*turn, inst));
+            *turn += 1;
+        }
+        // Stable: towers whose turn it is keep their order.
+        insts.sort_by_key(|&(turn, _)| turn);
+        self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
+    }
+
+    /// Brings the instructions into the order in which the stores, as they come, ask for them:
+    /// operands are loaded when they are needed first, and results are stored as soon as there
+    /// are any, so that the loads of the next block find free registers early.
+    pub fn order_by_demand(&mut self) {
+        let mut before = self.memory_order();
+        let mut producer = vec![None; self.values as usize];
+        for (number, inst) in self.insts.iter().enumerate() {
+            for value in inst.results.iter() {
+                producer[value.index()] = Some(InstId(number as u32));
+            }
+            // What an operand needs comes first, then what memory asks for.
+            let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
+            before[number].splice(0..0, asked);
+        }
+        let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
+        let mut reached = vec![false; self.insts.len()];
+        // Instructions under way, each with the number of those before it that have been reached.
+        let mut path: Vec<(InstId, usize)> = Vec::new();
+        for number in 0..self.insts.len() {
+            if self.insts[number].op != Op::Vstore || std::mem::replace(&mut reached[number], true) {
+                continue;
+            }
+            path.push((InstId(number as u32), 0));
+            while let Some((id, next)) = path.last_mut() {
+                match before[id.index()].get(*next) {
+                    Some(&earlier) => {
+                        *next += 1;
+                        if !std::mem::replace(&mut reached[earlier.index()], true) {
+                            path.push((earlier, 0));
+                        }
+                    }
+                    None => {
+                        order.push(*id);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        self.insts = order.iter().map(|id| self.insts[id.index()].clone()).collect();
     }
 
     /// Adds a buffer.
@@ -225,6 +294,7 @@ impl Code {
             results,
             memory: Some(memory),
             tower,
+            pass: self.pass,
         });
         value
     }
@@ -239,6 +309,7 @@ impl Code {
             results,
             memory: Some(memory),
             tower,
+            pass: self.pass,
         });
     }
 
@@ -252,7 +323,8 @@ impl Code {
     ) -> ValueId {
         let value = self.value();
         let results = [value].into();
-        self.push_checked(Inst { op, sources: sources.into(), constant, results, memory: None, tower });
+        let (sources, pass) = (sources.into(), self.pass);
+        self.push_checked(Inst { op, sources, constant, results, memory: None, tower, pass });
         value
     }
 
@@ -272,6 +344,7 @@ impl Code {
             results: results.into(),
             memory: None,
             tower,
+            pass: self.pass,
         });
         results
     }

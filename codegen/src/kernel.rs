@@ -1,14 +1,15 @@
 //! Kernels: ring operations as programs that stand on their own.
 
+use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
 use crate::formula;
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
-use crate::number::{NumberError, check_root, transform_modulus};
+use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
-use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{
     AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Pipe, Program, Role, SReg,
     Segment, Space, Symbol,
@@ -17,23 +18,67 @@ use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::modular::Modulus;
 use sim::timing::{Cycle, simulate};
+use std::cmp::Reverse;
 use thiserror::Error;
 
-/// What is to be generated.
+/// What is to be generated, in one ring.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
     /// The ring operation.
     pub function: Function,
     /// The ring's degree: a power of two from 1024 to 131072.
     pub n: u32,
+    /// See [`Ring::modulus`].
+    pub modulus: u128,
+    /// See [`Ring::root`].
+    pub root: u128,
+    /// How it is computed.
+    pub plan: PlanChoice,
+}
+
+impl From<&Request> for Batch {
+    fn from(request: &Request) -> Self {
+        let Request { function, n, modulus, root, ref plan } = *request;
+        Self { function, n, rings: vec![Ring { modulus, root }], plan: plan.clone() }
+    }
+}
+
+/// What is to be generated, in one ring or several.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Batch {
+    /// The ring operation.
+    pub function: Function,
+    /// The ring's degree: a power of two from 1024 to 131072.
+    pub n: u32,
+    /// The rings, at least one. In more than one, the program computes the function for operands
+    /// in each: the towers of a residue number system. They take turns, so that the pipes stay
+    /// full where one small transform alone would leave them waiting.
+    pub rings: Vec<Ring>,
+    /// How it is computed.
+    pub plan: PlanChoice,
+}
+
+/// The ring Z_modulus\[x\]/(x^n + 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ring {
     /// The modulus: a prime that is 1 mod 2n, or, for functions without a transform, any odd
     /// number from 3 on.
     pub modulus: u128,
     /// psi, a primitive 2n-th root of unity modulo the modulus; not looked at where the function
     /// has no transform.
     pub root: u128,
-    /// How it is computed.
-    pub plan: PlanChoice,
+}
+
+impl Ring {
+    /// A ring in which a function can be computed, with the smallest psi where the function needs
+    /// one.
+    ///
+    /// # Errors
+    /// Where there is none modulo `modulus`.
+    pub fn new(function: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
+        let root = if has_transform(function) { smallest_root(modulus, n.into())? } else { 0 };
+        Ok(Self { modulus, root })
+    }
 }
 
 /// How a kernel is computed.
@@ -42,7 +87,11 @@ pub enum PlanChoice {
     /// The fastest known for the machine.
     Best,
     /// The classical constant-geometry pair, as in the paper: Korn-Lambiotte forward, Pease
-    /// inverse, in rectangles, scheduled greedily without regard to the SRAMs.
+    /// inverse, in rectangles, scheduled greedily without regard to the SRAMs. Between the natural
+    /// and the bit-reversed order each direction has one of the two: Korn and Lambiotte's stages
+    /// take the topmost bit of the address, where the forward transform starts, Pease's the
+    /// lowest one, where the inverse starts. The other way round both would take a digit reversal
+    /// before and after.
     Classical,
     /// The classical pair in textbook order, with no knowledge of the machine.
     Unoptimised,
@@ -56,8 +105,34 @@ pub enum PlanChoice {
 pub struct Recipe {
     /// The scheduler's settings.
     pub tuning: Tuning,
+    /// The order that the scheduler is given.
+    #[serde(default, skip_serializing_if = "Order::is_by_step")]
+    pub order: Order,
+    /// How far each of several towers trails the one before it, in instructions in textbook
+    /// order; without it they come one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stagger: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
+}
+
+/// The order of a block's instructions before they are scheduled. Where the scheduler has a
+/// choice, it prefers what comes first in it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All loads, then each step on all registers, then all stores.
+    #[default]
+    ByStep,
+    /// See [`Code::order_by_demand`].
+    ByDemand,
+}
+
+impl Order {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_by_step(&self) -> bool {
+        *self == Self::ByStep
+    }
 }
 
 /// A generated kernel.
@@ -71,6 +146,8 @@ pub struct Kernel {
     pub code: Code,
     /// The schedule of that code.
     pub scheduled: Scheduled,
+    /// Where the parts of memory are.
+    addresses: Addresses,
 }
 
 /// Why a kernel cannot be generated.
@@ -90,6 +167,27 @@ pub enum Error {
     /// A modulus that is even or too small.
     #[error("the modulus {0:#x} must be odd and at least 3")]
     Modulus(u128),
+    /// A name that is no function's.
+    #[error("there is no kernel `{0}`")]
+    Function(String),
+    /// A batch without a ring.
+    #[error("there is no ring to compute in; give at least one modulus")]
+    NoRing,
+    /// More rings than the address registers can tell apart.
+    #[error(
+        "{function} with n = {n} in {towers} rings needs {needed} address registers, but there are \
+         {REGISTERS}; split the batch"
+    )]
+    TooManyRings {
+        /// The function asked for.
+        function: Function,
+        /// The degree asked for.
+        n: u32,
+        /// The rings.
+        towers: usize,
+        /// Registers needed: one for each operand, result and other buffer, and two more.
+        needed: usize,
+    },
     /// A plan that computes nothing, or something else.
     #[error("the plan `{name}` is none: {error}")]
     Plan {
@@ -160,12 +258,26 @@ impl Kernel {
             text += &format!("{:<12} {count:>6} instructions, {busy:>7} cycles\n", pipe.name());
         }
         let (cycles, bounds) = (timing.cycles, timing.bounds);
-        let ratio = cycles.0 as f64 / bounds.resource.max(bounds.dependence).max(Cycle(1)).0 as f64;
+        let ratio = |bound: Cycle| cycles.0 as f64 / bound.max(Cycle(1)).0 as f64;
         text += &format!(
-            "{cycles} cycles; bounds: {} by resources, {} by dependence; {ratio:.2} times the larger\n",
-            bounds.resource, bounds.dependence
+            "{cycles} cycles; bounds: {} by resources, {} by dependence; {:.2} times the larger\n",
+            bounds.resource,
+            bounds.dependence,
+            ratio(bounds.resource.max(bounds.dependence))
         );
+        let passes = self.bounds(machine);
+        for (number, pass) in passes.iter().enumerate() {
+            let (resource, dependence) = (pass.resource, pass.dependence);
+            text += &format!("pass {number}: bounds: {resource} by resources, {dependence} by dependence\n");
+        }
+        let sum = Cycle(passes.iter().map(|pass| pass.cycles().0).sum());
+        text += &format!("{sum} cycles by the larger of each pass; {:.2} times that\n", ratio(sum));
         text
+    }
+
+    /// The bounds of the passes of the vector code on a machine, in order.
+    pub fn bounds(&self, machine: &Machine) -> Vec<PassBound> {
+        passes(&self.code, &self.addresses, &self.program.addresses, machine)
     }
 }
 
@@ -174,23 +286,40 @@ impl Kernel {
 /// # Errors
 /// Where the request cannot be met, and why.
 pub fn generate(request: &Request, machine: &Machine) -> Result<Kernel, Error> {
-    validate(request)?;
-    let recipe = recipe(request, machine)?;
-    generate_with(request, recipe, machine)
+    generate_batch(&request.into(), machine)
 }
 
-fn validate(request: &Request) -> Result<(), Error> {
-    let n = request.n;
-    let transforms = matches!(request.function, Function::Ntt | Function::Intt | Function::Polymul);
+/// Generates a kernel that computes in several rings.
+///
+/// # Errors
+/// Where the batch cannot be computed, and why.
+pub fn generate_batch(batch: &Batch, machine: &Machine) -> Result<Kernel, Error> {
+    validate(batch)?;
+    let recipe = recipe(batch, machine)?;
+    generate_with(batch, recipe, machine)
+}
+
+const fn has_transform(function: Function) -> bool {
+    matches!(function, Function::Ntt | Function::Intt | Function::Polymul)
+}
+
+fn validate(batch: &Batch) -> Result<(), Error> {
+    let n = batch.n;
+    let transforms = has_transform(batch.function);
     let least = if transforms { 1024 } else { VECTOR_LENGTH as u32 };
     if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
         return Err(Error::Degree { n, least });
     }
-    if transforms {
-        transform_modulus(request.modulus, n.into())?;
-        check_root(request.modulus, n.into(), request.root)?;
-    } else {
-        Modulus::new(request.modulus).map_err(|_| Error::Modulus(request.modulus))?;
+    if batch.rings.is_empty() {
+        return Err(Error::NoRing);
+    }
+    for &Ring { modulus, root } in &batch.rings {
+        if transforms {
+            transform_modulus(modulus, n.into())?;
+            check_root(modulus, n.into(), root)?;
+        } else {
+            Modulus::new(modulus).map_err(|_| Error::Modulus(modulus))?;
+        }
     }
     Ok(())
 }
@@ -207,36 +336,36 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
     }
 }
 
-fn recipe(request: &Request, machine: &Machine) -> Result<Recipe, Error> {
-    let log_n = request.n.trailing_zeros();
+fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
+    let log_n = batch.n.trailing_zeros();
     let classical = |tuning| {
         // Rectangles of four stages, or the whole transform where the registers hold it.
         let depth = if log_n <= 14 { 5 } else { 4 };
         let forward = Plan::korn_lambiotte(log_n, depth);
-        let plans = algorithms(request.function).iter().map(|algorithms| match algorithms[0] {
+        let plans = algorithms(batch.function).iter().map(|algorithms| match algorithms[0] {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
-        Recipe { tuning, plans: plans.collect() }
+        Recipe { tuning, order: Order::ByStep, stagger: None, plans: plans.collect() }
     };
-    Ok(match &request.plan {
+    Ok(match &batch.plan {
         PlanChoice::Classical => classical(Tuning::spiral()),
         PlanChoice::Unoptimised => classical(Tuning::textbook()),
         PlanChoice::Recipe(recipe) => (**recipe).clone(),
-        PlanChoice::Best => match library::lookup(request, machine) {
+        PlanChoice::Best => match library::lookup(batch, machine) {
             Some(recipe) => recipe,
-            None => tune(request, machine, Effort::QUICK, |_, _, _| ())?.recipe,
+            None => tune(batch, machine, Effort::QUICK, &(), |_, _, _| ())?.recipe,
         },
     })
 }
 
-fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let mut code = lower(request, &recipe, machine, "scratch")?;
-    let mut layout = Layout::new(&code);
-    if layout.end > machine.vdm_words() && matches!(request.function, Function::Ntt | Function::Intt) {
+fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
+    let mut code = lower(batch, &recipe, machine, "scratch")?;
+    let mut layout = Layout::new(batch, &code)?;
+    if layout.end > machine.vdm_words() && matches!(batch.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
-        code = lower(request, &recipe, machine, "x")?;
-        layout = Layout::new(&code);
+        code = lower(batch, &recipe, machine, "x")?;
+        layout = Layout::new(batch, &code)?;
     }
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
@@ -247,22 +376,22 @@ fn generate_with(request: &Request, recipe: Recipe, machine: &Machine) -> Result
     layout.end += scheduled.spill_words;
     let (needed, available) = (layout.end, machine.vdm_words());
     if needed > available {
-        let (function, n) = (request.function, request.n);
+        let (function, n) = (batch.function, batch.n);
         return Err(Error::DoesNotFit { function, n, needed, available });
     }
     let (needed, available) = (scheduled.instructions.len(), machine.instruction_capacity());
     if needed > available {
         return Err(Error::TooLong { needed, available });
     }
-    let program = layout.program(request, &code, &scheduled, &launch);
-    Ok(Kernel { program, recipe, code, scheduled })
+    let program = layout.program(batch, &code, &scheduled, &launch);
+    Ok(Kernel { program, recipe, code, scheduled, addresses: layout.addresses })
 }
 
-/// The vector code of a request.
+/// The vector code of a batch.
 ///
 /// `scratch` names the second buffer of a transform whose passes do not work in place.
-fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
-    let Request { function, n, modulus, root, .. } = *request;
+fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
+    let Batch { function, n, ref rings, .. } = *batch;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, algorithms)| {
@@ -279,40 +408,67 @@ fn lower(request: &Request, recipe: &Recipe, machine: &Machine, scratch: &str) -
     }
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly };
     let mut code = Code::default();
-    let tower = code.tower(Tower { n, modulus, root });
+    for (number, &Ring { modulus, root }) in rings.iter().enumerate() {
+        let tower = code.tower(Tower { n, modulus, root });
+        // The towers of a batch have buffers of their own, with the tower's number in their names.
+        let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
+        lower_tower(&mut code, tower, function, &recipe.plans, dialect, scratch, &suffix)?;
+    }
+    if recipe.order == Order::ByDemand {
+        code.order_by_demand();
+    }
+    if let Some(stagger) = recipe.stagger {
+        code.interleave(stagger);
+    }
+    Ok(code)
+}
+
+/// Appends the code of one tower.
+fn lower_tower(
+    code: &mut Code,
+    tower: TowerId,
+    function: Function,
+    plans: &[Plan],
+    dialect: Dialect,
+    scratch: &str,
+    suffix: &str,
+) -> Result<(), Error> {
+    let n = code.towers[tower.index()].n;
+    let name = |name: &str| format!("{name}{suffix}");
     let run = |code: &mut Code, plan: &Plan, input, output, scratch: &str, times| {
-        transform(code, dialect, plan, tower, Memory { input, output, scratch, times })
+        let (scratch, spare) = (&*name(scratch), &*name("scratch"));
+        transform(code, dialect, plan, tower, Memory { input, output, scratch, spare, times })
             .map_err(|error| Error::Plan { name: plan.name.clone(), error })
     };
     let (inputs, output) = match function {
         Function::Ntt | Function::Intt => {
-            let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
-            run(&mut code, &recipe.plans[0], x, y, scratch, None)?;
+            let (x, y) = (code.buffer(name("x"), n, Role::Input), code.buffer(name("y"), n, Role::Output));
+            run(code, &plans[0], x, y, scratch, None)?;
             (vec![x], y)
         }
         Function::Polymul => {
-            let (a, b) = (code.buffer("a", n, Role::Input), code.buffer("b", n, Role::Input));
-            let c = code.buffer("c", n, Role::Output);
-            let product = code.buffer("product", n, Role::Scratch);
-            run(&mut code, &recipe.plans[0], a, c, "product", None)?;
-            run(&mut code, &recipe.plans[0], b, product, "scratch", Some(c))?;
-            run(&mut code, &recipe.plans[1], product, c, "scratch", None)?;
+            let (a, b) = (code.buffer(name("a"), n, Role::Input), code.buffer(name("b"), n, Role::Input));
+            let c = code.buffer(name("c"), n, Role::Output);
+            let product = code.buffer(name("product"), n, Role::Scratch);
+            run(code, &plans[0], a, c, "product", None)?;
+            run(code, &plans[0], b, product, "scratch", Some(c))?;
+            run(code, &plans[1], product, c, "scratch", None)?;
             (vec![a, b], c)
         }
         Function::Add | Function::Sub | Function::Mul => {
-            let (a, b) = (code.buffer("a", n, Role::Input), code.buffer("b", n, Role::Input));
-            let c = code.buffer("c", n, Role::Output);
+            let (a, b) = (code.buffer(name("a"), n, Role::Input), code.buffer(name("b"), n, Role::Input));
+            let c = code.buffer(name("c"), n, Role::Output);
             let op = match function {
                 Function::Add => Op::Vadd,
                 Function::Sub => Op::Vsub,
                 _ => Op::Vmul,
             };
-            pointwise(&mut code, op, tower, n, [a, b], c);
+            pointwise(code, op, tower, n, [a, b], c);
             (vec![a, b], c)
         }
     };
     code.claims.push(Claim { output, function, inputs, tower });
-    Ok(code)
+    Ok(())
 }
 
 fn pointwise(code: &mut Code, op: Op, tower: TowerId, n: u32, inputs: [BufferId; 2], output: BufferId) {
@@ -329,12 +485,20 @@ struct Layout {
     addresses: Addresses,
     /// First word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
+    /// The constants in the table, in order.
+    largest_first: Vec<usize>,
     table_words: u32,
     end: u32,
 }
 
 impl Layout {
-    fn new(code: &Code) -> Self {
+    fn new(batch: &Batch, code: &Code) -> Result<Self, Error> {
+        // Beside the buffers, the table and the spill memory have a register.
+        let needed = code.buffers.len() + 2;
+        if needed > REGISTERS {
+            let (function, n, towers) = (batch.function, batch.n, batch.rings.len());
+            return Err(Error::TooManyRings { function, n, towers, needed });
+        }
         let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
         let mut end = 0;
         let mut starts = Vec::new();
@@ -342,11 +506,15 @@ impl Layout {
             starts.push(end);
             end = aligned(end + buffer.words);
         }
+        // The largest first: so each is aligned to its size, and its load finds as few bank
+        // conflicts as any.
+        let mut largest_first: Vec<usize> = (0..code.constants.len()).collect();
+        largest_first.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
         let mut table_words = 0;
-        let mut constants = Vec::new();
-        for constant in &code.constants {
-            constants.push(table_words);
-            table_words += constant.factors.len() as u32;
+        let mut constants = vec![0; code.constants.len()];
+        for &constant in &largest_first {
+            constants[constant] = table_words;
+            table_words += code.constants[constant].factors.len() as u32;
         }
         starts.push(end);
         end = aligned(end + table_words);
@@ -360,7 +528,7 @@ impl Layout {
             moduli: (0..code.towers.len()).map(MReg::at).collect(),
             scales: (0..code.towers.len()).map(SReg::at).collect(),
         };
-        Self { addresses, starts, table_words, end }
+        Ok(Self { addresses, starts, largest_first, table_words, end })
     }
 
     /// The address registers that the controlling core sets.
@@ -380,13 +548,7 @@ impl Layout {
         towers.map(load).collect()
     }
 
-    fn program(
-        &self,
-        request: &Request,
-        code: &Code,
-        scheduled: &Scheduled,
-        launch: &[(AReg, u32)],
-    ) -> Program {
+    fn program(&self, batch: &Batch, code: &Code, scheduled: &Scheduled, launch: &[(AReg, u32)]) -> Program {
         let mut symbols: Vec<Symbol> = code
             .buffers
             .iter()
@@ -409,10 +571,11 @@ impl Layout {
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
 
         let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
-        let words = code.constants.iter().flat_map(|constant| {
-            let powers = &powers[constant.tower.index()];
-            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
-        });
+        let words =
+            self.largest_first.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
+                let powers = &powers[constant.tower.index()];
+                constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
+            });
         let words: Vec<u128> = words.collect();
         let mut segments = Vec::new();
         if !words.is_empty() {
@@ -437,7 +600,10 @@ impl Layout {
             }
         });
         Program {
-            name: format!("{}{}", request.function, request.n),
+            name: match batch.rings.len() {
+                1 => format!("{}{}", batch.function, batch.n),
+                towers => format!("{}{}x{towers}", batch.function, batch.n),
+            },
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
             sdm,
@@ -465,7 +631,7 @@ struct Powers {
 
 impl Powers {
     fn new(tower: &Tower) -> Self {
-        let modulus = Modulus::new(tower.modulus).expect("the request has been validated");
+        let modulus = Modulus::new(tower.modulus).expect("the batch has been validated");
         let root = modulus.prepare(modulus.residue(tower.root));
         let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
         let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();

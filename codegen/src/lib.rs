@@ -5,6 +5,7 @@
 //! a machine and gives it registers; [`kernel`] does all of it and adds tables and symbols.
 //! [`golden`] says what the result must be. The crate does no terminal input or output.
 
+pub mod bounds;
 pub mod check;
 pub mod code;
 pub mod formula;
@@ -17,4 +18,4 @@ pub mod plan;
 pub mod schedule;
 pub mod search;
 
-pub use kernel::{Error, Kernel, PlanChoice, Recipe, Request, generate};
+pub use kernel::{Batch, Error, Kernel, Order, PlanChoice, Recipe, Request, Ring, generate, generate_batch};

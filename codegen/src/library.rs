@@ -1,10 +1,12 @@
 //! The recipes that `rpu tune` has found for the machines of the paper, kept with the project.
 
-use crate::kernel::{Recipe, Request};
-use b512_asm::Function;
+use crate::bounds::PassBound;
+use crate::kernel::{Batch, Error, PlanChoice, Recipe, Ring, generate_batch};
+use crate::number::{NumberError, largest_primes};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
+use sim::timing::{Cycle, simulate};
 use std::sync::LazyLock;
 
 /// What of a machine decides which recipe is fast on it.
@@ -21,6 +23,9 @@ pub struct Target {
     pub busyboard: Busyboard,
     /// `isa.gs_butterfly`.
     pub gs_butterfly: bool,
+    /// `ideal.vrf_ports`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ideal_vrf_ports: bool,
 }
 
 impl Target {
@@ -32,6 +37,7 @@ impl Target {
             mapping: machine.vdm.mapping,
             busyboard: machine.frontend.busyboard,
             gs_butterfly: machine.isa.gs_butterfly,
+            ideal_vrf_ports: machine.ideal.vrf_ports,
         }
     }
 
@@ -43,6 +49,7 @@ impl Target {
         machine.vdm.mapping = self.mapping;
         machine.frontend.busyboard = self.busyboard;
         machine.isa.gs_butterfly = self.gs_butterfly;
+        machine.ideal.vrf_ports = self.ideal_vrf_ports;
         machine
     }
 }
@@ -55,10 +62,70 @@ pub struct Entry {
     pub function: String,
     /// The ring's degree.
     pub n: u32,
+    /// The number of rings in one program.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub towers: usize,
     /// The machines that it is for, each with the cycles that the program takes there.
     pub targets: Vec<Measured>,
     /// The recipe.
     pub recipe: Recipe,
+}
+
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(towers: &usize) -> bool {
+    *towers == 1
+}
+
+impl Entry {
+    /// The batch for this recipe's program, with moduli of 60 bits: they have no influence on
+    /// the cycles.
+    ///
+    /// # Errors
+    /// Where the entry's function or degree makes no sense.
+    pub fn batch(&self) -> Result<Batch, Error> {
+        let function = self.function.parse().map_err(|()| Error::Function(self.function.clone()))?;
+        let plan = PlanChoice::Recipe(Box::new(self.recipe.clone()));
+        let ring = |modulus| Ring::new(function, self.n, modulus);
+        let moduli = largest_primes(60, self.n.into(), self.towers)?;
+        let rings = moduli.into_iter().map(ring).collect::<Result<_, NumberError>>()?;
+        Ok(Batch { function, n: self.n, rings, plan })
+    }
+
+    /// Generates the program for a target and runs it through the cycle model.
+    ///
+    /// # Errors
+    /// Where there is no such program.
+    pub fn measure(&self, target: &Target) -> Result<Standing, Error> {
+        let machine = target.machine();
+        let kernel = generate_batch(&self.batch()?, &machine)?;
+        let cycles = simulate(&machine, &kernel.program).cycles;
+        let passes = kernel.bounds(&machine);
+        let sum = |bound: fn(&PassBound) -> Cycle| Cycle(passes.iter().map(|pass| bound(pass).0).sum());
+        Ok(Standing {
+            cycles,
+            bound: sum(PassBound::cycles),
+            resource: sum(|pass| pass.resource),
+            passes: passes.len(),
+        })
+    }
+}
+
+/// How close a program comes to the bounds of its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// Its cycles.
+    pub cycles: Cycle,
+    /// The sum over its passes of the larger of resource and dependence bound, see
+    /// [`PassBound`](crate::bounds::PassBound).
+    pub bound: Cycle,
+    /// The sum of the resource bounds alone.
+    pub resource: Cycle,
+    /// Its passes.
+    pub passes: usize,
 }
 
 /// A target and the cycles that a recipe takes on it.
@@ -81,27 +148,43 @@ pub struct Library {
 }
 
 impl Library {
-    /// Adds what a search has found, instead of what was there for that target.
-    pub fn insert(&mut self, function: Function, n: u32, recipe: Recipe, measured: Measured) {
-        let name = function.name();
-        for entry in self.entry.iter_mut().filter(|entry| entry.function == name && entry.n == n) {
+    /// Adds what a search has found for a batch, unless what is there for that target is as
+    /// fast. Says whether it did.
+    pub fn insert(&mut self, batch: &Batch, recipe: Recipe, measured: Measured) -> bool {
+        let (name, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+        let same_task = |entry: &Entry| entry.function == name && entry.n == n && entry.towers == towers;
+        let mut known = self.entry.iter().filter(|entry| same_task(entry)).flat_map(|entry| &entry.targets);
+        if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
+            return false;
+        }
+        for entry in self.entry.iter_mut().filter(|entry| same_task(entry)) {
             entry.targets.retain(|target| target.machine != measured.machine);
         }
         self.entry.retain(|entry| !entry.targets.is_empty());
-        let same = |entry: &&mut Entry| entry.function == name && entry.n == n && entry.recipe == recipe;
-        match self.entry.iter_mut().find(same) {
+        match self.entry.iter_mut().find(|entry| same_task(entry) && entry.recipe == recipe) {
             Some(entry) => entry.targets.push(measured),
             None => {
-                self.entry.push(Entry { function: name.to_owned(), n, targets: vec![measured], recipe });
+                let (function, targets) = (name.to_owned(), vec![measured]);
+                self.entry.push(Entry { function, n, towers, targets, recipe });
             }
         }
+        true
     }
 
-    /// The recipe for a function, size and target.
-    pub fn find(&self, function: Function, n: u32, target: &Target) -> Option<&Recipe> {
-        let mut entries = self.entry.iter().filter(|entry| entry.function == function.name() && entry.n == n);
-        let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target))?;
-        Some(&entry.recipe)
+    /// The recipe for a batch on a target. That for several rings serves other numbers of them, and
+    /// that for a register file with ports one with ideal ports, where there is no other.
+    pub fn find(&self, batch: &Batch, target: &Target) -> Option<&Recipe> {
+        let (function, towers) = (batch.function.name(), batch.rings.len());
+        let usable = |entry: &&Entry| {
+            let alike = (entry.towers > 1) == (towers > 1);
+            alike && entry.function == function && entry.n == batch.n
+        };
+        let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
+        [target, &with_ports].into_iter().find_map(|target| {
+            let entries = self.entry.iter().filter(usable);
+            let entries = entries.filter(|entry| entry.targets.iter().any(|known| known.machine == *target));
+            entries.min_by_key(|entry| entry.towers.abs_diff(towers)).map(|entry| &entry.recipe)
+        })
     }
 }
 
@@ -110,7 +193,7 @@ pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
     toml::from_str(include_str!("../plans/best.toml")).expect("the built-in library is tested")
 });
 
-/// The built-in recipe for a request on a machine.
-pub fn lookup(request: &Request, machine: &Machine) -> Option<Recipe> {
-    BUILT_IN.find(request.function, request.n, &Target::of(machine)).cloned()
+/// The built-in recipe for a batch on a machine.
+pub fn lookup(batch: &Batch, machine: &Machine) -> Option<Recipe> {
+    BUILT_IN.find(batch, &Target::of(machine)).cloned()
 }

@@ -22,6 +22,8 @@ pub struct Memory<'a> {
     /// The name of the second buffer that passes need which cannot work in place. It is made
     /// where there is none of that name.
     pub scratch: &'a str,
+    /// The name of the one that takes its place where it is the operand and still being read.
+    pub spare: &'a str,
     /// A buffer by whose elements those of the result are multiplied, place by place.
     pub times: Option<BufferId>,
 }
@@ -40,18 +42,43 @@ pub fn transform(
     let passes = plan.trace()?;
     let buffers = pass_buffers(code, &passes, memory);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
-    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, constants: FxHashMap::default() };
+    let scaling = if log_n <= WHOLE_LOG_N { passes.last().map_or(1, scaling_stages) } else { 1 };
+    let constants = FxHashMap::default();
+    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, scaling, constants };
     for (number, pass) in passes.iter().enumerate() {
         let last = number + 1 == passes.len();
         lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
+        lowering.code.end_pass();
     }
     Ok(())
+}
+
+/// log2 of the largest degree whose data fit half of the registers. Beyond it, the time of a
+/// multiplication and its latency are small beside the rest, and memory for factors is short.
+const WHOLE_LOG_N: u32 = 14;
+
+/// How many of the last stages of [`Algorithm::Inverse`] bring in 1/n, each for the products that
+/// it makes of what is not scaled yet; what is a sum all along takes a multiplication of its own.
+/// A stage's bit must stay in the registers, so that a register is scaled as a whole. More than
+/// three stages would save little and ask for many factors in two versions.
+fn scaling_stages(last: &TracedPass) -> u32 {
+    let mut moved = Vec::new();
+    let mut stages = 0;
+    for &step in last.steps.iter().rev() {
+        match step {
+            // What comes after the last stage moves everything alike.
+            Step::Stage(bit) if stages == 0 || stages < 3 && !moved.contains(&bit) => stages += 1,
+            Step::Unpack(bit) | Step::Pack(bit) => moved.push(bit),
+            _ => break,
+        }
+    }
+    stages
 }
 
 /// The buffer before each pass and after the last one. A pass that cannot work in place goes from
 /// one of two buffers to the other; the second one is made only where it is needed.
 fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> Vec<BufferId> {
-    let Memory { input, output, scratch, .. } = memory;
+    let Memory { input, output, scratch, spare, .. } = memory;
     let mut buffers = vec![output];
     for (number, pass) in passes.iter().enumerate().skip(1).rev() {
         let after = buffers[buffers.len() - 1];
@@ -68,7 +95,7 @@ fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> V
             _ if after == output => second(scratch),
             _ => output,
         };
-        buffers.push(if Some(before) == reads { second("scratch") } else { before });
+        buffers.push(if Some(before) == reads { second(spare) } else { before });
     }
     buffers.push(input);
     buffers.reverse();
@@ -81,12 +108,27 @@ struct Lowering<'c> {
     algorithm: Algorithm,
     log_n: u32,
     tower: TowerId,
+    /// See [`scaling_stages`].
+    scaling: u32,
     constants: FxHashMap<FactorKey, ConstantId>,
 }
 
-/// What a vector of factors depends on: the stage (`None`: the twist), the relevant index bits
-/// outside of the lanes, and the relevant index bit of each lane.
-type FactorKey = (Option<Bit>, u32, Vec<Option<Bit>>);
+/// What factors are for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Purpose {
+    /// A stage; those of an inverse one may contain 1/n.
+    Stage { bit: Bit, scaled: bool },
+    /// The twist.
+    Twist,
+    /// The product of a stage's factor and the twist of the element whose index has a zero there.
+    TwistedStage(Bit),
+    /// The quotient of the twists of two elements whose indices differ in a bit.
+    Between(Bit),
+}
+
+/// What a vector of factors depends on: its purpose, the relevant index bits outside of the
+/// lanes, and the relevant index bit of each lane.
+type FactorKey = (Purpose, u32, Vec<Option<Bit>>);
 
 /// The value of each bit of `bits` (most significant first) in `number`, put at its place in an
 /// element's index.
@@ -147,12 +189,8 @@ impl Lowering<'_> {
     /// The register bit, counted from the least significant, that the next step pairs; `Some(None)`
     /// for a step on single registers, `None` after the last step.
     fn position(&self, placement: &Placement, steps: &[Step]) -> Option<Option<usize>> {
-        Some(match *steps.first()? {
-            Step::Stage(bit) | Step::Unpack(bit) | Step::Pack(bit) => {
-                placement.registers.iter().rev().position(|&b| b == bit)
-            }
-            Step::Twist => None,
-        })
+        let bit = steps.first()?.bit();
+        Some(bit.and_then(|bit| placement.registers.iter().rev().position(|&b| b == bit)))
     }
 
     fn steps(
@@ -166,7 +204,7 @@ impl Lowering<'_> {
         let Some(position) = position else {
             for (register, value) in values.iter_mut().enumerate() {
                 let fixed = block | scatter(&before.registers, register as u32);
-                let twist = self.factors(None, before, fixed);
+                let twist = self.factors(Purpose::Twist, before, fixed);
                 *value = self.code.apply(Op::Vmul, [*value], Some(twist), self.tower);
             }
             return;
@@ -176,11 +214,10 @@ impl Lowering<'_> {
             let mut placement = before.clone();
             for &step in steps {
                 let pair = [values[low], values[high]];
+                let fixed = block | scatter(&placement.registers, low as u32);
                 let result = match step {
-                    Step::Stage(bit) => {
-                        let fixed = block | scatter(&placement.registers, low as u32);
-                        self.stage(bit, &placement, fixed, pair)
-                    }
+                    Step::Stage(bit) => self.stage(bit, &placement, fixed, pair),
+                    Step::TwistedStage(bit) => self.twisted_stage(bit, &placement, fixed, pair),
                     Step::Unpack(_) => self.shuffle(Op::Unpklo, Op::Unpkhi, pair),
                     Step::Pack(_) => self.shuffle(Op::Pklo, Op::Pkhi, pair),
                     Step::Twist => unreachable!("a twist pairs no registers"),
@@ -196,7 +233,13 @@ impl Lowering<'_> {
     }
 
     fn stage(&mut self, bit: Bit, placement: &Placement, fixed: u32, pair: [ValueId; 2]) -> [ValueId; 2] {
-        let factor = self.factors(Some(bit), placement, fixed);
+        // The bits of the earlier stages that bring in 1/n: where one is set, it is there.
+        let first_scaling = self.log_n - self.scaling;
+        let stage = u32::from(bit.0);
+        let earlier = (1 << stage) - (1 << first_scaling.min(stage));
+        let unscaled = self.algorithm == Algorithm::Inverse && fixed & earlier == 0;
+        let scaled = unscaled && stage >= first_scaling;
+        let factor = self.factors(Purpose::Stage { bit, scaled }, placement, fixed);
         let (code, tower) = (&mut *self.code, self.tower);
         if self.algorithm != Algorithm::Inverse {
             return code.butterfly(Op::Bfly, pair, factor, tower);
@@ -208,19 +251,36 @@ impl Lowering<'_> {
             let difference = code.apply(Op::Vsub, pair, None, tower);
             [sum, code.apply(Op::Vmul, [difference], Some(factor), tower)]
         };
-        // The last stage's factors hold 1/n for the products; the sums need it too.
-        let last = u32::from(bit.0) + 1 == self.log_n;
-        [if last { code.apply(Op::Vmuls, [sum], None, tower) } else { sum }, product]
+        let last = stage + 1 == self.log_n;
+        [if last && unscaled { code.apply(Op::Vmuls, [sum], None, tower) } else { sum }, product]
     }
 
-    /// The factors of a stage (`None`: the twist) for the registers whose index bits outside of
-    /// the lanes are `fixed`.
-    fn factors(&mut self, stage: Option<Bit>, placement: &Placement, fixed: u32) -> ConstantId {
+    /// See [`Step::TwistedStage`].
+    fn twisted_stage(
+        &mut self,
+        bit: Bit,
+        placement: &Placement,
+        fixed: u32,
+        [low, high]: [ValueId; 2],
+    ) -> [ValueId; 2] {
+        let twist = self.factors(Purpose::Twist, placement, fixed);
+        let twisted = self.factors(Purpose::TwistedStage(bit), placement, fixed);
+        let between = self.factors(Purpose::Between(bit), placement, fixed);
+        let low = self.code.apply(Op::Vmul, [low], Some(twist), self.tower);
+        let [sum, difference] = self.code.butterfly(Op::Bfly, [low, high], twisted, self.tower);
+        [sum, self.code.apply(Op::Vmul, [difference], Some(between), self.tower)]
+    }
+
+    /// The factors for the registers whose index bits outside of the lanes are `fixed`.
+    fn factors(&mut self, purpose: Purpose, placement: &Placement, fixed: u32) -> ConstantId {
         let algorithm = self.algorithm;
-        let relevant = |bit: Bit| match (stage, algorithm) {
-            (None, _) => true,
-            (Some(stage), Algorithm::Forward | Algorithm::Inverse) => bit > stage,
-            (Some(stage), Algorithm::InverseTwisted) => bit < stage,
+        let relevant = |bit: Bit| match purpose {
+            Purpose::Stage { bit: stage, .. } => match algorithm {
+                Algorithm::Forward | Algorithm::Inverse => bit > stage,
+                Algorithm::InverseTwisted => bit < stage,
+            },
+            Purpose::Twist | Purpose::TwistedStage(_) => true,
+            Purpose::Between(_) => false,
         };
         let mask: u32 = (0..self.log_n as u8).map(Bit).filter(|&b| relevant(b)).map(|b| 1 << b.0).sum();
         let mut lanes: Vec<Option<Bit>> =
@@ -229,7 +289,7 @@ impl Lowering<'_> {
         while lanes.last() == Some(&None) {
             lanes.pop();
         }
-        let key = (stage, fixed & mask, lanes);
+        let key = (purpose, fixed & mask, lanes);
         if let Some(&known) = self.constants.get(&key) {
             return known;
         }
@@ -237,33 +297,32 @@ impl Lowering<'_> {
             let bits = key.2.iter().enumerate();
             bits.map(|(place, bit)| bit.map_or(0, |bit| (lane >> place & 1) << bit.0)).sum()
         };
-        let factors = (0..1u32 << key.2.len()).map(|lane| self.factor(stage, key.1 | index(lane))).collect();
+        let factors =
+            (0..1u32 << key.2.len()).map(|lane| self.factor(purpose, key.1 | index(lane))).collect();
         let id = self.code.constant(Constant { tower: self.tower, factors });
         self.constants.insert(key, id);
         id
     }
 
     /// The factor for the element of that index; bits that do not matter are zero.
-    fn factor(&self, stage: Option<Bit>, index: u32) -> Factor {
+    fn factor(&self, purpose: Purpose, index: u32) -> Factor {
         let log_n = self.log_n;
         let order = 2u32 << log_n;
-        let inverse = |exponent: u32| (order - exponent) % order;
+        let inverse = |exponent: u32| (order - exponent % order) % order;
         let merged = |stage: u32| {
             let place = 1 << (log_n - 1 - stage) | index >> (stage + 1);
             u32::reverse_bits(place) >> (32 - log_n)
         };
-        match (stage, self.algorithm) {
-            (None, _) => Factor { exponent: inverse(index), scaled: true },
-            (Some(Bit(stage)), Algorithm::Forward) => {
-                Factor { exponent: merged(stage.into()), scaled: false }
-            }
-            (Some(Bit(stage)), Algorithm::Inverse) => {
-                let scaled = u32::from(stage) + 1 == log_n;
-                Factor { exponent: inverse(merged(stage.into())), scaled }
-            }
-            (Some(Bit(stage)), Algorithm::InverseTwisted) => {
-                Factor { exponent: inverse(index << (log_n - u32::from(stage))), scaled: false }
-            }
+        let cyclic = |stage: Bit| index << (log_n - u32::from(stage.0));
+        match purpose {
+            Purpose::Stage { bit, scaled } => match self.algorithm {
+                Algorithm::Forward => Factor { exponent: merged(bit.0.into()), scaled },
+                Algorithm::Inverse => Factor { exponent: inverse(merged(bit.0.into())), scaled },
+                Algorithm::InverseTwisted => Factor { exponent: inverse(cyclic(bit)), scaled },
+            },
+            Purpose::Twist => Factor { exponent: inverse(index), scaled: true },
+            Purpose::TwistedStage(bit) => Factor { exponent: inverse(cyclic(bit) + index), scaled: true },
+            Purpose::Between(bit) => Factor { exponent: inverse(1 << bit.0), scaled: false },
         }
     }
 }

@@ -44,6 +44,20 @@ pub enum NumberError {
         /// 2n.
         order: u128,
     },
+    /// A size in bits for which there are too few moduli.
+    #[error(
+        "only {found} primes of {bits} bits are 1 mod {order}, but {count} are needed; try more bits (at most 128)"
+    )]
+    TooFewPrimes {
+        /// The size.
+        bits: u32,
+        /// 2n.
+        order: u128,
+        /// How many there are.
+        found: usize,
+        /// How many were asked for.
+        count: usize,
+    },
 }
 
 fn root_reason(root: u128, modulus: u128, order: u128) -> String {
@@ -165,20 +179,29 @@ fn order(n: u64) -> Result<u128, NumberError> {
 /// # Errors
 /// Where `n` is no power of two from 2 on, or there is no such prime.
 pub fn largest_prime(bits: u32, n: u64) -> Result<u128, NumberError> {
+    largest_primes(bits, n, 1).map(|primes| primes[0])
+}
+
+/// The `count` largest primes of exactly `bits` bits that are 1 mod 2n, largest first.
+///
+/// # Errors
+/// Where `n` is no power of two from 2 on, or there are fewer such primes.
+pub fn largest_primes(bits: u32, n: u64, count: usize) -> Result<Vec<u128>, NumberError> {
     let order = order(n)?;
     let none = NumberError::NoPrime { bits, order };
     if !(2..=128).contains(&bits) {
         return Err(none);
     }
     let (smallest, largest) = (1 << (bits - 1), u128::MAX >> (128 - bits));
-    let mut candidate = (largest - 1) / order * order + 1;
-    while candidate >= smallest && candidate > 1 {
-        if is_prime(candidate) {
-            return Ok(candidate);
-        }
-        candidate = candidate.checked_sub(order).ok_or(none)?;
+    let first = (largest - 1) / order * order + 1;
+    let candidates = std::iter::successors(Some(first), |candidate| candidate.checked_sub(order))
+        .take_while(|&candidate| candidate >= smallest && candidate > 1);
+    let primes: Vec<u128> = candidates.filter(|&candidate| is_prime(candidate)).take(count).collect();
+    match primes.len() {
+        found if found == count => Ok(primes),
+        0 => Err(none),
+        found => Err(NumberError::TooFewPrimes { bits, order, found, count }),
     }
-    Err(none)
 }
 
 /// The arithmetic modulo `modulus`, where that is a prime with 2n-th roots of unity.

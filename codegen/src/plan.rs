@@ -78,6 +78,21 @@ pub enum Step {
     Pack(Bit),
     /// Multiplication by the twist of [`Algorithm::InverseTwisted`].
     Twist,
+    /// The last stage of [`Algorithm::InverseTwisted`], on this bit, and the twist in one: with
+    /// factors `t` and `u` of the twist, `t (a + w b)` and `u (a - w b)` are
+    /// `t a + (t w) b` and `u/t (t a - (t w) b)`. As many instructions as a stage and a twist and
+    /// two thirds of the factors, as `u/t` is a number, but a longer chain.
+    TwistedStage(Bit),
+}
+
+impl Step {
+    /// The index bit that it works on, which must number registers; the twist has none.
+    pub fn bit(self) -> Option<Bit> {
+        match self {
+            Self::Stage(bit) | Self::Unpack(bit) | Self::Pack(bit) | Self::TwistedStage(bit) => Some(bit),
+            Self::Twist => None,
+        }
+    }
 }
 
 impl fmt::Display for Step {
@@ -87,6 +102,7 @@ impl fmt::Display for Step {
             Self::Unpack(bit) => write!(f, "U{}", bit.0),
             Self::Pack(bit) => write!(f, "P{}", bit.0),
             Self::Twist => f.write_str("T"),
+            Self::TwistedStage(bit) => write!(f, "T{}", bit.0),
         }
     }
 }
@@ -97,14 +113,16 @@ impl FromStr for Step {
         if text == "T" {
             return Ok(Self::Twist);
         }
-        let explain =
-            || format!("`{text}` is no step; a step is S, U or P with an index bit, as in `S15`, or T");
+        let explain = || {
+            format!("`{text}` is no step; a step is S, U, P or T with an index bit, as in `S15`, or T alone")
+        };
         let (head, bit) = text.split_at_checked(1).ok_or_else(explain)?;
         let bit = Bit(bit.parse().map_err(|_| explain())?);
         match head {
             "S" => Ok(Self::Stage(bit)),
             "U" => Ok(Self::Unpack(bit)),
             "P" => Ok(Self::Pack(bit)),
+            "T" => Ok(Self::TwistedStage(bit)),
             _ => Err(explain()),
         }
     }
@@ -261,7 +279,7 @@ impl Placement {
     /// Applies the movement of a step.
     pub fn apply(&mut self, step: Step) {
         let (bit, pack) = match step {
-            Step::Stage(_) | Step::Twist => return,
+            Step::Stage(_) | Step::Twist | Step::TwistedStage(_) => return,
             Step::Unpack(bit) => (bit, false),
             Step::Pack(bit) => (bit, true),
         };
@@ -307,6 +325,19 @@ impl TracedPass {
 }
 
 impl Plan {
+    /// The number of instructions that it takes in textbook order, loads of constants left out
+    /// and every stage counted as butterflies.
+    pub fn instructions(&self) -> u32 {
+        let vectors = 1 << self.log_n.saturating_sub(LANE_BITS);
+        let step = |step: &Step| match step {
+            Step::Stage(_) => vectors / 2,
+            Step::Unpack(_) | Step::Pack(_) | Step::Twist => vectors,
+            Step::TwistedStage(_) => vectors / 2 * 3,
+        };
+        let pass = |pass: &Pass| 2 * vectors + pass.steps.0.iter().map(step).sum::<u32>();
+        self.passes.iter().map(pass).sum()
+    }
+
     /// Follows the index bits through the plan.
     ///
     /// # Errors
@@ -364,15 +395,20 @@ impl Plan {
         let start = Placement { lanes, registers: pass.registers.clone() };
         let mut placement = start.clone();
         for &step in &pass.steps.0 {
-            if let Step::Stage(bit) | Step::Unpack(bit) | Step::Pack(bit) = step
+            if let Some(bit) = step.bit()
                 && !placement.registers.contains(&bit)
             {
                 let registers = placement.registers.iter().map(|b| b.0).collect();
                 return Err(PlanError::NotInRegisters { pass: number, step, bit, registers });
             }
-            if let Step::Stage(_) | Step::Twist = step {
+            let does: &[Step] = match step {
+                Step::Stage(_) | Step::Twist => &[step],
+                Step::TwistedStage(bit) => &[Step::Stage(bit), Step::Twist],
+                Step::Unpack(_) | Step::Pack(_) => &[],
+            };
+            for &part in does {
                 let next = due.next();
-                if next != Some(step) {
+                if next != Some(part) {
                     let expected = next.map_or("none".to_owned(), |step| step.to_string());
                     return Err(PlanError::Order { pass: number, expected, found: step.to_string() });
                 }
@@ -435,6 +471,17 @@ impl Plan {
             last.steps.0.push(Step::Twist);
         }
         Ok(Self { name: name.to_owned(), algorithm, log_n: self.log_n, passes })
+    }
+
+    /// The same plan with the last stage and the twist in one step, where one follows the other.
+    pub fn with_twisted_stage(mut self) -> Self {
+        if let Some(Pass { steps: Steps(steps), .. }) = self.passes.last_mut()
+            && let [.., Step::Stage(bit), Step::Twist] = steps[..]
+        {
+            steps.truncate(steps.len() - 2);
+            steps.push(Step::TwistedStage(bit));
+        }
+        self
     }
 
     /// Korn-Lambiotte: every stage works on the topmost address bit, which an unpack then makes
@@ -504,6 +551,52 @@ impl Plan {
         passes.push(Pass { load: linear, registers, steps: steps(rest, true), store: natural });
         let name = format!("windowed-{first}-{}", early.len());
         Self { name, algorithm: Algorithm::Forward, log_n, passes }
+    }
+
+    /// Two passes over blocks of 32 registers, for memories in which no power-of-two stride meets
+    /// bank conflicts: strided loads and stores do what shuffles would have to. The first pass
+    /// does the five topmost stages and `unpacks` more, the second one the rest, with six
+    /// unpacks less `unpacks` at 2^16 elements, so that both together shuffle as little as any
+    /// plan and no pass has to do much more of it than of computing. There is one for rings of
+    /// 2^14 to 2^17 elements with up to 19 - `log_n` unpacks, at most 3.
+    pub fn folded(log_n: u32, unpacks: u32) -> Option<Self> {
+        if !(14..=17).contains(&log_n) || unpacks > (19 - log_n).min(3) {
+            return None;
+        }
+        let span = |from: u32, to: u32| (from as u8..to as u8).map(Bit);
+        let stages = |from: u32, to: u32| span(to, from).rev().map(Step::Stage);
+        // The bits from `high` on number registers of the first pass, those from `low` on its
+        // lanes. Stores of the second pass take the lanes 5 to 13.
+        let (high, low) = (log_n - 5, log_n - 14);
+        let split = high - unpacks;
+        let becomes_lane = |bit: &Bit, from: u32, to: u32| (from as u8..to as u8).contains(&bit.0);
+        let steps = |stages: &mut dyn Iterator<Item = Step>, from, to| {
+            let with_unpack = |step: Step| {
+                let unpack = step.bit().filter(|bit| becomes_lane(bit, from, to)).map(Step::Unpack);
+                std::iter::once(step).chain(unpack)
+            };
+            Steps(stages.flat_map(with_unpack).collect())
+        };
+        // In ascending order the lanes of the first pass's stores and of the second one's loads
+        // are both consecutive in this.
+        let between: Layout =
+            span(split, 14).chain(span(low, split)).chain(span(0, low)).chain(span(14, log_n)).collect();
+        let lanes = &between[..LANES];
+        let registers = span(0, split).rev().filter(|bit| !lanes.contains(bit)).collect();
+        let first = Pass {
+            load: (low as u8..(low + LANE_BITS) as u8).collect(),
+            registers: span(high, log_n).rev().collect(),
+            steps: steps(&mut stages(log_n, split), 14 - unpacks, 14),
+            store: between.clone(),
+        };
+        let second = Pass {
+            load: (0..LANES as u8).collect(),
+            registers,
+            steps: steps(&mut stages(split, 0), 5, split),
+            store: natural_layout(log_n),
+        };
+        let name = format!("folded-{unpacks}");
+        Some(Self { name, algorithm: Algorithm::Forward, log_n, passes: vec![first, second] })
     }
 
     /// Three passes with (almost) no shuffles: strided loads and stores transpose the data

@@ -117,9 +117,10 @@ impl Default for Tuning {
     }
 }
 
-/// Cycles without an instruction of the code after which the scheduler gives up. The slowest
-/// instruction of the slowest machine takes a few thousand.
-const STUCK_AFTER: u64 = 100_000;
+/// Cycles without an instruction of the code after which the next one in textbook order is
+/// dispatched, whatever it takes. The slowest instruction of the slowest machine takes a few
+/// thousand.
+const STUCK_AFTER: u64 = 10_000;
 
 /// Where the parts of memory have been put.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -136,6 +137,54 @@ pub struct Addresses {
     pub moduli: Vec<MReg>,
     /// The scalar register that holds 1/n of each tower, by its number.
     pub scales: Vec<SReg>,
+}
+
+impl Addresses {
+    /// An instruction of the code with the registers of its vector operands, in operand order.
+    ///
+    /// # Errors
+    /// Where a buffer is too large for the address field.
+    ///
+    /// # Panics
+    /// Where there are too few registers.
+    pub(crate) fn instr(
+        &self,
+        inst: &Inst,
+        sources: &[VReg],
+        results: &[VReg],
+    ) -> Result<Instr, ScheduleError> {
+        let (mut sources, mut results) = (sources.iter(), results.iter());
+        let mut operands: ArrayVec<Operand, 6> = ArrayVec::new();
+        for spec in inst.op.info().operands {
+            operands.push(match (spec.kind, spec.direction) {
+                (OperandKind::VReg, Direction::Write) => {
+                    Operand::VReg(*results.next().expect("one per result"))
+                }
+                (OperandKind::VReg, _) => Operand::VReg(*sources.next().expect("one per source")),
+                (OperandKind::SReg, _) => Operand::SReg(self.scales[inst.tower.index()]),
+                (OperandKind::MReg, _) => Operand::MReg(self.moduli[inst.tower.index()]),
+                (OperandKind::AReg, _) => Operand::AReg(self.buffers[memory(inst).buffer.index()]),
+                (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
+                (OperandKind::Mode, _) => Operand::Mode(memory(inst).mode),
+            });
+        }
+        Ok(inst.op.with_operands(&operands).expect("the operands follow the table"))
+    }
+
+    /// The load of a constant.
+    ///
+    /// # Errors
+    /// Where the table is too large for the address field.
+    pub(crate) fn load_constant(
+        &self,
+        code: &Code,
+        constant: ConstantId,
+        vd: VReg,
+    ) -> Result<Instr, ScheduleError> {
+        let offset = offset(self.constants[constant.index()])?;
+        let mode = code.constants[constant.index()].mode();
+        Ok(Instr::Vload { vd, base: self.table, offset, mode })
+    }
 }
 
 /// The instructions, in order, and the memory that they need besides the code's buffers.
@@ -156,15 +205,6 @@ pub enum ScheduleError {
     /// A word offset that the instruction word cannot hold.
     #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
     Offset(u32),
-    /// Settings that leave too few registers.
-    #[error(
-        "the scheduler is stuck with {left} instructions left: its settings leave too few registers to the data; \
-         lower `reserve`, `constants_ahead` or `copies`, or work on smaller blocks"
-    )]
-    Stuck {
-        /// Instructions that have not been scheduled.
-        left: usize,
-    },
 }
 
 /// Orders the instructions of `code` and gives them registers.
@@ -276,6 +316,8 @@ struct Scheduler<'a> {
     done: Vec<bool>,
     /// The number of instructions that have not been.
     left: usize,
+    /// All instructions before this one have been.
+    first_left: usize,
     /// The instructions that use each constant, in textbook order.
     users: Vec<Vec<InstId>>,
     /// How many of `users` have been dispatched at the front of the list.
@@ -286,8 +328,6 @@ struct Scheduler<'a> {
     free_slots: Vec<u32>,
     /// Values that a ready instruction needs and that are spilled.
     wanted: Vec<ValueId>,
-    /// The candidates for a pipe; kept for its memory.
-    rivals: Vec<InstId>,
     /// Rotates through the registers, for allocation that does not look at the SRAMs.
     next_register: usize,
 }
@@ -346,13 +386,13 @@ impl<'a> Scheduler<'a> {
             }),
             done: vec![false; count],
             left: count,
+            first_left: 0,
             used: vec![0; users.len()],
             users,
             wants_constant,
             ready,
             free_slots: Vec::new(),
             wanted: Vec::new(),
-            rivals: Vec::new(),
             next_register: 0,
         }
     }
@@ -368,17 +408,17 @@ impl<'a> Scheduler<'a> {
         let mut last_progress = self.engine.now();
         while self.left > 0 {
             let left = self.left;
-            if let Some(candidate) = self.choose()? {
+            if self.engine.now() - last_progress > STUCK_AFTER {
+                self.next_in_textbook()?;
+            } else if let Some(candidate) = self.choose()? {
                 self.commit(candidate);
-            } else if self.engine.idle() && !self.relieve()? {
-                return Err(ScheduleError::Stuck { left });
+            } else if self.engine.idle() {
+                self.relieve()?;
             } else {
                 self.pass_time();
             }
             if self.left < left {
                 last_progress = self.engine.now();
-            } else if self.engine.now() - last_progress > STUCK_AFTER {
-                return Err(ScheduleError::Stuck { left });
             }
         }
         Ok(())
@@ -418,17 +458,17 @@ impl<'a> Scheduler<'a> {
     /// The candidate of a set that issues first; the earliest in the textbook among those that
     /// keep the pipe busy.
     fn best(&mut self, free: Cycle, set: Set) -> Result<Option<Candidate>, ScheduleError> {
-        let ids = match set {
-            Set::Compute => &self.ready.compute,
-            Set::Shuffle => &self.ready.shuffle,
-            Set::Stores => &self.ready.stores,
-            Set::Loads => &self.ready.loads,
-        };
-        let mut rivals = std::mem::take(&mut self.rivals);
-        rivals.clear();
-        rivals.extend(ids.iter().take(self.tuning.candidates as usize));
         let mut best: Option<Candidate> = None;
-        for &id in &rivals {
+        let mut next = InstId(0);
+        for _ in 0..self.tuning.candidates {
+            let ids = match set {
+                Set::Compute => &self.ready.compute,
+                Set::Shuffle => &self.ready.shuffle,
+                Set::Stores => &self.ready.stores,
+                Set::Loads => &self.ready.loads,
+            };
+            let Some(&id) = ids.range(next..).next() else { break };
+            next = InstId(id.0 + 1);
             let Some(candidate) = self.candidate(id)? else { continue };
             let in_time = candidate.issue <= free;
             if best.as_ref().is_none_or(|best| candidate.issue < best.issue) {
@@ -438,14 +478,15 @@ impl<'a> Scheduler<'a> {
                 break;
             }
         }
-        self.rivals = rivals;
         Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
     }
 
     fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         for value in std::mem::take(&mut self.wanted) {
-            if let Some(reg) = self.allocate(None, &[]) {
+            if let Place::Spilled(_) = self.place[value.index()]
+                && let Some(reg) = self.allocate(None, &[])
+            {
                 return self.reload(value, reg).map(Some);
             }
         }
@@ -510,7 +551,7 @@ impl<'a> Scheduler<'a> {
                 found => found,
             };
             let Some(reg) = reg else { return Ok(None) };
-            let instr = self.load_constant(constant, reg)?;
+            let instr = self.addresses.load_constant(self.code, constant, reg)?;
             return Ok(self.checked(instr, Action::Constant(constant, reg)));
         }
         Ok(None)
@@ -544,7 +585,7 @@ impl<'a> Scheduler<'a> {
             sources.push(copy);
         }
         let Some(results) = self.results(id, inst, &sources)? else { return Ok(None) };
-        let instr = self.instr(inst, &sources, &results)?;
+        let instr = self.addresses.instr(inst, &sources, &results)?;
         Ok(self.checked(instr, Action::Inst(id, results)))
     }
 
@@ -576,11 +617,8 @@ impl<'a> Scheduler<'a> {
         }
         let mut options: ArrayVec<VReg, REGISTERS> = ArrayVec::new();
         // A source that nobody else reads can be overwritten.
-        for value in inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1) {
-            if let Place::Register(reg) = self.place[value.index()] {
-                options.push(reg);
-            }
-        }
+        let dying = inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1);
+        options.extend(dying.filter_map(|value| self.register_of(value)));
         options.extend(self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)));
         while options.len() < count {
             let used = sources.iter().copied().collect();
@@ -596,7 +634,7 @@ impl<'a> Scheduler<'a> {
             return Ok(Some(options[..count].iter().copied().collect()));
         }
         // The cycles in which the results are written, were the sources the only matter.
-        let work = self.decoder.decode(&self.instr(inst, sources, &options[..count])?);
+        let work = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
         let overlap = work.latency < work.occupancy;
@@ -628,9 +666,9 @@ impl<'a> Scheduler<'a> {
 
     /// The registers whose SRAMs are accessed in one of the `count` cycles from `from` on.
     fn taken(&self, from: Cycle, count: u32) -> RegSet {
-        let srams = self.srams.iter().zip(0..);
-        let taken = srams.filter(|&(_, sram)| !self.engine.sram_free(sram, from, count));
-        taken.fold(RegSet::default(), |all, (&regs, _)| all.or(regs))
+        let taken = self.engine.srams_taken(from, count);
+        let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
+        srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
     }
 
     /// The registers that will be read together with `value`.
@@ -640,10 +678,7 @@ impl<'a> Scheduler<'a> {
             .filter(|&&reader| reader != by)
             .flat_map(|&reader| self.inst(reader).sources.iter())
             .filter(|&other| other != value)
-            .filter_map(|other| match self.place[other.index()] {
-                Place::Register(reg) => Some(reg),
-                _ => None,
-            })
+            .filter_map(|other| self.register_of(other))
             .collect()
     }
 
@@ -689,8 +724,8 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Gets an idle machine going: loads data despite the reserve where nothing else is ready, or
-    /// makes room by spilling a value.
-    fn relieve(&mut self) -> Result<bool, ScheduleError> {
+    /// goes on as the textbook would, which spills values where it has to.
+    fn relieve(&mut self) -> Result<(), ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         if self.ready.compute.is_empty()
             && self.ready.shuffle.is_empty()
@@ -698,11 +733,17 @@ impl<'a> Scheduler<'a> {
             && let Some(candidate) = self.best(free + 1_000_000, Set::Loads)?
         {
             self.commit(candidate);
-            return Ok(true);
+            return Ok(());
         }
-        let Some((value, reg)) = self.furthest_value(&[]) else { return Ok(false) };
-        self.spill(value, reg)?;
-        Ok(true)
+        self.next_in_textbook()
+    }
+
+    /// Dispatches the first instruction in textbook order that is left.
+    fn next_in_textbook(&mut self) -> Result<(), ScheduleError> {
+        while self.done.get(self.first_left).is_some_and(|&done| done) {
+            self.first_left += 1;
+        }
+        self.in_order(InstId(self.first_left as u32))
     }
 
     /// The value in a register outside of `taken` whose next read is the furthest, and where it is.
@@ -740,46 +781,51 @@ impl<'a> Scheduler<'a> {
     // Textbook order.
 
     fn textbook(&mut self) -> Result<(), ScheduleError> {
-        for number in 0..self.code.insts.len() {
-            let id = InstId(number as u32);
-            let inst = self.inst(id);
-            let mut sources = SourceRegs::new();
-            for value in inst.sources.iter() {
-                if let Place::Spilled(_) = self.place[value.index()] {
-                    let reg = self.first_register(&sources)?;
-                    let candidate = self.reload(value, reg)?;
-                    self.commit(candidate);
-                }
-                let Place::Register(reg) = self.place[value.index()] else {
-                    unreachable!("textbook order computes {value:?} before its use");
-                };
-                sources.push(reg);
+        (0..self.code.insts.len()).try_for_each(|number| self.in_order(InstId(number as u32)))
+    }
+
+    /// Dispatches an instruction all of whose predecessors have been dispatched, after the reloads
+    /// and spills and the load of a constant that it needs.
+    fn in_order(&mut self, id: InstId) -> Result<(), ScheduleError> {
+        let inst = self.inst(id);
+        // Registers that hold operands must not be taken for others.
+        let mut sources = SourceRegs::new();
+        let mut taken: Vec<VReg> = inst.sources.iter().filter_map(|value| self.register_of(value)).collect();
+        for value in inst.sources.iter() {
+            if let Place::Spilled(_) = self.place[value.index()] {
+                let reg = self.first_register(&taken)?;
+                taken.push(reg);
+                let candidate = self.reload(value, reg)?;
+                self.commit(candidate);
             }
-            if let Some(constant) = inst.constant {
-                if self.registers.copies(constant).is_empty() {
-                    let reg = self.first_register(&sources)?;
-                    let instr = self.load_constant(constant, reg)?;
-                    let work = self.decoder.decode(&instr);
-                    let action = Action::Constant(constant, reg);
-                    self.commit(Candidate { instr, work, action, issue: self.engine.now() });
-                }
-                sources.extend(self.registers.copies(constant).into_iter().next());
-            }
-            let mut results = ResultRegs::new();
-            for _ in inst.results.iter() {
-                let taken: Vec<VReg> = sources.iter().chain(&results).copied().collect();
-                results.push(self.first_register(&taken)?);
-            }
-            let instr = self.instr(inst, &sources, &results)?;
-            let work = self.decoder.decode(&instr);
-            self.commit(Candidate {
-                instr,
-                work,
-                action: Action::Inst(id, results),
-                issue: self.engine.now(),
-            });
+            sources.push(self.register_of(value).expect("its producer has been dispatched"));
         }
+        if let Some(constant) = inst.constant {
+            if self.registers.copies(constant).is_empty() {
+                let reg = self.first_register(&taken)?;
+                let instr = self.addresses.load_constant(self.code, constant, reg)?;
+                let work = self.decoder.decode(&instr);
+                let action = Action::Constant(constant, reg);
+                self.commit(Candidate { instr, work, action, issue: self.engine.now() });
+            }
+            sources.extend(self.registers.copies(constant).into_iter().next());
+        }
+        let mut results = ResultRegs::new();
+        for _ in inst.results.iter() {
+            let taken: Vec<VReg> = sources.iter().chain(&results).copied().collect();
+            results.push(self.first_register(&taken)?);
+        }
+        let instr = self.addresses.instr(inst, &sources, &results)?;
+        let work = self.decoder.decode(&instr);
+        self.commit(Candidate { instr, work, action: Action::Inst(id, results), issue: self.engine.now() });
         Ok(())
+    }
+
+    fn register_of(&self, value: ValueId) -> Option<VReg> {
+        match self.place[value.index()] {
+            Place::Register(reg) => Some(reg),
+            _ => None,
+        }
     }
 
     /// The next free register in rotation, dropping a constant or spilling a value where there is
@@ -838,7 +884,7 @@ impl<'a> Scheduler<'a> {
             let left = &mut self.reads_left[value.index()];
             *left -= 1;
             if *left == 0
-                && let Place::Register(reg) = self.place[value.index()]
+                && let Some(reg) = self.register_of(value)
             {
                 self.place[value.index()] = Place::Nowhere;
                 self.registers.set(reg, Content::Free);
@@ -873,32 +919,6 @@ impl<'a> Scheduler<'a> {
         self.engine.dispatch(&work);
         self.out.instructions.push(instr);
         self.out.origin.push(origin);
-    }
-
-    /// The instruction of the code with its registers.
-    fn instr(&self, inst: &Inst, sources: &[VReg], results: &[VReg]) -> Result<Instr, ScheduleError> {
-        let (mut sources, mut results) = (sources.iter(), results.iter());
-        let mut operands: ArrayVec<Operand, 6> = ArrayVec::new();
-        for spec in inst.op.info().operands {
-            operands.push(match (spec.kind, spec.direction) {
-                (OperandKind::VReg, Direction::Write) => {
-                    Operand::VReg(*results.next().expect("one per result"))
-                }
-                (OperandKind::VReg, _) => Operand::VReg(*sources.next().expect("one per source")),
-                (OperandKind::SReg, _) => Operand::SReg(self.addresses.scales[inst.tower.index()]),
-                (OperandKind::MReg, _) => Operand::MReg(self.addresses.moduli[inst.tower.index()]),
-                (OperandKind::AReg, _) => Operand::AReg(self.addresses.buffers[memory(inst).buffer.index()]),
-                (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
-                (OperandKind::Mode, _) => Operand::Mode(memory(inst).mode),
-            });
-        }
-        Ok(inst.op.with_operands(&operands).expect("the operands follow the table"))
-    }
-
-    fn load_constant(&self, constant: ConstantId, vd: VReg) -> Result<Instr, ScheduleError> {
-        let offset = offset(self.addresses.constants[constant.index()])?;
-        let mode = self.code.constants[constant.index()].mode();
-        Ok(Instr::Vload { vd, base: self.addresses.table, offset, mode })
     }
 
     fn spill_access(&self, op: Op, slot: u32, reg: VReg) -> Result<Instr, ScheduleError> {

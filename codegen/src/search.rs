@@ -1,11 +1,12 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
 //! Candidates are all plans of a few families, each with some settings of the scheduler. The
-//! search tries them all, then refines the settings of the fastest plans at random. It is
-//! deterministic for a seed, whatever the number of threads.
+//! search tries them all, then refines in rounds: it tries random settings for the fastest plans,
+//! and small changes of the best recipe so far. It is deterministic for a seed, whatever the
+//! number of threads.
 
-use crate::kernel::{Error, Kernel, PlanChoice, Recipe, Request, algorithms, generate};
-use crate::plan::{Algorithm, Plan};
+use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
+use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Margin, Tuning};
 use b512_asm::Function;
 use b512_asm::reg::LANE_BITS;
@@ -13,11 +14,12 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
 use sim::timing::{Cycle, simulate};
+use std::sync::{Mutex, PoisonError};
 
 /// How long to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// The settings that each plan is tried with, at most.
+    /// The settings of the scheduler that each plan and order is tried with, at most.
     pub tunings: usize,
     /// Random settings tried for the fastest plans together.
     pub refinements: usize,
@@ -43,110 +45,161 @@ pub struct Found {
     pub tried: usize,
 }
 
-/// Searches for the fastest recipe for `request`, whose own plan is not looked at.
+/// What earlier searches for the same batch on the same machine have found.
+pub trait Memory: Sync {
+    /// The cycles of a recipe's program if they are known; within, `None` for a recipe that has no
+    /// program on this machine.
+    fn get(&self, recipe: &Recipe) -> Option<Option<Cycle>>;
+    /// Takes note of them.
+    fn put(&self, recipe: &Recipe, cycles: Option<Cycle>);
+}
+
+/// No memory.
+impl Memory for () {
+    fn get(&self, _: &Recipe) -> Option<Option<Cycle>> {
+        None
+    }
+    fn put(&self, _: &Recipe, _: Option<Cycle>) {}
+}
+
+/// Searches for the fastest recipe for `batch`, whose own plan is not looked at.
 ///
-/// `progress` is told about each recipe that has been tried: how many, of how many, and the
-/// cycles of the best one so far.
+/// Recipes that `memory` knows are not tried again. `progress` is told about each recipe whose
+/// cycles are known: how many, of how many, and the cycles of the best one so far.
 ///
 /// # Errors
 /// Where no candidate fits the machine: the reason of the first.
 pub fn tune(
-    request: &Request,
+    batch: &Batch,
     machine: &Machine,
     effort: Effort,
+    memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
-    let plans = candidates(request, machine);
+    let plans = candidates(batch, machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
-    let first: Vec<Recipe> = plans
-        .iter()
-        .flat_map(|plans| {
-            tunings.iter().map(|tuning| Recipe { tuning: tuning.clone(), plans: plans.clone() })
-        })
-        .collect();
-    let total = first.len() + effort.refinements;
-    let state = std::sync::Mutex::new((0, Cycle(u64::MAX)));
-    let measure = |recipe: &Recipe| {
-        let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
-        let kernel = generate(&Request { plan, ..request.clone() }, machine);
-        let cycles = kernel.map(|kernel: Kernel| simulate(machine, &kernel.program).cycles);
-        let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        state.0 += 1;
-        if let Ok(cycles) = cycles {
-            state.1 = state.1.min(cycles);
+    let several = batch.rings.len() > 1;
+    let staggers = if several { FIRST_STAGGERS } else { &[None] };
+    let mut first = Vec::new();
+    for plans in &plans {
+        for order in [Order::ByStep, Order::ByDemand] {
+            for share in staggers {
+                for tuning in tunings {
+                    let stagger = share.map(|share| stagger(plans, share));
+                    first.push(Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() });
+                }
+            }
         }
+    }
+    let total = first.len() + effort.refinements;
+    let state = Mutex::new((0, Cycle(u64::MAX)));
+    let with = |recipe: &Recipe| {
+        let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
+        generate_batch(&Batch { plan, ..batch.clone() }, machine)
+    };
+    let measure = |recipe: &Recipe| {
+        let cycles = memory.get(recipe).unwrap_or_else(|| {
+            let cycles = with(recipe).ok().map(|kernel| simulate(machine, &kernel.program).cycles);
+            memory.put(recipe, cycles);
+            cycles
+        });
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0 += 1;
+        state.1 = state.1.min(cycles.unwrap_or(Cycle(u64::MAX)));
         progress(state.0, total, state.1);
         cycles
     };
     let outcomes: Vec<_> = first.par_iter().map(&measure).collect();
-    let mut ranked: Vec<(Cycle, &Recipe)> = outcomes
-        .iter()
-        .zip(&first)
-        .filter_map(|(cycles, recipe)| Some((*cycles.as_ref().ok()?, recipe)))
-        .collect();
+    let mut ranked: Vec<(Cycle, &Recipe)> =
+        outcomes.into_iter().zip(&first).filter_map(|(cycles, recipe)| Some((cycles?, recipe))).collect();
     // The sort is stable: of equals, the first candidate wins.
     ranked.sort_by_key(|&(cycles, _)| cycles);
     let Some(&(mut cycles, best)) = ranked.first() else {
-        let error = outcomes.into_iter().find_map(Result::err);
-        return Err(error.expect("there is at least one candidate for every function"));
+        return Err(with(&first[0]).expect_err("no candidate has a program"));
     };
     let mut recipe = best.clone();
 
-    let mut leaders: Vec<&Recipe> = Vec::new();
+    let mut leaders: Vec<&Vec<Plan>> = Vec::new();
     for (_, recipe) in &ranked {
-        if leaders.len() < LEADERS && leaders.iter().all(|leader| leader.plans != recipe.plans) {
-            leaders.push(recipe);
+        if leaders.len() < LEADERS && !leaders.contains(&&recipe.plans) {
+            leaders.push(&recipe.plans);
         }
     }
     let mut random = Random(effort.seed ^ 0x9e37_79b9_7f4a_7c15);
-    let refined: Vec<Recipe> = (0..effort.refinements)
-        .map(|i| Recipe {
-            tuning: random_tuning(&mut random),
-            plans: leaders[i % leaders.len()].plans.clone(),
-        })
-        .collect();
-    let outcomes: Vec<_> = refined.par_iter().map(&measure).collect();
-    for (outcome, candidate) in outcomes.into_iter().zip(refined) {
-        if outcome.as_ref().is_ok_and(|&found| found < cycles) {
-            cycles = outcome.expect("it has been looked at");
-            recipe = candidate;
+    let mut left = effort.refinements;
+    while left > 0 {
+        let mut round = Vec::new();
+        for number in 0..left.min(ROUND) {
+            // In turns: any settings for one of the leaders, and a neighbour of the best recipe.
+            round.push(if number % 2 == 0 {
+                random_recipe(&mut random, leaders[number / 2 % leaders.len()], several)
+            } else {
+                neighbour(&mut random, &recipe, several)
+            });
+        }
+        left -= round.len();
+        let outcomes: Vec<_> = round.par_iter().map(&measure).collect();
+        for (outcome, candidate) in outcomes.into_iter().zip(round) {
+            if let Some(found) = outcome.filter(|&found| found < cycles) {
+                cycles = found;
+                recipe = candidate;
+            }
         }
     }
     Ok(Found { recipe, cycles, tried: total })
 }
 
+/// How far each tower of a batch trails the one before it, in sixteenths of its length: those that
+/// every plan is tried with (`None`: they come one after the other), and those of refinements.
+const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
+const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
+
+/// So many sixteenths of a tower, in instructions.
+fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
+    plans.iter().map(Plan::instructions).sum::<u32>() * sixteenths / 16
+}
+
 /// Plans whose settings are refined.
 const LEADERS: usize = 3;
 
+/// Refinements that are tried at a time; the next ones start from the best of them.
+const ROUND: usize = 12;
+
 /// The plans worth trying for the transforms of a function.
-fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
-    let transforms = algorithms(request.function);
+fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
+    let transforms = algorithms(batch.function);
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(request.n.trailing_zeros(), machine);
-    let with_inverse = |inverse| {
+    let forward = forward_plans(batch.n.trailing_zeros(), machine);
+    let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
                 Algorithm::Forward => Ok(forward.clone()),
-                _ => forward.reversed(&forward.name, inverse),
+                _ => {
+                    let back = forward.reversed(&forward.name, inverse)?;
+                    Ok(if twisted_stage { back.with_twisted_stage() } else { back })
+                }
             });
-            plans.collect::<Result<_, _>>().ok()
+            plans.collect::<Result<_, PlanError>>().ok()
         })
     };
     // Without an inverse transform the choice makes no difference.
-    let inverses = if request.function == Function::Ntt { &[Algorithm::Inverse] } else { inverses(machine) };
+    let only = [(Algorithm::Inverse, false)];
+    let inverses = if batch.function == Function::Ntt { &only } else { inverses(machine) };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 
-/// The algorithms that compute inverse transforms well on a machine. The twisted one takes fewer
-/// instructions where there is no Gentleman-Sande butterfly, but larger tables.
-const fn inverses(machine: &Machine) -> &'static [Algorithm] {
+/// The algorithms that compute inverse transforms well on a machine, and whether the last stage
+/// and the twist are one step. The twisted one takes fewer instructions where there is no
+/// Gentleman-Sande butterfly, but larger tables.
+const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
+    const TWISTED: (Algorithm, bool) = (Algorithm::InverseTwisted, false);
     if machine.isa.gs_butterfly {
-        &[Algorithm::Inverse]
+        &[(Algorithm::Inverse, false), TWISTED]
     } else {
-        &[Algorithm::InverseTwisted, Algorithm::Inverse]
+        &[TWISTED, (Algorithm::InverseTwisted, true), (Algorithm::Inverse, false)]
     }
 }
 
@@ -156,6 +209,7 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
     let mut plans = Vec::new();
     if machine.vdm.mapping == BankMapping::Xor {
         plans.extend(Plan::transposing(log_n));
+        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(log_n, unpacks)));
     }
     if vectors <= 5 {
         // Everything fits the registers at once.
@@ -205,11 +259,11 @@ fn tunings() -> Vec<Tuning> {
     ]
 }
 
-fn random_tuning(random: &mut Random) -> Tuning {
-    Tuning {
-        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32]),
+fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
+    let tuning = Tuning {
+        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
         candidates: random.pick(&[8, 16, 32, 64, 100]),
-        patience: random.pick(&[0, 0, 0, 1, 3]),
+        patience: random.pick(&[0, 0, 0, 1, 2, 3]),
         early: random.pick(&[0, 0, 0, 1, 2]),
         reserve: random.pick(&[4, 6, 8, 10, 12, 16, 20]),
         copies: random.pick(&[1, 2, 3, 4, 5]),
@@ -220,14 +274,38 @@ fn random_tuning(random: &mut Random) -> Tuning {
             initiation_interval: 0,
         },
         ..Tuning::default()
+    };
+    let order = random.pick(&[Order::ByStep, Order::ByDemand]);
+    let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
+    Recipe { tuning, order, stagger, plans: plans.to_vec() }
+}
+
+/// A recipe that differs from this one in at most three settings.
+fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
+    let other = random_recipe(random, &recipe.plans, several);
+    let mut recipe = recipe.clone();
+    let tuning = &mut recipe.tuning;
+    for _ in 0..random.pick(&[1, 2, 3]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8]) {
+            0 => tuning.constants_ahead = other.tuning.constants_ahead,
+            1 => tuning.candidates = other.tuning.candidates,
+            2 => tuning.patience = other.tuning.patience,
+            3 => tuning.early = other.tuning.early,
+            4 => tuning.reserve = other.tuning.reserve,
+            5 => tuning.copies = other.tuning.copies,
+            6 => tuning.margin = other.tuning.margin,
+            7 => recipe.order = other.order,
+            _ => recipe.stagger = other.stagger,
+        }
     }
+    recipe
 }
 
 /// SplitMix64.
 struct Random(u64);
 
 impl Random {
-    fn pick(&mut self, options: &[u32]) -> u32 {
+    fn pick<T: Copy>(&mut self, options: &[T]) -> T {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -6,7 +6,7 @@ use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Bit, Plan};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, generate_batch};
 use sim::Machine;
 
 fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
@@ -21,8 +21,12 @@ fn prove(code: &Code, program: &Program, case: &str) {
 }
 
 fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
+    in_order(Order::ByStep, plan, tuning, machine)
+}
+
+fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
-    let recipe = Recipe { tuning, plans: vec![plan.clone()] };
+    let recipe = Recipe { tuning, order, stagger: None, plans: vec![plan.clone()] };
     let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
     generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }
@@ -68,6 +72,10 @@ fn other_plans_are_proved_both_ways() {
         Plan::windowed(14, 0, &[], 0, true),
     ];
     plans.extend((14..=16).filter_map(Plan::transposing));
+    plans.extend(
+        [(14, 3), (15, 0), (15, 3), (16, 1), (17, 2)]
+            .map(|(log_n, unpacks)| Plan::folded(log_n, unpacks).unwrap()),
+    );
     for plan in &plans {
         if let Err(error) = plan.trace() {
             panic!("{}: {error}", plan.name);
@@ -77,8 +85,10 @@ fn other_plans_are_proved_both_ways() {
             let kernel = with_plan(&back, Tuning::default(), &large());
             prove(&kernel.code, &kernel.program, &format!("{algorithm:?} {}", plan.name));
         }
-        let kernel = with_plan(plan, Tuning::default(), &large());
-        prove(&kernel.code, &kernel.program, &plan.name);
+        for order in [Order::ByStep, Order::ByDemand] {
+            let kernel = in_order(order, plan, Tuning::default(), &large());
+            prove(&kernel.code, &kernel.program, &format!("{order:?} {}", plan.name));
+        }
     }
 }
 
@@ -86,17 +96,26 @@ fn other_plans_are_proved_both_ways() {
 fn the_library_is_proved() {
     for entry in &BUILT_IN.entry {
         let machine = entry.targets[0].machine.machine();
-        let plan = PlanChoice::Recipe(Box::new(entry.recipe.clone()));
-        let request = request(entry.function.parse().unwrap(), entry.n, plan);
-        let kernel = generate(&request, &machine).unwrap();
+        let kernel = generate_batch(&entry.batch().unwrap(), &machine).unwrap();
         prove(&kernel.code, &kernel.program, &format!("{}{}", entry.function, entry.n));
     }
 }
 
-/// Data in 64 vectors leaves no register to constants and results.
+/// Data in 64 vectors leaves no register to constants and results, whatever the settings.
 #[test]
 fn spills_are_proved() {
     let plan = Plan::korn_lambiotte(15, 6);
+    for order in [Order::ByStep, Order::ByDemand] {
+        for reserve in [0, 10, 63] {
+            for constants_ahead in [1, 100] {
+                let tuning = Tuning { reserve, constants_ahead, ..Tuning::default() };
+                let case = format!("{order:?} {tuning:?}");
+                let Kernel { code, program, scheduled, .. } = in_order(order, &plan, tuning, &large());
+                assert!(scheduled.spill_words > 0, "{case}");
+                prove(&code, &program, &case);
+            }
+        }
+    }
     let Kernel { code, program, scheduled, .. } = with_plan(&plan, Tuning::textbook(), &large());
     assert!(scheduled.spill_words > 0);
     prove(&code, &program, "a kernel with spills");

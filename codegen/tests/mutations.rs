@@ -10,7 +10,7 @@ use codegen::code::{Code, Inst};
 use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Plan};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, PlanChoice, Recipe, Request, check, generate, golden};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, golden};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sim::Machine;
@@ -30,7 +30,8 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     };
     let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
-    let recipe = Recipe { tuning: Tuning::default(), plans: vec![twisted] };
+    let recipe =
+        Recipe { tuning: Tuning::default(), order: Order::ByStep, stagger: None, plans: vec![twisted] };
     vec![
         make(Function::Ntt, PlanChoice::Classical, false),
         make(Function::Intt, PlanChoice::Classical, true),

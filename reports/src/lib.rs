@@ -11,3 +11,4 @@ pub mod pareto;
 pub mod plot;
 pub mod run;
 pub mod sweep;
+pub mod tuning;

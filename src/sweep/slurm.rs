@@ -5,9 +5,11 @@ use crate::failure::Failure;
 use crate::files;
 use reports::sweep::slurm::{self, Division, Job, TimeLimit};
 use reports::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{env, io};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -15,10 +17,13 @@ pub(super) struct Args {
     sweep: SweepArgs,
     /// The most tasks; there are fewer where they would be short
     #[arg(long, value_name = "N")]
-    tasks: usize,
+    tasks: NonZero<usize>,
     /// Limit of time of each task, as sbatch takes it: minutes, hours:minutes:seconds, days-hours
     #[arg(long, value_name = "T")]
     time: TimeLimit,
+    /// Threads of each task, and the CPUs that it asks for
+    #[arg(short = 'j', long, value_name = "THREADS", default_value = "1")]
+    threads: NonZero<usize>,
     /// No task is planned to be shorter than this
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     least: u32,
@@ -46,12 +51,11 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let left = journal.pending(&plan, Shard::WHOLE, false).points;
     drop(journal);
 
-    let threads = args.sweep.threads.unwrap_or(1).max(1);
     let least = Duration::from_secs(args.least.into());
-    let division = Division::new(&plan, &left, &spent, args.tasks, threads, least);
+    let division = Division::new(&plan, &left, &spent, args.tasks.get(), args.threads.get(), least);
     tell(args, &plan, &spent, left.len(), division);
 
-    let job = job(args, &plan.manifest.name, division.tasks, threads)?;
+    let job = job(args, &plan.manifest.name, division.tasks)?;
     let scripts = job.scripts().map_err(|error| Failure::wrong(error, None))?;
     for (name, script) in scripts {
         files::write(&out.join(name), script.as_bytes())?;
@@ -79,53 +83,48 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
 /// Says on standard error what the division rests on, and where it is not what was asked for.
 fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division) {
     let Division { tasks, whole, longest } = division;
-    let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
     eprintln!(
-        "{} points timed; {left} of {} left, about {} in one task",
+        "{} points timed; {left} of {} left, about {whole:.1?} in one task",
         spent.points,
-        plan.points.len(),
-        seconds(whole)
+        plan.points.len()
     );
-    if tasks < args.tasks {
+    if tasks < args.tasks.get() {
         eprintln!("{tasks} of {} tasks, as more would run for less than {} s each", args.tasks, args.least);
     }
-    eprintln!("the longest of {tasks} tasks runs for about {}", seconds(longest));
+    eprintln!("the longest of {tasks} tasks runs for about {longest:.1?}");
     if longest > args.time.duration() {
         eprintln!("warning: that is more than --time {}; what is cut off can be submitted again", args.time);
     }
 }
 
-fn job(args: &Args, name: &str, tasks: usize, threads: usize) -> Result<Job, Failure> {
+/// The job of a sweep. Its commands run where this one does, so that paths stay as they were given.
+fn job(args: &Args, name: &str, tasks: usize) -> Result<Job, Failure> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(Failure::wrong(format_args!("`{}` cannot stand in a script", path.display()), None)),
     };
-    let place = |place: std::io::Result<std::path::PathBuf>| match place {
-        Ok(path) => text(&path),
-        Err(error) => Err(Failure::wrong(error, None)),
-    };
-    let (program, working_folder) = (place(std::env::current_exe())?, place(std::env::current_dir())?);
+    let here = |path: io::Result<PathBuf>| text(&path.map_err(|error| Failure::wrong(error, None))?);
+    let command = [here(env::current_exe())?, "sweep".to_owned()];
     let out = text(&args.sweep.out)?;
-    let words = |words: &[&str]| {
-        [&program, "sweep"].into_iter().chain(words.iter().copied()).map(str::to_owned).collect::<Vec<_>>()
-    };
 
-    let threads_text = threads.to_string();
-    let mut sweep = words(&["--out", &out, "-j", &threads_text]);
+    let mut sweep = command.to_vec();
+    if let Some(file) = &args.sweep.file {
+        sweep.push(text(file)?);
+    }
     for change in &args.sweep.overrides {
         sweep.extend(["-p".to_owned(), change.clone()]);
     }
-    if let Some(file) = &args.sweep.file {
-        sweep.insert(2, text(file)?);
-    }
+    sweep.extend(["--out".to_owned(), out.clone(), "-j".to_owned(), args.threads.to_string()]);
+    let mut merge = command.to_vec();
+    merge.extend(["merge".to_owned(), out]);
     Ok(Job {
         name: name.to_owned(),
         tasks,
         time: args.time.clone(),
-        threads,
-        working_folder,
+        threads: args.threads.get(),
+        working_folder: here(env::current_dir())?,
         sweep,
-        merge: words(&["merge", &out]),
+        merge,
     })
 }
 

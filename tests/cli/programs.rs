@@ -88,6 +88,30 @@ fn transforms_undo_each_other_and_products_follow() {
 }
 
 #[test]
+fn one_program_transforms_in_several_rings() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "ntt", "--n", "1024", "--towers", "3", "--plan", "kl", "-o", "three.o"]);
+    let report = json(folder, &["run", "three.o", "--check"]);
+    assert_eq!(report["checked"], true);
+    // Of 12289 and 18433 the smallest roots, and with `--root` others, in the order of the moduli.
+    let gen_with = ["gen", "ntt", "--n", "1024", "--plan", "kl", "--modulus", "12289,18433", "-o", "two.o"];
+    succeed(folder, &gen_with);
+    succeed(folder, &["run", "two.o", "--check"]);
+    let output = rpu(folder, &[&gen_with[..], &["--root", "3"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("1 roots, but there are 2 moduli"), "{errors}");
+}
+
+/// `rpu library > docs/library.md` writes it anew.
+#[test]
+fn the_table_of_the_best_programs_is_fresh() {
+    let committed = fs::read_to_string(repository("docs/library.md")).unwrap();
+    assert!(succeed(Path::new("."), &["library"]) == committed, "run `rpu library > docs/library.md`");
+}
+
+#[test]
 fn hand_written_kernels_run_and_agree_with_the_golden_model() {
     for kernel in ["vadd", "mul1024", "ntt1024"] {
         let file = repository(&format!("kernels-b512/{kernel}.b512"));

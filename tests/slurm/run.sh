@@ -66,7 +66,7 @@ until_true() {
     shift
     until "$@" >"$work/until.log" 2>&1; do
         ((SECONDS < end)) || fail "gave up waiting for: $*"
-        sleep 0.1
+        sleep 0.02
     done
 }
 
@@ -117,12 +117,12 @@ EOF
 
 daemon munged --foreground --force --key-file="$work/munge/key" --socket="$work/munge/socket" \
     --pid-file="$work/munge/pid" --seed-file="$work/munge/seed" --log-file="$work/munge.log"
-until_true 20 munge --socket="$work/munge/socket" --no-input
+until_true 60 munge --socket="$work/munge/socket" --no-input
 daemon slurmctld -D
-until_true 20 scontrol ping
+until_true 60 scontrol ping
 daemon slurmd -D -N "$host"
 idle() { sinfo --noheader --format=%T | grep -qx idle; }
-until_true 20 idle
+until_true 60 idle
 
 # --- the sweep ---------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ cd "$work/sweep"
 cat >sweep.toml <<'EOF'
 name = "on-a-cluster"
 title = "2,000 points"
-n = 2048
+n = 4096
 plan = "kl"
 
 [grid]
@@ -148,19 +148,26 @@ tasks=4
 submit() {
     "$rpu" sweep slurm sweep.toml --out array --tasks "$tasks" --time 10 --least 0 --submit 2>>submit.log
 }
+halfway() { [[ -f $journal ]] && (($(wc -l <"$journal") >= points / tasks / 2)); }
 ended() { [[ -z $(squeue --noheader --jobs="$1" 2>/dev/null) ]]; }
 
 IFS=' ,' read -r _ array _ merge < <(submit)
 [[ $array =~ ^[0-9]+$ && $merge =~ ^[0-9]+$ ]] || fail "no job numbers"
 
-# The first task dies in the midst of its part.
-victim=array/journal-1-of-$tasks.jsonl
-halfway() { [[ -f $victim ]] && (($(wc -l <"$victim") >= points / tasks / 2)); }
-until_true 30 halfway
-scancel --signal=KILL "${array}_1"
+# A task dies in the midst of its part: the first one that does not end before it can be killed. A part
+# lacks the points that were timed beforehand, 32 at most.
+killed=
+for task in $(seq "$tasks"); do
+    journal=array/journal-$task-of-$tasks.jsonl
+    until_true 60 halfway
+    scancel --signal=KILL "${array}_$task"
+    until_true 60 ended "${array}_$task"
+    killed=$(wc -l <"$journal")
+    ((killed < points / tasks - 32)) && break
+    killed=
+done
+[[ $killed ]] || fail "every task ended before it was killed"
 until_true 60 ended "$array,$merge"
-killed=$(wc -l <"$victim")
-((killed < points / tasks - 32)) || fail "the task was not killed half-way: it has $killed records"
 
 # The merge has run nevertheless, and has said what lacks.
 grep -q "of $points points have not run yet" array/slurm-"$merge"-merge.log || fail "the merge does not say what lacks"

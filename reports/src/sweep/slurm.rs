@@ -211,7 +211,7 @@ impl Job {
         );
         let submit = "#!/bin/sh\n\
              # Submits the array and, to run when all its tasks have ended in whatever way, the merge. Run\n\
-             # again, it does what is left. Arguments go to sbatch: submit.sh --partition=long\n\
+             # again, it does what is left. Arguments go to sbatch, such as --partition=long.\n\
              set -eu\n\
              cd -- \"$(dirname -- \"$0\")\"\n\
              array=$(sbatch --parsable \"$@\" array.sbatch)\n\

@@ -10,9 +10,34 @@
 use crate::modular::wide::{self, Shoup};
 use crate::modular::{Modulus, Prepared};
 use b512_asm::reg::VECTOR_LENGTH;
+use std::ops::{Deref, DerefMut};
 
 /// The contents of a vector register.
 pub(super) type Lanes = [u128; VECTOR_LENGTH];
+
+/// At the beginning of a cache line, so that no vector of the processor lies across two.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Aligned<T>(T);
+
+impl<T> Aligned<T> {
+    pub(super) fn boxed(value: T) -> Box<Self> {
+        Box::new(Self(value))
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
 
 /// The contents of a vector register, ready to be multiplied with.
 #[derive(Debug)]
@@ -23,9 +48,9 @@ pub(super) enum Factors {
     #[cfg(target_arch = "x86_64")]
     Wide {
         /// Each is below the modulus.
-        factors: Box<Lanes>,
+        factors: Box<Aligned<Lanes>>,
         /// For each, floor(factor 2^128 / q).
-        quotients: Box<Lanes>,
+        quotients: Box<Aligned<Lanes>>,
     },
 }
 
@@ -35,8 +60,8 @@ impl Factors {
         #[cfg(target_arch = "x86_64")]
         if wide::fma_available() {
             return Self::Wide {
-                factors: Box::new([0; VECTOR_LENGTH]),
-                quotients: Box::new([0; VECTOR_LENGTH]),
+                factors: Aligned::boxed([0; VECTOR_LENGTH]),
+                quotients: Aligned::boxed([0; VECTOR_LENGTH]),
             };
         }
         Self::scalar_zero()
@@ -45,6 +70,15 @@ impl Factors {
     /// Zeros in the form that every processor can do with.
     pub(super) fn scalar_zero() -> Self {
         Self::Scalar(Box::new([Prepared::default(); VECTOR_LENGTH]))
+    }
+
+    /// Zeros in the same form.
+    pub(super) fn zero_like(&self) -> Self {
+        match self {
+            Self::Scalar(_) => Self::scalar_zero(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide { .. } => Self::zero(),
+        }
     }
 
     /// Prepares `lanes`, which are below the modulus `q`.

@@ -51,7 +51,7 @@ pub use error::{AccessError, ExecuteError, Fault, LoadError};
 use crate::modular::Modulus;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
-use lanes::{Factors, Lanes};
+use lanes::{Aligned, Factors, Lanes};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -91,7 +91,7 @@ struct Registers {
 
 #[derive(Debug)]
 struct VectorRegister {
-    lanes: Box<Lanes>,
+    lanes: Box<Aligned<Lanes>>,
     /// No lane is above this; `u128::MAX` where nothing is known.
     at_most: u128,
     /// The constant words that the register was loaded from, where it was.
@@ -148,7 +148,7 @@ struct Constants {
 
 impl VectorRegister {
     fn zero() -> Self {
-        Self { lanes: Box::new([0; VECTOR_LENGTH]), at_most: 0, source: None, pending: false }
+        Self { lanes: Aligned::boxed([0; VECTOR_LENGTH]), at_most: 0, source: None, pending: false }
     }
 
     /// Makes up for a load from the VDM that was put off.
@@ -272,7 +272,7 @@ impl Constants {
                     // Nothing is kept of lanes that are too large.
                     register.settle(vdm);
                     register.require_below(vs, rm, q)?;
-                    entry.insert(Factors::zero())
+                    entry.insert(scratch.zero_like())
                 }
             },
         };
@@ -319,6 +319,14 @@ impl Executor {
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.extensions = true;
+        self
+    }
+
+    /// Computes with scalar code, whatever the processor has. The results are the same.
+    #[must_use]
+    pub fn with_scalar_code(mut self) -> Self {
+        self.registers.factor = Factors::scalar_zero();
+        self.constants.prepared.clear();
         self
     }
 

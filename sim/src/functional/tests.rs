@@ -181,9 +181,11 @@ proptest! {
         code.splice(0..0, (0..6).map(|i| load(i, 512 * i as u32)));
         code.extend((0..6).map(|i| store(i, 512 * i as u32)));
         let program = program(code, q, words.take(VDM_WORDS as usize).collect());
-        let mut executor = executor(&program);
-        prop_assert_eq!(executor.run(), Ok(program.instructions.len()));
-        prop_assert!(executor.read("all").unwrap() == interpret(&program));
+        let expected = interpret(&program);
+        for mut executor in [executor(&program), executor(&program).with_scalar_code()] {
+            prop_assert_eq!(executor.run(), Ok(program.instructions.len()));
+            prop_assert!(executor.read("all").unwrap() == expected);
+        }
     }
 }
 

@@ -194,9 +194,10 @@ impl Engine {
         free && self.end <= self.now && self.pipes.iter().all(|pipe| pipe.queue.is_empty())
     }
 
-    /// Whether no access to `sram` is known for the `count` cycles from `from` on.
-    pub fn sram_free(&self, sram: u8, from: Cycle, count: u32) -> bool {
-        self.reservations.free(sram, from, count)
+    /// The SRAMs to which an access is known in some of the `count` cycles from `from` on: a bit
+    /// for each, the least significant one for SRAM 0.
+    pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
+        self.reservations.taken(from, count)
     }
 
     /// Lets the current cycle end: its issues happen, and the front end moves to the next one.

@@ -59,10 +59,15 @@ impl Reservations {
         Cycle(at)
     }
 
-    /// Whether `sram` is not taken in any of the `count` cycles from `from` on.
-    pub(super) fn free(&self, number: u8, from: Cycle, count: u32) -> bool {
+    /// The SRAMs that are taken in some of the `count` cycles from `from` on, a bit for each.
+    pub(super) fn taken(&self, from: Cycle, count: u32) -> u16 {
         let upto = (from + count).0.min(self.end);
-        (from.0.max(self.start)..upto).all(|cycle| self.four_cycles(cycle) & sram(number) == 0)
+        let mut taken = 0;
+        for cycle in (from.0.max(self.start)..upto).step_by(CYCLES as usize) {
+            taken |= self.four_cycles(cycle) & first((upto - cycle) as u32);
+        }
+        let two = taken | taken >> (2 * SRAMS);
+        (two | two >> SRAMS) as u16
     }
 
     /// Cycles by which an issue of `work` at `at` has to be put off at least; zero where it meets

@@ -1,0 +1,49 @@
+//! Speed of the code generator, and of the cycle model on what it generates: the 64K transform as
+//! plan `kl` and as the best one known.
+
+use b512_asm::Function;
+use codegen::number::{largest_prime, smallest_root};
+use codegen::{PlanChoice, Request, generate};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use sim::Machine;
+use sim::timing::{Decoder, Engine, simulate};
+use std::hint::black_box;
+
+const N: u32 = 65536;
+
+fn bench(criterion: &mut Criterion) {
+    let machine = Machine::rpu_128x128();
+    let modulus = largest_prime(128, N.into()).expect("there are primes of 128 bits");
+    let root = smallest_root(modulus, N.into()).expect("q is 1 mod 2n");
+    let request = |plan| Request { function: Function::Ntt, n: N, modulus, root, plan };
+    for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
+        let request = request(plan);
+        let program = generate(&request, &machine).expect("a kernel").program;
+        let works = Decoder::program(&machine, &program);
+        let mut group = criterion.benchmark_group("ntt65536");
+        group.throughput(Throughput::Elements(program.instructions.len() as u64));
+        group.bench_function(BenchmarkId::new("simulate", name), |bencher| {
+            bencher.iter(|| simulate(black_box(&machine), black_box(&program)));
+        });
+        group.bench_function(BenchmarkId::new("decode", name), |bencher| {
+            bencher.iter(|| Decoder::program(black_box(&machine), black_box(&program)));
+        });
+        group.bench_function(BenchmarkId::new("engine", name), |bencher| {
+            bencher.iter(|| {
+                let mut engine = Engine::new(&machine);
+                for work in black_box(&works) {
+                    engine.dispatch(work);
+                }
+                engine.finish()
+            });
+        });
+        group.sample_size(10);
+        group.bench_function(BenchmarkId::new("generate", name), |bencher| {
+            bencher.iter(|| generate(black_box(&request), &machine).expect("a kernel"));
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

@@ -1,0 +1,145 @@
+//! What searches for plans have measured, kept in files.
+//!
+//! A file holds the results for one kernel on one machine, and is named by a hash of all that they
+//! depend on: kernel, degree, number of rings, resolved machine, and the sources of generator and
+//! model. Each line is the hash of a recipe and the cycles of its program, or `-` where it has
+//! none. A line that was cut off is passed over.
+
+use crate::run::MODEL_BLAKE3;
+use codegen::search::Memory;
+use codegen::{Batch, Recipe};
+use serde::Serialize;
+use sim::Machine;
+use sim::timing::Cycle;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
+
+/// A file that cannot be used.
+#[derive(Debug, Error)]
+#[error("{}: {cause}; another folder can be given with --cache", path.display())]
+pub struct CacheError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system says.
+    pub cause: io::Error,
+}
+
+/// The known results for one kernel on one machine.
+pub struct Cache(Mutex<Results>);
+
+struct Results {
+    /// By the hash of the recipe.
+    known: HashMap<String, Option<Cycle>>,
+    file: File,
+}
+
+impl Cache {
+    /// Opens the file in `folder`; both are made where they are missing.
+    ///
+    /// # Errors
+    /// Where that is not possible.
+    pub fn open(folder: &Path, batch: &Batch, machine: &Machine) -> Result<Self, CacheError> {
+        #[derive(Serialize)]
+        struct Identity<'a> {
+            model: &'static str,
+            function: &'static str,
+            n: u32,
+            towers: usize,
+            machine: &'a Machine,
+        }
+        let (function, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+        let identity = Identity { model: MODEL_BLAKE3, function, n, towers, machine };
+        let path = folder.join(format!("{}.txt", hash(&identity)));
+        let open = || {
+            fs::create_dir_all(folder)?;
+            let text = match fs::read_to_string(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+                text => text?,
+            };
+            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+            if !text.is_empty() && !text.ends_with('\n') {
+                writeln!(file)?;
+            }
+            let known = text.lines().filter_map(parse).collect();
+            Ok(Self(Mutex::new(Results { known, file })))
+        };
+        open().map_err(|cause| CacheError { path: path.clone(), cause })
+    }
+}
+
+fn hash(value: &impl Serialize) -> String {
+    let json = serde_json::to_vec(value).expect("plain data becomes JSON");
+    blake3::hash(&json).to_hex()[..32].to_owned()
+}
+
+fn parse(line: &str) -> Option<(String, Option<Cycle>)> {
+    // The point at the end says that the line is whole.
+    let (recipe, cycles) = line.strip_suffix('.')?.split_once(' ')?;
+    let cycles = if cycles == "-" { None } else { Some(Cycle(cycles.parse().ok()?)) };
+    Some((recipe.to_owned(), cycles))
+}
+
+impl Memory for Cache {
+    fn get(&self, recipe: &Recipe) -> Option<Option<Cycle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).known.get(&hash(recipe)).copied()
+    }
+
+    fn put(&self, recipe: &Recipe, cycles: Option<Cycle>) {
+        let recipe = hash(recipe);
+        let text = cycles.map_or("-".to_owned(), |cycles| cycles.to_string());
+        let mut results = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A line that is not written is measured again another time.
+        let _ = results.file.write_all(format!("{recipe} {text}.\n").as_bytes());
+        results.known.insert(recipe, cycles);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use b512_asm::Function;
+    use codegen::plan::Plan;
+    use codegen::schedule::Tuning;
+    use codegen::{Order, PlanChoice, Ring};
+
+    #[test]
+    fn results_are_found_again_for_the_same_kernel_and_machine_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = |depth| Recipe {
+            tuning: Tuning::default(),
+            order: Order::ByStep,
+            stagger: None,
+            plans: vec![Plan::korn_lambiotte(12, depth)],
+        };
+        let rings = vec![Ring { modulus: 12289, root: 1945 }];
+        let batch = Batch { function: Function::Ntt, n: 4096, rings, plan: PlanChoice::Best };
+        let machine = Machine::rpu_128x128();
+        let open = |machine: &Machine| Cache::open(folder.path(), &batch, machine).unwrap();
+
+        let cache = open(&machine);
+        assert_eq!(cache.get(&recipe(1)), None);
+        cache.put(&recipe(1), Some(Cycle(500)));
+        cache.put(&recipe(2), None);
+        drop(cache);
+        // As a kill in the middle of a line leaves the file.
+        let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, format!("{text}{} 4", hash(&recipe(3)))).unwrap();
+
+        let cache = open(&machine);
+        assert_eq!(cache.get(&recipe(1)), Some(Some(Cycle(500))));
+        assert_eq!(cache.get(&recipe(2)), Some(None));
+        assert_eq!(cache.get(&recipe(3)), None);
+        cache.put(&recipe(3), Some(Cycle(400)));
+        drop(cache);
+        assert_eq!(open(&machine).get(&recipe(3)), Some(Some(Cycle(400))));
+
+        let mut other = machine.clone();
+        other.vdm.banks = 64;
+        assert_eq!(open(&other).get(&recipe(1)), None);
+    }
+}

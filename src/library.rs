@@ -1,0 +1,98 @@
+//! `rpu library`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::generate::function;
+use b512_asm::Function;
+use codegen::library::{BUILT_IN, Entry, Standing, Target};
+use rayon::prelude::*;
+use serde::Serialize;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Kernel to list; by default all
+    #[arg(value_name = "KERNEL", value_parser = function)]
+    kernel: Option<Function>,
+    /// Degrees to list; by default all
+    #[arg(long, value_name = "N")]
+    n: Vec<u32>,
+}
+
+const COLUMNS: [&str; 11] =
+    ["kernel", "n", "towers", "HPLEs", "banks", "mapping", "busyboard", "other", "cycles", "bound", "ratio"];
+
+/// Generates the best known programs and says how close they come to the bounds of their plans:
+/// a table in Markdown.
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let listed = |entry: &&Entry| {
+        let kernel = args.kernel.is_none_or(|kernel| kernel.name() == entry.function);
+        kernel && (args.n.is_empty() || args.n.contains(&entry.n))
+    };
+    let entries = BUILT_IN.entry.iter().filter(listed);
+    let mut programs: Vec<(&Entry, &Target)> =
+        entries.flat_map(|entry| entry.targets.iter().map(move |known| (entry, &known.machine))).collect();
+    programs.sort_by_cached_key(|(entry, target)| {
+        let memory = (name(&target.mapping), name(&target.busyboard));
+        let properties = (target.gs_butterfly, target.ideal_vrf_ports, memory);
+        (&entry.function, entry.towers, entry.n, properties, target.hples, target.banks)
+    });
+    let mut rows: Vec<Vec<String>> = programs
+        .par_iter()
+        .map(|(entry, target)| Ok(row(entry, target, entry.measure(target)?)))
+        .collect::<Result<_, codegen::Error>>()
+        .map_err(|error| Failure::wrong(error, None))?;
+    let head = COLUMNS.iter().chain(&["plan"]).map(|&column| column.to_owned()).collect();
+    rows.insert(0, head);
+    files::print(markdown(&rows).as_bytes())
+}
+
+fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
+    let others = [("gs butterfly", target.gs_butterfly), ("ideal vrf ports", target.ideal_vrf_ports)];
+    let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
+    let plans: Vec<&str> = entry.recipe.plans.iter().map(|plan| &*plan.name).collect();
+    let Standing { cycles, bound, .. } = standing;
+    vec![
+        entry.function.clone(),
+        entry.n.to_string(),
+        entry.towers.to_string(),
+        target.hples.to_string(),
+        target.banks.to_string(),
+        name(&target.mapping),
+        name(&target.busyboard),
+        others.join(", "),
+        cycles.to_string(),
+        bound.to_string(),
+        format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
+        plans.join(", "),
+    ]
+}
+
+/// The name of a value in a machine file.
+fn name(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).expect("a variant becomes a string");
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A table whose first row is the head. Columns are padded, so that it reads well as text; those
+/// that hold numbers are aligned to the right.
+fn markdown(rows: &[Vec<String>]) -> String {
+    let columns = rows[0].len();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let number = |column: usize| rows.get(1).is_some_and(|row| row[column].parse::<f64>().is_ok());
+    let mut text = String::new();
+    for (number_of_row, row) in rows.iter().enumerate() {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            text += &if number(column) { format!("| {cell:>width$} ") } else { format!("| {cell:<width$} ") };
+        }
+        text += "|\n";
+        if number_of_row == 0 {
+            for (column, width) in widths.iter().enumerate() {
+                let dashes = "-".repeat(width + 1);
+                text += &if number(column) { format!("|{dashes}:") } else { format!("|{dashes}-") };
+            }
+            text += "|\n";
+        }
+    }
+    text
+}
