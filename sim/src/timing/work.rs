@@ -66,11 +66,9 @@ impl<const N: usize> RegSlots<N> {
     /// Empties the slots of registers that have one already.
     #[inline]
     fn without_repetitions(self) -> Self {
-        let Self(mut slots) = self;
-        for i in 1..N {
-            slots[i] = if self.0[..i].contains(&slots[i]) { NO_REGISTER } else { slots[i] };
-        }
-        Self(slots)
+        let Self(slots) = self;
+        let repeated = |i: usize| slots[..i].contains(&slots[i]);
+        Self(std::array::from_fn(|i| if repeated(i) { NO_REGISTER } else { slots[i] }))
     }
 }
 
