@@ -120,7 +120,7 @@ pub struct Standing {
     /// Its cycles.
     pub cycles: Cycle,
     /// The sum over its passes of the larger of resource and dependence bound, see
-    /// [`PassBound`](crate::bounds::PassBound).
+    /// [`PassBound`].
     pub bound: Cycle,
     /// The sum of the resource bounds alone.
     pub resource: Cycle,
