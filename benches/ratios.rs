@@ -136,7 +136,9 @@ impl<'a> Table<'a> {
             let seconds = best(*candidate);
             let (time, rate) = match amount_is {
                 Amount::Times => (seconds / amount, String::new()),
-                Amount::Of(unit) => (seconds, format!("{:.1} million {unit}/s", amount / seconds / 1e6)),
+                Amount::Of(unit) => {
+                    (seconds, format!("{} million {unit}/s", rounded(amount / seconds / 1e6)))
+                }
             };
             let ratio = |other: Option<usize>| {
                 other.map_or(String::new(), |other| format!("{} x", rounded(best(other) / seconds)))
@@ -233,7 +235,7 @@ fn instruction(instr: Instr, times: usize, q: u128) -> Candidate<'static> {
 
 /// Modular arithmetic on 512 values.
 fn arithmetic(table: &mut Table<'_>, q: u128) {
-    const TIMES: usize = 64;
+    const TIMES: usize = 256;
     let (v, rm) = (VReg::at, MReg::at(0));
     let modulus = Modulus::new(q).expect("odd");
     let values = random(q, 3 * LANES);
@@ -244,7 +246,7 @@ fn arithmetic(table: &mut Table<'_>, q: u128) {
 
     let multiplications = {
         let (big_b, big_c, big_q) = (big_b.clone(), big_c.clone(), big_q.clone());
-        let num_bigint = Candidate::new(MANY, move || {
+        let num_bigint = Candidate::new(MANY / 20, move || {
             for _ in 0..TIMES {
                 for (b, c) in black_box(&big_b).iter().zip(&big_c) {
                     black_box(b * c % &big_q);
@@ -276,7 +278,7 @@ fn arithmetic(table: &mut Table<'_>, q: u128) {
     let vmul = instruction(Instr::Vmul { vd: v(4), vs: v(1), vt: v(3), rm }, TIMES, q);
     table.row("the same in a vector instruction, a lane", TIMES * LANES, vmul, multiplications);
 
-    let num_bigint = Candidate::new(MANY, move || {
+    let num_bigint = Candidate::new(MANY / 20, move || {
         for _ in 0..TIMES {
             for ((a, b), c) in black_box(&big_a).iter().zip(&big_b).zip(&big_c) {
                 let t = b * c % &big_q;
@@ -325,7 +327,7 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
     let vdm_words = Machine::rpu_128x128().vdm_words();
     for (name, program) in kernels {
         let run = Candidate::program(program, vdm_words, &x, false);
-        table.row(format!("functional simulation of it, plan `{name}`"), 1, run, others);
+        table.row(format!("functional simulation, plan `{name}`"), 1, run, others);
         let run = Candidate::program(program, vdm_words, &x, true);
         table.row(format!("functional simulation, plan `{name}`, scalar code"), 1, run, others);
     }
@@ -383,7 +385,7 @@ fn tools<'a>(
     let run = Candidate::new(MANY, move || {
         black_box(Decoder::program(black_box(machine), black_box(program)));
     });
-    table.rate("of that, decoding", count, "instructions", run);
+    table.rate("decoding for it, plan `kl`", count, "instructions", run);
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let request = Request { plan, ..request.clone() };
         let count = generate(&request, machine).expect("a kernel").program.instructions.len();

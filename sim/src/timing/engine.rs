@@ -35,7 +35,7 @@ pub enum Stall {
 /// best next instruction asks [`Engine::try_dispatch`] about each candidate, dispatches one, or
 /// lets time pass with [`Engine::advance`].
 ///
-/// The engine finds the cycles of each instruction and nothing else: everything that a [`Timing`]
+/// The engine finds the cycles of each instruction and nothing else: everything that a [`Timing`](super::Timing)
 /// says beyond them follows from them.
 #[derive(Clone)]
 pub struct Engine {

@@ -13,14 +13,14 @@ pub struct Timing {
     pub cycles: Cycle,
     /// Cycles by cause; they add up to `cycles`.
     pub stalls: Stalls,
-    /// Instructions of each pipe, by [`Pipe::index`].
+    /// Instructions of each pipe, by [`Pipe::index`](b512_asm::Pipe::index).
     pub instructions: [u64; 4],
-    /// Cycles for which each pipe was occupied, by [`Pipe::index`].
+    /// Cycles for which each pipe was occupied, by [`Pipe::index`](b512_asm::Pipe::index).
     pub busy: [u64; 4],
     /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
     pub sram_busy: [u64; SRAMS],
     /// Cycles for which the head of each queue was held back only by SRAMs of the register file
-    /// that other instructions used, by [`Pipe::index`].
+    /// that other instructions used, by [`Pipe::index`](b512_asm::Pipe::index).
     pub port_wait: [u64; 3],
     /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
     pub bank_conflicts: u64,
@@ -33,7 +33,7 @@ pub struct Timing {
 /// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Utilisation {
-    /// Of each pipe, by [`Pipe::index`]. With a split VBAR the mean of its two paths.
+    /// Of each pipe, by [`Pipe::index`](b512_asm::Pipe::index). With a split VBAR the mean of its two paths.
     pub pipes: [f64; 3],
     /// Of each SRAM of the register file; zeros where ports are ideal.
     pub srams: [f64; SRAMS],

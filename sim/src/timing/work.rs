@@ -42,7 +42,7 @@ pub struct Work {
 /// Up to `N` vector registers, each once, in the order of the operands.
 ///
 /// There are always `N` slots. Those left over hold a number beyond the registers, so that loops over
-/// a [`Table`] need no branch.
+/// a table with a place for that number need no branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegSlots<const N: usize>([u8; N]);
 
