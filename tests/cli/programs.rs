@@ -235,7 +235,7 @@ fn a_technology_is_fitted_to_claims() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let written = succeed(folder, &["fit"]);
-    assert_eq!(written.into_bytes(), fs::read(repository("configs/tech/gf12.toml")).unwrap());
+    assert_eq!(written, fs::read_to_string(repository("configs/tech/gf12.toml")).unwrap());
 
     let claims = fs::read_to_string(repository("configs/tech/gf12.claims.toml")).unwrap();
     fs::write(folder.join("mine.toml"), claims.replace("name = \"gf12\"", "name = \"mine\"")).unwrap();
