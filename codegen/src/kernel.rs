@@ -7,7 +7,7 @@ use crate::library;
 use crate::lower::{Dialect, Memory, transform};
 use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
-use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
+use crate::schedule::{Addresses, ScheduleError, Scheduled, TableOrder, Tuning, schedule};
 use crate::search::{Effort, tune};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{
@@ -366,11 +366,11 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
 
 fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
     let mut code = lower(batch, &recipe, machine, "scratch")?;
-    let mut layout = Layout::new(batch, &code)?;
+    let mut layout = Layout::new(batch, &code, recipe.tuning.table)?;
     if layout.end > machine.vdm_words() && matches!(batch.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
         code = lower(batch, &recipe, machine, "x")?;
-        layout = Layout::new(batch, &code)?;
+        layout = Layout::new(batch, &code, recipe.tuning.table)?;
     }
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
@@ -491,13 +491,13 @@ struct Layout {
     /// First word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
     /// The constants in the table, in order.
-    largest_first: Vec<usize>,
+    table: Vec<usize>,
     table_words: u32,
     end: u32,
 }
 
 impl Layout {
-    fn new(batch: &Batch, code: &Code) -> Result<Self, Error> {
+    fn new(batch: &Batch, code: &Code, order: TableOrder) -> Result<Self, Error> {
         // Beside the buffers, the table and the spill memory have a register.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
@@ -511,13 +511,13 @@ impl Layout {
             starts.push(end);
             end = aligned(end + buffer.words);
         }
-        // The largest first: so each is aligned to its size, and its load finds as few bank
-        // conflicts as any.
-        let mut largest_first: Vec<usize> = (0..code.constants.len()).collect();
-        largest_first.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
+        let mut table: Vec<usize> = (0..code.constants.len()).collect();
+        if order == TableOrder::BySize {
+            table.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
+        }
         let mut table_words = 0;
         let mut constants = vec![0; code.constants.len()];
-        for &constant in &largest_first {
+        for &constant in &table {
             constants[constant] = table_words;
             table_words += code.constants[constant].factors.len() as u32;
         }
@@ -533,7 +533,7 @@ impl Layout {
             moduli: (0..code.towers.len()).map(MReg::at).collect(),
             scales: (0..code.towers.len()).map(SReg::at).collect(),
         };
-        Ok(Self { addresses, starts, largest_first, table_words, end })
+        Ok(Self { addresses, starts, table, table_words, end })
     }
 
     /// The address registers that the controlling core sets.
@@ -576,11 +576,10 @@ impl Layout {
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
 
         let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
-        let words =
-            self.largest_first.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
-                let powers = &powers[constant.tower.index()];
-                constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
-            });
+        let words = self.table.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
+            let powers = &powers[constant.tower.index()];
+            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
+        });
         let words: Vec<u128> = words.collect();
         let mut segments = Vec::new();
         if !words.is_empty() {

@@ -47,10 +47,31 @@ pub struct Tuning {
     pub reserve: u32,
     /// Registers that hold one constant, at most.
     pub copies: u32,
+    /// The order of the constants in their table.
+    #[serde(default, skip_serializing_if = "TableOrder::is_default")]
+    pub table: TableOrder,
     /// Cycles that are added to the machine's latencies while scheduling, so that the program
     /// also runs well on a slower one.
     #[serde(default)]
     pub margin: Margin,
+}
+
+/// The order of the constants in their table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableOrder {
+    /// The largest first: so each is aligned to its size, and its load finds as few conflicts of
+    /// XOR-folded banks as any.
+    #[default]
+    BySize,
+    /// As the program uses them.
+    ByUse,
+}
+
+impl TableOrder {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Cycles added to latencies and intervals.
@@ -96,7 +117,7 @@ impl Tuning {
     }
 
     /// The scheduler of the paper's program on the machine `rpu-128x128-paper`. It looks at few
-    /// candidates and loads constants late; and it leaves room for longer latencies of shuffles, loads
+    /// candidates and loads constants late, from a table in the order of use; and it leaves room for longer latencies of shuffles, loads
     /// and stores, to which the paper finds its program insensitive. Fitted together with that machine;
     /// its file names the numbers.
     pub fn paper() -> Self {
@@ -109,6 +130,7 @@ impl Tuning {
             reserve: 16,
             copies: 1,
             margin: Margin { load_store: 6, shuffle: 5, compute: 1, initiation_interval: 0 },
+            table: TableOrder::ByUse,
             ..Self::default()
         }
     }
@@ -130,6 +152,7 @@ impl Default for Tuning {
             early: 0,
             reserve: 10,
             copies: 4,
+            table: TableOrder::default(),
             margin: Margin::default(),
         }
     }

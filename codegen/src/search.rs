@@ -7,7 +7,7 @@
 
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::plan::{Algorithm, Plan, PlanError};
-use crate::schedule::{Margin, Tuning};
+use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
 use b512_asm::reg::LANE_BITS;
 use rayon::prelude::*;
@@ -273,6 +273,7 @@ fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
             compute: random.pick(&[0, 0, 0, 1, 2]),
             initiation_interval: 0,
         },
+        table: TableOrder::BySize,
         ..Tuning::default()
     };
     let order = random.pick(&[Order::ByStep, Order::ByDemand]);
