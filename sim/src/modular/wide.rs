@@ -9,12 +9,10 @@
 //! ```
 //!
 //! Of the product b w', limbs that hardly reach above 2^156 are left out, so the quotient comes
-//! out up to 6 too small, and the difference below 7 q (where it is rounded, too, see `add_product`).
-//! Of the other two products only the lowest 156 bits are formed, that with 2^156 - q in place of -q:
-//! their sum is right modulo 2^156, and small. None of the three waits for carries of another but
-//! through the quotient, and sums are split where they would wait for a limb that is late: the
-//! multiplier takes four cycles, and a processor does not look far ahead. Montgomery's reduction,
-//! limb by limb, leaves it less to do at a time.
+//! out up to 6 too small, and the difference below 7 q (where it is rounded, too, see `mul`). Of the other two products only
+//! the lowest 156 bits are formed: their difference is right modulo 2^156, and small. None of the
+//! three waits for carries of another but through the quotient, which leaves the processor enough
+//! to do at a time; Montgomery's reduction, limb by limb, does not.
 //!
 //! The kernels are written once, over the two halves of a 52-bit multiplication. AVX-512 IFMA has
 //! instructions for them. AVX-512F alone has them in its fused multiply-add of floating-point
@@ -116,18 +114,16 @@ macro_rules! kernels {
             /// A modulus for eight lanes.
             struct Vectors {
                 modulus: Modulus,
-                /// 2^156 - q.
-                minus_q: Operand,
+                q: Operand,
                 limb: __m512i,
             }
 
             #[inline]
             #[target_feature(enable = $features)]
             fn vectors(modulus: &Modulus) -> Vectors {
-                let zero = _mm512_setzero_si512();
                 Vectors {
                     modulus: *modulus,
-                    minus_q: operand(carry(sub(Limbs([zero; 3]), multiple(modulus, 1)))),
+                    q: operand(multiple(modulus, 1)),
                     limb: _mm512_set1_epi64(LIMB as i64),
                 }
             }
@@ -190,15 +186,15 @@ macro_rules! kernels {
                 ])
             }
 
-            /// `sum + x y mod 2^156`, but for what exceeds 52 bits of the highest limb. The limbs of `x`
-            /// may come one after the other, the highest last.
+            /// `x y mod 2^156`, but for what exceeds 52 bits of the highest limb.
             #[inline]
             #[target_feature(enable = $features)]
-            fn add_low_product(Limbs(sum): Limbs, Operand(x): Operand, Operand(y): Operand) -> Limbs {
-                let limb1 = $low($low($high(sum[1], x[0], y[0]), x[0], y[1]), x[1], y[0]);
-                let limb2 = $low($low($high(sum[2], x[0], y[1]), x[0], y[2]), x[2], y[0]);
-                let rest = $low($high(_mm512_setzero_si512(), x[1], y[0]), x[1], y[1]);
-                Limbs([$low(sum[0], x[0], y[0]), limb1, _mm512_add_epi64(limb2, rest)])
+            fn low_product(Operand(x): Operand, Operand(y): Operand) -> Limbs {
+                let zero = _mm512_setzero_si512();
+                let limb1 = $low($low($high(zero, x[0], y[0]), x[0], y[1]), x[1], y[0]);
+                let limb2 = $high($high(zero, x[0], y[1]), x[1], y[0]);
+                let limb2 = $low($low($low(limb2, x[0], y[2]), x[1], y[1]), x[2], y[0]);
+                Limbs([$low(zero, x[0], y[0]), limb1, limb2])
             }
 
             /// `floor(x y / 2^156)`, or up to 5 less: without the carry from the limbs that are not
@@ -207,26 +203,25 @@ macro_rules! kernels {
             #[target_feature(enable = $features)]
             fn high_product(Operand(x): Operand, Operand(y): Operand) -> Limbs {
                 let zero = _mm512_setzero_si512();
-                let limb0 = $low($high($high(zero, x[0], y[2]), x[1], y[1]), x[1], y[2]);
-                let rest = $low($high(zero, x[2], y[0]), x[2], y[1]);
+                let limb0 = $high($high($high(zero, x[0], y[2]), x[1], y[1]), x[2], y[0]);
                 Limbs([
-                    _mm512_add_epi64(limb0, rest),
+                    $low($low(limb0, x[1], y[2]), x[2], y[1]),
                     $low($high($high(zero, x[1], y[2]), x[2], y[1]), x[2], y[2]),
                     $high(zero, x[2], y[2]),
                 ])
             }
 
             impl Vectors {
-                /// `sum` plus numbers that are `b w` modulo q, from 0 on and below 7 q, modulo 2^156.
+                /// Numbers that are `b w` modulo q, from 0 on and below 7 q, modulo 2^156.
                 ///
                 /// The quotient may have been rounded down to a multiple of 2^28 where b is below
                 /// 2^129, and must be exact where it is not; rounded, for b from 2^128 on, it leaves the
                 /// product below 8 q only.
                 #[inline]
                 #[target_feature(enable = $features)]
-                fn add_product(&self, sum: Limbs, b: Operand, w: &Factor) -> Limbs {
+                fn mul(&self, b: Operand, w: &Factor) -> Limbs {
                     let quotient = operand(carry(high_product(b, w.quotient)));
-                    add_low_product(add_low_product(sum, b, w.factor), quotient, self.minus_q)
+                    sub(low_product(b, w.factor), low_product(quotient, self.q))
                 }
 
                 /// The same numbers with limbs of 52 bits.
@@ -258,8 +253,7 @@ macro_rules! kernels {
                 #[target_feature(enable = $features)]
                 fn product(&self, b: Operand, w: Words, quotient: Words) -> Limbs {
                     let w = Factor { factor: operand(w.limbs()), quotient: operand(quotient.limbs_at_28()) };
-                    let zero = _mm512_setzero_si512();
-                    self.reduce(self.add_product(Limbs([zero; 3]), b, &w), 3)
+                    self.reduce(self.mul(b, &w), 3)
                 }
             }
 
@@ -433,8 +427,8 @@ macro_rules! kernels {
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn butterfly(&self, a: Limbs, b: Limbs, w: &Factor) -> [Limbs; 2] {
-                    let sum = self.q.add_product(a, operand(carry(b)), w);
-                    [sum, sub(add(add(a, a), self.seven), sum)]
+                    let t = self.q.mul(operand(carry(b)), w);
+                    [add(a, t), add(sub(a, t), self.seven)]
                 }
 
                 /// One factor for all lanes.
