@@ -14,6 +14,7 @@
 mod random;
 
 use b512_asm::{assemble, object};
+use random::Word;
 use reports::sweep::Definition;
 use sim::{ConfigError, MachineFile, Override};
 
@@ -22,12 +23,12 @@ use sim::{ConfigError, MachineFile, Override};
 /// more: one of the models steps every clock.
 pub fn timing(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let short = |value: &str| value.parse().map_or(true, |cycles: u64| cycles <= 1000);
-    let sensible = text.split_whitespace().filter(|word| {
-        random::parse(word).is_ok()
-            && word.split_once('=').is_none_or(|(key, value)| !key.contains('.') || short(value))
+    let short = |cycles: &str| cycles.parse().map_or(true, |cycles: u64| cycles <= 1000);
+    let sensible = text.split_whitespace().filter(|word| match Word::parse(word) {
+        Ok(Word::Change(change)) => short(change.value()) && random::parse(word).is_ok(),
+        known => known.is_ok(),
     });
-    // Each key alone may be right and their combination wrong.
+    // Each change alone may be right and their combination wrong.
     let words: Vec<_> = sensible.take(100).collect();
     let Ok((machine, program)) = random::parse(&words.join(" ")) else { return };
     if let Err(difference) = random::compare(&machine, &program) {

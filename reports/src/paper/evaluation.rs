@@ -115,17 +115,25 @@ pub(super) struct Evaluation {
     inspections: [Inspection; 2],
 }
 
-/// The sweeps, as they stand in `configs/sweeps`: those of the paper's program on the machine that
-/// reproduces it, then those of our fastest on the machine that the paper describes.
-const SWEEPS: [(&str, &str); 9] = [
+/// The sweeps of a figure, as they stand in `configs/sweeps`: of the paper's program on the machine
+/// that reproduces it, and of our fastest on the machine that the paper describes.
+type Sweeps = &'static [(&'static str, &'static str)];
+
+const DESIGNS: Sweeps = &[
     ("paper-fig4.toml", include_str!("../../../configs/sweeps/paper-fig4.toml")),
-    ("paper-fig7.toml", include_str!("../../../configs/sweeps/paper-fig7.toml")),
-    ("paper-fig8.toml", include_str!("../../../configs/sweeps/paper-fig8.toml")),
-    ("paper-fig9.toml", include_str!("../../../configs/sweeps/paper-fig9.toml")),
-    ("paper-fig10.toml", include_str!("../../../configs/sweeps/paper-fig10.toml")),
     ("best-fig4.toml", include_str!("../../../configs/sweeps/best-fig4.toml")),
+];
+const UNOPTIMISED: Sweeps = &[("paper-fig7.toml", include_str!("../../../configs/sweeps/paper-fig7.toml"))];
+const MULTIPLIERS: Sweeps = &[
+    ("paper-fig8.toml", include_str!("../../../configs/sweeps/paper-fig8.toml")),
     ("best-fig8.toml", include_str!("../../../configs/sweeps/best-fig8.toml")),
+];
+const CROSSBARS: Sweeps = &[
+    ("paper-fig9.toml", include_str!("../../../configs/sweeps/paper-fig9.toml")),
     ("best-fig9.toml", include_str!("../../../configs/sweeps/best-fig9.toml")),
+];
+const RINGS: Sweeps = &[
+    ("paper-fig10.toml", include_str!("../../../configs/sweeps/paper-fig10.toml")),
     ("best-fig10.toml", include_str!("../../../configs/sweeps/best-fig10.toml")),
 ];
 
@@ -135,18 +143,18 @@ impl Evaluation {
     /// # Errors
     /// Where a transform cannot be generated or computes something else than the golden model.
     pub(super) fn new() -> Result<Self, Error> {
-        let mut sweeps =
-            SWEEPS.par_iter().map(|(name, text)| runs(name, text)).collect::<Result<Vec<_>, _>>()?;
-        // Of the nine, the last four are about what the others but the second are about.
-        let best = sweeps.split_off(5);
-        let mut paper = sweeps.into_iter();
-        let mut next = || paper.next().expect("there are five");
-        let [mut designs, unoptimised, mut multipliers, mut crossbars, mut sizes] =
-            std::array::from_fn(|_| next());
-        let both = [&mut designs, &mut multipliers, &mut crossbars, &mut sizes];
-        for (runs, more) in both.into_iter().zip(best) {
-            runs.extend(more);
-        }
+        let all = [DESIGNS, UNOPTIMISED, MULTIPLIERS, CROSSBARS, RINGS];
+        let mut figures = all
+            .par_iter()
+            .map(|sweeps| {
+                let sweeps: Vec<Vec<Run>> =
+                    sweeps.par_iter().map(|(name, text)| runs(name, text)).collect::<Result<_, _>>()?;
+                Ok(sweeps.concat())
+            })
+            .collect::<Result<Vec<Vec<Run>>, Error>>()?
+            .into_iter();
+        let [designs, unoptimised, multipliers, crossbars, sizes] =
+            std::array::from_fn(|_| figures.next().expect("the runs of each figure"));
         Ok(Self {
             designs,
             unoptimised,

@@ -22,7 +22,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// No point has such a key.
-    #[error("{}: no point's key begins with `{prefix}`", folder.display())]
+    #[error("{}: no point's key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
     Unknown {
         /// The sweep's folder.
         folder: PathBuf,

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Of the product b w', limbs that hardly reach above 2^156 are left out, so the quotient comes
-//! out up to 6 too small, and the difference below 7 q (where it is rounded, too, see `mul`). Of the other two products only
-//! the lowest 156 bits are formed: their difference is right modulo 2^156, and small. None of the
-//! three waits for carries of another but through the quotient, which leaves the processor enough
-//! to do at a time; Montgomery's reduction, limb by limb, does not.
+//! out up to 6 too small, and the difference below 7 q (where it is rounded, too, see `mul`). Of the
+//! other two products only the lowest 156 bits are formed: their difference is right modulo 2^156,
+//! and small. None of the three waits for carries of another but through the quotient, which leaves
+//! the processor enough to do at a time; Montgomery's reduction, limb by limb, does not.
 //!
 //! The kernels are written once, over the two halves of a 52-bit multiplication. AVX-512 IFMA has
 //! instructions for them. AVX-512F alone has them in its fused multiply-add of floating-point

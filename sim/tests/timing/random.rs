@@ -10,7 +10,8 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use sim::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
 use sim::timing::{self, Timing, stepped};
-use sim::{Machine, MachineFile, Override};
+use sim::{Machine, MachineBase, Override};
+use std::sync::LazyLock;
 
 /// Registers of which some share an SRAM when placed by remainder, some by quotient, some do not.
 const FEW_REGISTERS: &[usize] = &[0, 1, 2, 3, 4, 5, 16, 17, 20, 32, 33, REGISTERS - 1];
@@ -137,7 +138,7 @@ pub(crate) fn machines() -> impl Strategy<Value = Machine> {
 }
 
 fn default_machine() -> Machine {
-    static MACHINE: std::sync::LazyLock<Machine> = std::sync::LazyLock::new(Machine::rpu_128x128);
+    static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::rpu_128x128);
     MACHINE.clone()
 }
 
@@ -219,34 +220,59 @@ pub(crate) fn pair(machine: &Machine, program: &Program) -> String {
     pair.join(" ")
 }
 
+/// What a word of a pair says.
+pub(crate) enum Word {
+    /// A change to the machine.
+    Change(Override),
+    /// An address register.
+    Address(AReg, u32),
+    /// The next word of the SDM.
+    Sdm(u128),
+    /// The next instruction.
+    Instruction(Instr),
+}
+
+impl Word {
+    /// # Errors
+    /// Says what would have a meaning.
+    pub(crate) fn parse(word: &str) -> Result<Self, String> {
+        let known = match word.split_once('=') {
+            Some((key, _)) if key.contains('.') => {
+                return Override::parse(word).map(Self::Change).map_err(|error| error.to_string());
+            }
+            Some(("sdm", value)) => value.parse().ok().map(Self::Sdm),
+            Some((register, address)) => {
+                let register = register.strip_prefix('a').and_then(|index| index.parse().ok());
+                let register = register.filter(|&index| index < REGISTERS).map(AReg::at);
+                register.zip(address.parse().ok()).map(|(register, address)| Self::Address(register, address))
+            }
+            None => {
+                let bits = word.strip_prefix("0x").and_then(|bits| u64::from_str_radix(bits, 16).ok());
+                bits.and_then(|bits| Instr::decode(bits).ok()).map(Self::Instruction)
+            }
+        };
+        known.ok_or_else(|| format!("`{word}` is no key, register, SDM word or instruction with its value"))
+    }
+}
+
 /// Reads what [`pair`] writes.
 ///
 /// # Errors
 /// Says which word has no meaning.
 pub(crate) fn parse(pair: &str) -> Result<(Machine, Program), String> {
-    let mut overrides = Vec::new();
+    static BASE: LazyLock<MachineBase> =
+        LazyLock::new(|| MachineBase::built_in("rpu-128x128").expect("a built-in machine"));
+    let (mut overrides, mut sdm) = (Vec::new(), Vec::new());
     let mut program = Program::default();
-    let mut sdm = Vec::new();
-    for part in pair.split_whitespace() {
-        let wrong = || format!("`{part}` is no key, register, SDM word or instruction with its value");
-        match part.split_once('=') {
-            Some((key, _)) if key.contains('.') => {
-                overrides.push(Override::parse(part).map_err(|error| error.to_string())?);
-            }
-            Some(("sdm", word)) => sdm.push(word.parse().map_err(|_| wrong())?),
-            Some((register, address)) => {
-                let register = register.strip_prefix('a').and_then(|index| index.parse().ok());
-                let register = register.filter(|&index| index < REGISTERS).ok_or_else(wrong)?;
-                program.addresses.push((AReg::at(register), address.parse().map_err(|_| wrong())?));
-            }
-            None => {
-                let word = part.strip_prefix("0x").and_then(|word| u64::from_str_radix(word, 16).ok());
-                let instr = word.and_then(|word| Instr::decode(word).ok()).ok_or_else(wrong)?;
-                program.instructions.push(instr);
-            }
+    for word in pair.split_whitespace() {
+        match Word::parse(word)? {
+            Word::Change(change) => overrides.push(change),
+            Word::Address(register, address) => program.addresses.push((register, address)),
+            Word::Sdm(value) => sdm.push(value),
+            Word::Instruction(instr) => program.instructions.push(instr),
         }
     }
     program.sdm = Image { segments: vec![Segment { start: 0, words: sdm }] };
-    let machine = MachineFile::built_in("rpu-128x128", &overrides).map_err(|error| error.to_string())?;
+    let machine = BASE.machine(&overrides).map_err(|error| error.to_string())?;
     Ok((machine, program))
 }
