@@ -11,37 +11,43 @@
 #include "common.cuh"
 #include "shoup.cuh"
 
+// Words that threads signal with, and what orders them: a fence between data and a signal, on either side. One fence serves
+// both operands, and is what takes the time.
 #ifndef EMULATED
-INLINE u32 load_acquire(const u32* at) {
+INLINE u32 load_signal(const u32* at) {
     u32 value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
-INLINE void store_release(u32* at, u32 value) {
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+INLINE void store_signal(u32* at, u32 value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
-INLINE u32 add_release(u32* at, u32 value) {
+INLINE u32 add_signal(u32* at, u32 value) {
     u32 before;
-    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(at), "r"(value) : "memory");
+    asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(at), "r"(value) : "memory");
     return before;
 }
+INLINE void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 INLINE void spin_pause() {}
 #else
-INLINE u32 load_acquire(const u32* at) { return *at; }
-INLINE void store_release(u32* at, u32 value) { *at = value; }
-INLINE u32 add_release(u32* at, u32 value) { return (*at += value) - value; }
+INLINE u32 load_signal(const u32* at) { return *at; }
+INLINE void store_signal(u32* at, u32 value) { *at = value; }
+INLINE u32 add_signal(u32* at, u32 value) { return (*at += value) - value; }
+INLINE void fence() {}
 #endif
 
 INLINE void wait_for(const u32* at, u32 value) {
-    while (load_acquire(at) < value) spin_pause();
+    while (load_signal(at) < value) spin_pause();
 }
 
 // All threads of the grid pass together, the number-th time.
 INLINE void grid_barrier(u32* counters, u32 number, u32 blocks) {
     __syncthreads();
     if (threadIdx.x == 0) {
-        add_release(counters + number, 1);
+        fence();
+        add_signal(counters + number, 1);
         wait_for(counters + number, blocks);
+        fence();
     }
     __syncthreads();
 }
@@ -80,6 +86,7 @@ struct Resident {
                 if (LOCAL) {
                     wait_for(triggers + at, done);
                     wait_for(triggers + partner, done);
+                    fence();
                 } else {
                     grid_barrier(sync, done, blocks);
                 }
@@ -98,12 +105,14 @@ struct Resident {
             out[base + partner] = last ? field.leave(y) : field.pack(y);
             if (LOCAL) {
                 // After the last stage nobody waits, and zero is what the next launch wants.
-                store_release(triggers + at, last ? 0 : done + 1);
-                store_release(triggers + partner, last ? 0 : done + 1);
+                if (!last) fence();
+                store_signal(triggers + at, last ? 0 : done + 1);
+                store_signal(triggers + partner, last ? 0 : done + 1);
             }
         }
-        if (!LOCAL && threadIdx.x == 0 && add_release(sync, 1) == blocks - 1) {
-            for (u32 i = 0; i < LOG_N; ++i) sync[i] = 0;
+        // The block that is the last to come here finds all others past their last barrier.
+        if (!LOCAL && threadIdx.x == 0 && add_signal(sync, 1) == blocks - 1) {
+            for (u32 i = 0; i < LOG_N; ++i) store_signal(sync + i, 0);
         }
     }
 };

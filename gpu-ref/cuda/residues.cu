@@ -29,17 +29,31 @@ struct Coefficient {
     // All threads of the block together.
     INLINE void fetch() const {
         if constexpr (TRANSPOSED) {
-            for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
-                shared[i % words * (blockDim.x + 1) + i / words] = base[i];
-            }
+            for_all([](Word& in_shared, Word& in_global) { in_shared = in_global; });
             __syncthreads();
         }
     }
     INLINE void put_back() const {
         if constexpr (TRANSPOSED) {
             __syncthreads();
-            for (u32 i = threadIdx.x; i < blockDim.x * words; i += blockDim.x) {
-                base[i] = shared[i % words * (blockDim.x + 1) + i / words];
+            for_all([](Word& in_shared, Word& in_global) { in_global = in_shared; });
+        }
+    }
+
+private:
+    // Words threadIdx.x, threadIdx.x + blockDim.x, .. of the block's coefficients in both places. A division for each would
+    // take longer than the memory does.
+    template <class Action>
+    INLINE void for_all(Action action) const {
+        const u32 coefficients_a_step = blockDim.x / words, words_a_step = blockDim.x % words;
+        u32 coefficient = threadIdx.x / words, word = threadIdx.x % words;
+        for (u32 step = 0; step < words; ++step) {
+            action(shared[word * (blockDim.x + 1) + coefficient], base[step * blockDim.x + threadIdx.x]);
+            coefficient += coefficients_a_step;
+            word += words_a_step;
+            if (word >= words) {
+                word -= words;
+                ++coefficient;
             }
         }
     }
@@ -71,15 +85,27 @@ static __device__ void garner_body(const Word* residues, Word* coefficients, con
     const Coefficient<TRANSPOSED> own(coefficients + (size_t)blockIdx.z * length * words, shared, words);
     Word* digits = shared + (TRANSPOSED ? words * (blockDim.x + 1) : 0) + threadIdx.x;
     residues += (size_t)blockIdx.z * limbs * length + blockIdx.x * blockDim.x + threadIdx.x;
-    for (u32 i = 0; i < limbs; ++i) {
-        const Field field(constants[i]);
-        Word digit = residues[(size_t)i * length];
-        for (u32 j = 0; j < i; ++j) {
-            // A digit is below 2 q_i, since the moduli are equally long.
-            const Word other = subtract_if_not_less(digits[j * blockDim.x], field.q);
-            digit = field.product(field.subtract(digit, other), inverses[i * limbs + j]);
+    for (u32 i = 0; i < limbs; ++i) digits[i * blockDim.x] = residues[(size_t)i * length];
+    // As soon as a digit is known it goes into all later ones, some of them at once: each waits for the one before it, but they
+    // do not wait for each other.
+    constexpr u32 TOGETHER = 4;
+    for (u32 j = 0; j + 1 < limbs; ++j) {
+        const Word known = digits[j * blockDim.x];
+        for (u32 first = j + 1; first < limbs; first += TOGETHER) {
+            Word later[TOGETHER];
+#pragma unroll
+            for (u32 t = 0; t < TOGETHER; ++t) {
+                const u32 i = first + t < limbs ? first + t : limbs - 1;
+                const Field field(constants[i]);
+                // A digit is below 2 q_i, since the moduli are equally long.
+                const Word difference = field.subtract(digits[i * blockDim.x], subtract_if_not_less(known, field.q));
+                later[t] = field.product(difference, inverses[i * limbs + j]);
+            }
+#pragma unroll
+            for (u32 t = 0; t < TOGETHER; ++t) {
+                if (first + t < limbs) digits[(first + t) * blockDim.x] = later[t];
+            }
         }
-        digits[i * blockDim.x] = digit;
     }
     for (u32 k = 0; k < words; ++k) own.at(k) = 0;
     for (u32 i = limbs; i-- > 0;) {

@@ -148,7 +148,7 @@ fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
             }
         }
     }
-    Ok(conversion.time(1)?)
+    Ok(conversion.time(&words)?)
 }
 
 /// Checks another operation and times it: residues by going back, inner products by their first and last column.
@@ -158,14 +158,21 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     let there_and_back = |access: Access, how: Reconstruction| {
         let residues = Residues::new(device, &moduli, access)?;
         let words = random(&moduli, 1);
-        if residues.run_decompose(&residues.run_reconstruct(how, &words)?)? != words {
+        let coefficients = residues.run_reconstruct(how, &words)?;
+        if residues.run_decompose(&coefficients)? != words {
             return Err("residues do not come back".into());
         }
-        Ok::<_, Box<dyn Error>>(residues)
+        Ok::<_, Box<dyn Error>>((residues, words, coefficients))
     };
     match scheme.operation {
-        Operation::Decompose(access) => Ok(there_and_back(access, Reconstruction::Garner)?.time(None, 1)?),
-        Operation::Reconstruct(access, how) => Ok(there_and_back(access, how)?.time(Some(how), 1)?),
+        Operation::Decompose(access) => {
+            let (residues, _, coefficients) = there_and_back(access, Reconstruction::Garner)?;
+            Ok(residues.time_decompose(&coefficients)?)
+        }
+        Operation::Reconstruct(access, how) => {
+            let (residues, words, _) = there_and_back(access, how)?;
+            Ok(residues.time_reconstruct(how, &words)?)
+        }
         Operation::InnerProduct { terms, fusion } => {
             let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
             let (left, keys) = (random(&moduli, terms), random(&moduli, 2 * terms));
@@ -181,7 +188,7 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
                     return Err(format!("differs from the host model at word {at}").into());
                 }
             }
-            Ok(product.time()?)
+            Ok(product.time(&left, &keys)?)
         }
         Operation::Conversion { .. } => Err("a conversion in other words than 32 bits".into()),
     }

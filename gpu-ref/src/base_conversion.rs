@@ -213,23 +213,27 @@ impl BaseConversion {
     /// [`Error::Length`] unless there are one or more polynomials; [`Error::Range`] naming the first word that is not below its
     /// modulus; [`Error::Driver`].
     pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
-        check_residues(&self.from, words)?;
-        let mut from = Batch::upload(&self.device, words)?;
-        let mut to = Batch::zeroed(&self.device, words.len() / self.from.len() * self.to.len())?;
+        let (mut from, mut to) = self.batches(words)?;
         self.apply(&mut from, &mut to)?;
         to.download()
     }
 
-    /// The median device time of the product of matrices for so many polynomials, in microseconds, without the multiplication
-    /// by `(P / p_j)^-1`, which an inverse transform does on the way.
+    /// The median device time of the product of matrices for polynomials of the host, in microseconds, without the
+    /// multiplication by `(P / p_j)^-1`, which an inverse transform does on the way.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
-    pub fn time(&self, polynomials: usize) -> Result<f64, Error> {
-        let from = Batch::zeroed(&self.device, polynomials * self.from.len() * self.n())?;
-        let mut to = Batch::zeroed(&self.device, polynomials * self.to.len() * self.n())?;
+    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    pub fn time(&self, words: &[u32]) -> Result<f64, Error> {
+        let (from, mut to) = self.batches(words)?;
         let polynomials = self.polynomials(&from, &to)?;
         median_time(&self.device, || self.multiply(&from, &mut to, polynomials))
+    }
+
+    /// Polynomials on the device, and room for what they become.
+    fn batches(&self, words: &[u32]) -> Result<(Batch<u32>, Batch<u32>), Error> {
+        check_residues(&self.from, words)?;
+        let converted = words.len() / self.from.len() * self.to.len();
+        Ok((Batch::upload(&self.device, words)?, Batch::zeroed(&self.device, converted)?))
     }
 }
 
@@ -283,17 +287,6 @@ impl ModSwitch {
         let mut to = Batch::zeroed(self.forward.device(), wanted)?;
         self.apply(&mut from, &mut to)?;
         to.download()
-    }
-
-    /// The median device time for so many polynomials, in microseconds.
-    ///
-    /// # Errors
-    /// As [`BaseConversion::time`].
-    pub fn time(&self, polynomials: usize) -> Result<f64, Error> {
-        let device = self.forward.device();
-        let mut from = Batch::zeroed(device, polynomials * self.inverse.polynomial_words())?;
-        let mut to = Batch::zeroed(device, polynomials * self.forward.polynomial_words())?;
-        median_time(device, || self.apply(&mut from, &mut to))
     }
 }
 

@@ -130,24 +130,26 @@ impl<W: Word> InnerProduct<W> {
     /// [`Error::Length`] unless they have the words of the type's description; [`Error::Range`] naming the first word that is
     /// not below its modulus; [`Error::Driver`].
     pub fn run(&mut self, polynomials: &[W], keys: &[W]) -> Result<Vec<W>, Error> {
-        check_residues(&self.moduli, polynomials)?;
-        check_residues(&self.moduli, keys)?;
-        let (polynomials, keys) =
-            (Batch::upload(&self.device, polynomials)?, Batch::upload(&self.device, keys)?);
-        let mut out = Batch::zeroed(&self.device, 2 * self.polynomial_words())?;
+        let [polynomials, keys, mut out] = self.batches(polynomials, keys)?;
         self.apply(&polynomials, &keys, &mut out)?;
         out.download()
     }
 
-    /// The median device time of an inner product, launches included, in microseconds.
+    /// The median device time of an inner product of polynomials and keys of the host, launches included, in microseconds.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
-    pub fn time(&mut self) -> Result<f64, Error> {
-        let words = self.polynomial_words();
-        let zeroed = |count: usize| Batch::zeroed(&self.device, count * words);
-        let (polynomials, keys, mut out) = (zeroed(self.terms)?, zeroed(2 * self.terms)?, zeroed(2)?);
+    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    pub fn time(&mut self, polynomials: &[W], keys: &[W]) -> Result<f64, Error> {
+        let [polynomials, keys, mut out] = self.batches(polynomials, keys)?;
         let device = self.device.clone();
         median_time(&device, || self.apply(&polynomials, &keys, &mut out))
+    }
+
+    /// Polynomials and keys on the device, and room for the sums.
+    fn batches(&self, polynomials: &[W], keys: &[W]) -> Result<[Batch<W>; 3], Error> {
+        check_residues(&self.moduli, polynomials)?;
+        check_residues(&self.moduli, keys)?;
+        let upload = |words| Batch::upload(&self.device, words);
+        Ok([upload(polynomials)?, upload(keys)?, Batch::zeroed(&self.device, 2 * self.polynomial_words())?])
     }
 }

@@ -214,8 +214,7 @@ impl<W: Word> Residues<W> {
     /// # Errors
     /// As that.
     pub fn run_decompose(&self, coefficients: &[W]) -> Result<Vec<W>, Error> {
-        let from = Batch::upload(&self.device, coefficients)?;
-        let mut to = Batch::zeroed(&self.device, coefficients.len() / self.words * self.moduli.len())?;
+        let (from, mut to) = self.for_decompose(coefficients)?;
         self.decompose(&from, &mut to)?;
         to.download()
     }
@@ -225,24 +224,40 @@ impl<W: Word> Residues<W> {
     /// # Errors
     /// As that; [`Error::Range`] naming the first residue that is not below its modulus.
     pub fn run_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<Vec<W>, Error> {
-        check_residues(&self.moduli, residues)?;
-        let from = Batch::upload(&self.device, residues)?;
-        let mut to = Batch::zeroed(&self.device, residues.len() / self.moduli.len() * self.words)?;
+        let (from, mut to) = self.for_reconstruct(residues)?;
         self.reconstruct(how, &from, &mut to)?;
         to.download()
     }
 
-    /// The median device times for so many polynomials, in microseconds: of [`Self::decompose`], or of [`Self::reconstruct`].
+    /// The median device time of [`Self::decompose`] for coefficients of the host, in microseconds.
     ///
     /// # Errors
-    /// As those; [`Error::Unsupported`] on an emulated device.
-    pub fn time(&self, how: Option<Reconstruction>, polynomials: usize) -> Result<f64, Error> {
-        let mut coefficients = Batch::zeroed(&self.device, polynomials * self.n() * self.words)?;
-        let mut residues = Batch::zeroed(&self.device, polynomials * self.n() * self.moduli.len())?;
-        median_time(&self.device, || match how {
-            None => self.decompose(&coefficients, &mut residues),
-            Some(how) => self.reconstruct(how, &residues, &mut coefficients),
-        })
+    /// As [`Self::run_decompose`]; [`Error::Unsupported`] on an emulated device.
+    pub fn time_decompose(&self, coefficients: &[W]) -> Result<f64, Error> {
+        let (from, mut to) = self.for_decompose(coefficients)?;
+        median_time(&self.device, || self.decompose(&from, &mut to))
+    }
+
+    /// The median device time of [`Self::reconstruct`] for residues of the host, in microseconds. It depends on them.
+    ///
+    /// # Errors
+    /// As [`Self::run_reconstruct`]; [`Error::Unsupported`] on an emulated device.
+    pub fn time_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<f64, Error> {
+        let (from, mut to) = self.for_reconstruct(residues)?;
+        median_time(&self.device, || self.reconstruct(how, &from, &mut to))
+    }
+
+    /// Coefficients on the device, and room for their residues.
+    fn for_decompose(&self, coefficients: &[W]) -> Result<(Batch<W>, Batch<W>), Error> {
+        let residues = coefficients.len() / self.words * self.moduli.len();
+        Ok((Batch::upload(&self.device, coefficients)?, Batch::zeroed(&self.device, residues)?))
+    }
+
+    /// Residues on the device, and room for the coefficients.
+    fn for_reconstruct(&self, residues: &[W]) -> Result<(Batch<W>, Batch<W>), Error> {
+        check_residues(&self.moduli, residues)?;
+        let coefficients = residues.len() / self.moduli.len() * self.words;
+        Ok((Batch::upload(&self.device, residues)?, Batch::zeroed(&self.device, coefficients)?))
     }
 }
 

@@ -1,10 +1,11 @@
-//! Several devices at work on the same polynomials, against the host models: emulated, and on GPUs where there are some.
+//! Several devices at work on the same polynomials, against the host models: emulated, and on GPUs where there are some. One
+//! device can stand for several where they hand data to each other through the host's memory.
 //!
 //! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
 
 mod common;
 
-use common::{EMULATED, SEED};
+use common::{EMULATED, SEED, devices};
 use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
 use gpu_ref::{Error, Modulus, Word, host};
 use rand::rngs::StdRng;
@@ -53,25 +54,28 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
 /// 5 limbs in 3 digits, which 2 and 4 devices share unevenly, and 3 special limbs.
 #[test]
 fn key_switching() {
-    let Some(device) = &*EMULATED else { return };
     let all = moduli::<u64>(8, 62, 1 << 10);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
-    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+    for device in devices() {
+        check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+    }
 }
 
 #[test]
 fn key_switching_in_short_words() {
-    let Some(device) = &*EMULATED else { return };
     let all = moduli::<u32>(6, 30, 1 << 10);
     let basis = Basis::new(&all[..4], &all[4..], 4).unwrap();
-    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+    for device in devices() {
+        check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
+    }
 }
 
 #[test]
 fn products_of_batches() {
-    let Some(device) = &*EMULATED else { return };
-    check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
-    check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
+    for device in devices() {
+        check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
+        check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
+    }
 }
 
 /// Products of a batch on clusters of so many devices.
@@ -109,7 +113,7 @@ fn bad_divisions_are_refused() {
     assert!(matches!(products.run(&[0; 7], &[0; 7]), Err(Error::Length { got: 7, .. })));
 }
 
-/// The same on as many GPUs as there are, through NCCL.
+/// On as many GPUs as there are, through NCCL.
 #[test]
 fn on_gpus() {
     if let Err(reason) = Cluster::nccl(1) {

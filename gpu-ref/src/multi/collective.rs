@@ -1,26 +1,67 @@
 //! How devices hand data to each other.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, result as cuda};
+use cudarc::driver::CudaStream;
 use cudarc::nccl::{result as nccl, sys};
 
 use crate::Error;
-use crate::device::Device;
+use crate::device::{Buffer, Device, Rows};
 
-/// Words on one of several devices.
+/// Where a [`Transfer`] begins or ends, on one of several devices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) rank: usize,
-    pub(super) address: u64,
+    pub(super) rows: Rows,
 }
 
-/// A copy from one place to another, on the same or another device.
+/// A copy of `planes` times `rows` rows of so many bytes, on the same or another device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
     pub(super) from: Place,
     pub(super) to: Place,
     pub(super) bytes: usize,
+    pub(super) rows: usize,
+    pub(super) planes: usize,
+}
+
+impl Transfer {
+    /// Of bytes without anything between them, from one address to another.
+    pub(super) fn whole(from: (usize, u64), to: (usize, u64), bytes: usize) -> Self {
+        let place = |(rank, address)| Place { rank, rows: Rows { address, pitch: bytes, height: 1 } };
+        Self { from: place(from), to: place(to), bytes, rows: 1, planes: 1 }
+    }
+
+    fn total(&self) -> usize {
+        self.bytes * self.rows * self.planes
+    }
+
+    /// Whether nothing lies between the rows of one of its places.
+    fn is_packed(&self, place: &Place) -> bool {
+        let Rows { pitch, height, .. } = place.rows;
+        (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
+    }
+
+    /// The same to one address after the other, in as few pieces as can be: from, to, bytes.
+    fn pieces(&self) -> impl Iterator<Item = (u64, u64, usize)> {
+        let Self { from, to, bytes, rows, planes } = *self;
+        let whole = self.is_packed(&from) && self.is_packed(&to);
+        let (planes, rows, bytes) = if whole { (1, 1, self.total()) } else { (planes, rows, bytes) };
+        let at = |rows: Rows, plane, row| rows.address + ((plane * rows.height + row) * rows.pitch) as u64;
+        (0..planes).flat_map(move |plane| {
+            (0..rows).map(move |row| (at(from.rows, plane, row), at(to.rows, plane, row), bytes))
+        })
+    }
+}
+
+/// Words of which every device has a summand; the sums take the place of those of device `root`.
+#[derive(Debug, Clone)]
+pub(super) struct Sum {
+    pub(super) root: usize,
+    /// One for each device.
+    pub(super) addresses: Vec<u64>,
+    pub(super) words: usize,
 }
 
 /// Communication among devices. Each call comes after everything launched on the devices before it, and before everything
@@ -33,11 +74,8 @@ pub(super) trait Collective {
     /// Makes all transfers.
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error>;
 
-    /// Copies from device `root` to all others; one address for each device.
-    unsafe fn broadcast(&self, root: usize, addresses: &[u64], bytes: usize) -> Result<(), Error>;
-
-    /// Replaces words on device `root` by the sums over all devices, modulo 2^`word_bits`, of 32 or 64 bits.
-    unsafe fn sum(&self, root: usize, addresses: &[u64], words: usize, word_bits: u32) -> Result<(), Error>;
+    /// Makes all sums, modulo 2^`word_bits`, of words of 32 or 64 bits.
+    unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error>;
 }
 
 /// Through the host's memory: for emulated devices, and what Caramel began with.
@@ -48,10 +86,10 @@ pub(super) struct Staged {
 impl Staged {
     /// # Safety
     /// As [`Collective`].
-    unsafe fn read(&self, from: Place, bytes: usize) -> Result<Vec<u8>, Error> {
+    unsafe fn read(&self, rank: usize, from: u64, bytes: usize) -> Result<Vec<u8>, Error> {
         let mut words = vec![0; bytes];
         // SAFETY: the caller's promise.
-        unsafe { self.devices[from.rank].read(from.address, &mut words) }?;
+        unsafe { self.devices[rank].read(from, &mut words) }?;
         Ok(words)
     }
 }
@@ -59,57 +97,66 @@ impl Staged {
 impl Collective for Staged {
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
         for transfer in transfers {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let words = self.read(transfer.from, transfer.bytes)?;
-                self.devices[transfer.to.rank].write(transfer.to.address, &words)?;
+            for (from, to, bytes) in transfer.pieces() {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let words = self.read(transfer.from.rank, from, bytes)?;
+                    self.devices[transfer.to.rank].write(to, &words)?;
+                }
             }
         }
         Ok(())
     }
 
-    unsafe fn broadcast(&self, root: usize, addresses: &[u64], bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        let words = unsafe { self.read(Place { rank: root, address: addresses[root] }, bytes) }?;
-        for (rank, &address) in addresses.iter().enumerate().filter(|&(rank, _)| rank != root) {
-            // SAFETY: the caller's promise.
-            unsafe { self.devices[rank].write(address, &words) }?;
-        }
-        Ok(())
-    }
-
-    unsafe fn sum(&self, root: usize, addresses: &[u64], words: usize, word_bits: u32) -> Result<(), Error> {
+    unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error> {
         let word_bytes = word_bits as usize / 8;
-        let mut sums = vec![0u64; words];
-        for (rank, &address) in addresses.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            let summand = unsafe { self.read(Place { rank, address }, words * word_bytes) }?;
-            for (sum, bytes) in sums.iter_mut().zip(summand.chunks(word_bytes)) {
-                let mut word = [0; 8];
-                word[..word_bytes].copy_from_slice(bytes);
-                *sum = sum.wrapping_add(u64::from_le_bytes(word));
+        for Sum { root, addresses, words } in sums {
+            let mut totals = vec![0u64; *words];
+            for (rank, &address) in addresses.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                let summand = unsafe { self.read(rank, address, words * word_bytes) }?;
+                for (total, bytes) in totals.iter_mut().zip(summand.chunks(word_bytes)) {
+                    let mut word = [0; 8];
+                    word[..word_bytes].copy_from_slice(bytes);
+                    *total = total.wrapping_add(u64::from_le_bytes(word));
+                }
             }
+            let bytes: Vec<u8> =
+                totals.iter().flat_map(|total| total.to_le_bytes().into_iter().take(word_bytes)).collect();
+            // SAFETY: the caller's promise.
+            unsafe { self.devices[*root].write(addresses[*root], &bytes) }?;
         }
-        let bytes: Vec<u8> =
-            sums.iter().flat_map(|sum| sum.to_le_bytes().into_iter().take(word_bytes)).collect();
-        // SAFETY: the caller's promise.
-        unsafe { self.devices[root].write(addresses[root], &bytes) }
+        Ok(())
     }
 }
 
-/// Through NCCL, on the devices' own streams.
+/// Through NCCL, on the devices' own streams. What goes from one device to another is one message, packed and unpacked where its
+/// rows lie apart.
 pub(super) struct Nccl {
     ranks: Vec<Rank>,
 }
 
 struct Rank {
+    device: Device,
     communicator: sys::ncclComm_t,
     stream: Arc<CudaStream>,
+    /// Memory to pack messages in, which grows as needed.
+    packing: RefCell<Option<(usize, Buffer)>>,
 }
 
 impl Rank {
     fn stream(&self) -> sys::cudaStream_t {
         self.stream.cu_stream().cast()
+    }
+
+    /// The address of memory of at least so many bytes.
+    fn packing(&self, bytes: usize) -> Result<u64, Error> {
+        let mut packing = self.packing.borrow_mut();
+        let buffer = match packing.take() {
+            Some((size, buffer)) if size >= bytes => (size, buffer),
+            _ => (bytes, self.device.allocate(bytes)?),
+        };
+        Ok(packing.insert(buffer).1.region(0, 0).start)
     }
 }
 
@@ -130,8 +177,11 @@ impl Nccl {
         // SAFETY: both arrays have as many elements as there are devices.
         unsafe { nccl::comm_init_all(communicators.as_mut_ptr(), ordinals.len() as i32, ordinals.as_ptr()) }
             .map_err(failed("joining devices"))?;
-        let ranks = communicators.into_iter().zip(streams);
-        Ok(Self { ranks: ranks.map(|(communicator, stream)| Rank { communicator, stream }).collect() })
+        let ranks =
+            communicators.into_iter().zip(streams).zip(devices).map(|((communicator, stream), device)| {
+                Rank { device: device.clone(), communicator, stream, packing: RefCell::default() }
+            });
+        Ok(Self { ranks: ranks.collect() })
     }
 
     /// Calls that belong together, which NCCL starts at once.
@@ -143,83 +193,100 @@ impl Nccl {
         outcome?;
         ended.map(|_| ())
     }
+
+    /// For transfers between devices, the messages that take their place: the transfers with their rows gathered, on either
+    /// device, where they lie apart.
+    fn messages(&self, transfers: &[Transfer]) -> Result<Vec<Transfer>, Error> {
+        let ends = |t: &Transfer| [(t.from, *t), (t.to, *t)];
+        let mut free = Vec::with_capacity(self.ranks.len());
+        for (number, rank) in self.ranks.iter().enumerate() {
+            let apart = transfers.iter().flat_map(ends).filter(|(p, t)| p.rank == number && !t.is_packed(p));
+            let bytes = apart.map(|(_, transfer)| transfer.total()).sum();
+            free.push(if bytes == 0 { 0 } else { rank.packing(bytes)? });
+        }
+        let mut gathered = |transfer: &Transfer, place: Place| {
+            if transfer.is_packed(&place) {
+                return place;
+            }
+            let rows = Rows { address: free[place.rank], pitch: transfer.bytes, height: transfer.rows };
+            free[place.rank] += transfer.total() as u64;
+            Place { rows, ..place }
+        };
+        let message = |t: &Transfer| Transfer { from: gathered(t, t.from), to: gathered(t, t.to), ..*t };
+        Ok(transfers.iter().map(message).collect())
+    }
+
+    /// Copies the rows of a transfer from one place to another of the same device, unless it is the same place.
+    ///
+    /// # Safety
+    /// As [`Collective`].
+    unsafe fn copy(&self, transfer: &Transfer, from: Place, to: Place) -> Result<(), Error> {
+        if from.rows == to.rows {
+            return Ok(());
+        }
+        let Transfer { bytes, rows, planes, .. } = *transfer;
+        // SAFETY: the caller's promise.
+        unsafe { self.ranks[to.rank].device.copy_rows(from.rows, to.rows, [bytes, rows, planes]) }
+    }
 }
 
 impl Collective for Nccl {
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
-        let bytes = sys::ncclDataType_t::ncclUint8;
+        let (inside, between): (Vec<_>, Vec<_>) =
+            transfers.iter().partition(|transfer| transfer.from.rank == transfer.to.rank);
+        let messages = self.messages(&between)?;
+        for (transfer, message) in between.iter().zip(&messages) {
+            // SAFETY: the caller's promise, and memory to pack in that only the device's own stream uses.
+            unsafe { self.copy(transfer, transfer.from, message.from) }?;
+        }
+        let kind = sys::ncclDataType_t::ncclUint8;
         self.group(|| {
-            for Transfer { from, to, bytes: count } in transfers.iter().filter(|t| t.from.rank != t.to.rank) {
+            for message in &messages {
+                let (from, to, bytes) = (message.from, message.to, message.total());
                 let (sender, receiver) = (&self.ranks[from.rank], &self.ranks[to.rank]);
-                // SAFETY: the caller's promise.
+                // SAFETY: as above; packed, the rows are so many bytes one after the other.
                 unsafe {
-                    let (peer, at) = (to.rank as i32, from.address as *const _);
-                    nccl::send(at, *count, bytes, peer, sender.communicator, sender.stream())
+                    let (peer, at) = (to.rank as i32, from.rows.address as *const _);
+                    nccl::send(at, bytes, kind, peer, sender.communicator, sender.stream())
                         .map_err(failed("sending"))?;
-                    let (peer, at) = (from.rank as i32, to.address as *mut _);
-                    nccl::recv(at, *count, bytes, peer, receiver.communicator, receiver.stream())
+                    let (peer, at) = (from.rank as i32, to.rows.address as *mut _);
+                    nccl::recv(at, bytes, kind, peer, receiver.communicator, receiver.stream())
                         .map_err(failed("receiving"))?;
                 }
             }
             Ok(())
         })?;
-        for transfer in transfers.iter().filter(|t| t.from.rank == t.to.rank) {
-            let stream = &self.ranks[transfer.to.rank].stream;
-            let fail = |error: cudarc::driver::DriverError| Error::Driver {
-                call: "copying on a device",
-                code: format!("{:?}", error.0),
-            };
-            stream.context().bind_to_thread().map_err(fail)?;
-            let Transfer { from, to, bytes } = *transfer;
-            // SAFETY: the caller's promise.
-            unsafe { cuda::memcpy_dtod_async(to.address, from.address, bytes, stream.cu_stream()) }
-                .map_err(fail)?;
+        for (transfer, message) in between.iter().zip(&messages) {
+            // SAFETY: as above.
+            unsafe { self.copy(transfer, message.to, transfer.to) }?;
         }
-        Ok(())
+        // SAFETY: the caller's promise.
+        inside.iter().try_for_each(|transfer| unsafe { self.copy(transfer, transfer.from, transfer.to) })
     }
 
-    unsafe fn broadcast(&self, root: usize, addresses: &[u64], bytes: usize) -> Result<(), Error> {
-        self.group(|| {
-            for (rank, &address) in self.ranks.iter().zip(addresses) {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    nccl::broadcast(
-                        address as *const _,
-                        address as *mut _,
-                        bytes,
-                        sys::ncclDataType_t::ncclUint8,
-                        root as i32,
-                        rank.communicator,
-                        rank.stream(),
-                    )
-                }
-                .map_err(failed("broadcasting"))?;
-            }
-            Ok(())
-        })
-    }
-
-    unsafe fn sum(&self, root: usize, addresses: &[u64], words: usize, word_bits: u32) -> Result<(), Error> {
+    unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error> {
         let word = match word_bits {
             32 => sys::ncclDataType_t::ncclUint32,
             _ => sys::ncclDataType_t::ncclUint64,
         };
         self.group(|| {
-            for (rank, &address) in self.ranks.iter().zip(addresses) {
-                // SAFETY: the caller's promise; on the root the sums go where its summands are.
-                unsafe {
-                    nccl::reduce(
-                        address as *const _,
-                        address as *mut _,
-                        words,
-                        word,
-                        sys::ncclRedOp_t::ncclSum,
-                        root as i32,
-                        rank.communicator,
-                        rank.stream(),
-                    )
+            for Sum { root, addresses, words } in sums {
+                for (rank, &address) in self.ranks.iter().zip(addresses) {
+                    // SAFETY: the caller's promise; on the root the sums go where its summands are.
+                    unsafe {
+                        nccl::reduce(
+                            address as *const _,
+                            address as *mut _,
+                            *words,
+                            word,
+                            sys::ncclRedOp_t::ncclSum,
+                            *root as i32,
+                            rank.communicator,
+                            rank.stream(),
+                        )
+                    }
+                    .map_err(failed("summing"))?;
                 }
-                .map_err(failed("summing"))?;
             }
             Ok(())
         })

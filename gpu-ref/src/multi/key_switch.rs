@@ -1,7 +1,7 @@
 //! One key switching on several devices.
 
 use super::{
-    Basis, Batch, Buffer, By, Cluster, Error, Node, Place, Plan, Transfer, Word, number, plan, share, store,
+    Basis, Batch, Buffer, By, Cluster, Error, Node, Plan, Sum, Transfer, Word, number, plan, share, store,
 };
 use crate::Direction;
 use crate::plan::check_residues;
@@ -234,7 +234,7 @@ impl<W: Word> KeySwitch<W> {
 
         if self.partition == Partition::Ring {
             self.share_limbs()?;
-            done("broadcast")?;
+            done("limbs to all")?;
             self.raise(raised_limbs)?;
             done("mod up")?;
             self.transform_digits(raised_limbs)?;
@@ -390,49 +390,39 @@ impl<W: Word> KeySwitch<W> {
     /// The first half of Caramel's ring: every device's limbs to all devices.
     fn share_limbs(&self) -> Result<(), Error> {
         let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
-        let word_bytes = size_of::<W>();
-        let own: Vec<_> = (0..count)
-            .map(|rank| Transfer {
-                from: Place { rank, address: self.input[rank].address_of(0) },
-                to: Place {
-                    rank,
-                    address: self.columns[rank].address_of(share(limbs, count, rank).start * n),
-                },
-                bytes: self.input[rank].words() * word_bytes,
-            })
-            .collect();
-        // SAFETY: from one batch to another, in bounds.
-        unsafe { self.cluster.collective.exchange(&own) }?;
-        for root in 0..count {
-            let rows = share(limbs, count, root);
-            let addresses: Vec<_> =
-                self.columns.iter().map(|columns| columns.address_of(rows.start * n)).collect();
-            // SAFETY: so many rows of each device's batch.
-            unsafe { self.cluster.collective.broadcast(root, &addresses, rows.len() * n * word_bytes) }?;
+        let mut transfers = Vec::with_capacity(count * count);
+        for (owner, input) in self.input.iter().enumerate() {
+            let rows = share(limbs, count, owner);
+            for (holder, columns) in self.columns.iter().enumerate() {
+                let (from, to) = (input.address_of(0), columns.address_of(rows.start * n));
+                let bytes = rows.len() * n * size_of::<W>();
+                transfers.push(Transfer::whole((owner, from), (holder, to), bytes));
+            }
         }
-        Ok(())
+        // SAFETY: from one batch to another, in bounds.
+        unsafe { self.cluster.collective.exchange(&transfers) }
     }
 
     /// The second half: sums of the devices' results, each limb on its own device.
     fn aggregate(&self) -> Result<(), Error> {
         let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
-        let mut own = Vec::new();
+        let (mut sums, mut own) = (Vec::new(), Vec::new());
         for root in 0..count {
             let rows = share(limbs, count, root);
             for half in 0..2 {
                 let start = (half * limbs + rows.start) * n;
                 let addresses: Vec<_> = self.lowered.iter().map(|part| part.address_of(start)).collect();
-                // SAFETY: so many rows of each device's batch.
-                unsafe { self.cluster.collective.sum(root, &addresses, rows.len() * n, W::BITS) }?;
-                own.push(Transfer {
-                    from: Place { rank: root, address: addresses[root] },
-                    to: Place { rank: root, address: self.output[root].address_of(half * rows.len() * n) },
-                    bytes: rows.len() * n * size_of::<W>(),
-                });
+                let to = self.output[root].address_of(half * rows.len() * n);
+                let bytes = rows.len() * n * size_of::<W>();
+                own.push(Transfer::whole((root, addresses[root]), (root, to), bytes));
+                sums.push(Sum { root, addresses, words: rows.len() * n });
             }
         }
-        // SAFETY: from one batch to another, in bounds.
-        unsafe { self.cluster.collective.exchange(&own) }?;
+        // SAFETY: so many rows of each device's batch; then from one batch to another, in bounds.
+        unsafe {
+            self.cluster.collective.sum(&sums, W::BITS)?;
+            self.cluster.collective.exchange(&own)?;
+        }
         for (number_of_rank, rank) in self.ranks.iter().enumerate() {
             let rows = share(limbs, count, number_of_rank);
             let arguments = vec![

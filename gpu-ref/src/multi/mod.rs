@@ -21,9 +21,9 @@ pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
 
 use basis::share;
-use collective::{Collective, Nccl, Place, Staged, Transfer};
+use collective::{Collective, Nccl, Place, Staged, Sum, Transfer};
 
-use crate::device::{Argument, Buffer, Kernel};
+use crate::device::{Argument, Buffer, Kernel, Rows};
 use crate::field::barrett_constants;
 use crate::plan::store;
 use crate::recipe::Strategy;
@@ -79,7 +79,7 @@ impl Cluster {
 
     /// Moves polynomials from each device's limbs to each device's columns, or back. Device r has limbs [r limbs / R,
     /// (r + 1) limbs / R), laid out [polynomial][own limbs][n], and columns [r n / R, (r + 1) n / R), laid out
-    /// [polynomial][limbs][n / R].
+    /// [polynomial][limbs][n / R]. One transfer for each pair of devices.
     fn redistribute<W: Word>(
         &self,
         limbs: usize,
@@ -89,26 +89,26 @@ impl Cluster {
         n: usize,
     ) -> Result<(), Error> {
         let (ranks, width) = (self.ranks(), n / self.ranks());
-        let mut transfers = Vec::new();
+        let mut transfers = Vec::with_capacity(ranks * ranks);
         for (owner, rows) in by_limbs.iter().enumerate() {
             let own = share(limbs, ranks, owner);
-            for polynomial in 0..rows.words() / (own.len() * n) {
-                for (number, limb) in own.clone().enumerate() {
-                    for (holder, columns) in by_columns.iter().enumerate() {
-                        let row = (polynomial * own.len() + number) * n + holder * width;
-                        let row = Place { rank: owner, address: rows.address_of(row) };
-                        let column = columns.address_of((polynomial * limbs + limb) * width);
-                        let column = Place { rank: holder, address: column };
-                        let (from, to) = match to {
-                            By::Columns => (row, column),
-                            By::Limbs => (column, row),
-                        };
-                        transfers.push(Transfer { from, to, bytes: width * size_of::<W>() });
-                    }
-                }
+            let planes = rows.words() / (own.len() * n);
+            for (holder, columns) in by_columns.iter().enumerate() {
+                let (row, column) = (rows.address_of(holder * width), columns.address_of(own.start * width));
+                let place = |rank, address, row_words, height| Place {
+                    rank,
+                    rows: Rows { address, pitch: row_words * size_of::<W>(), height },
+                };
+                let row = place(owner, row, n, own.len());
+                let column = place(holder, column, width, limbs);
+                let (from, to) = match to {
+                    By::Columns => (row, column),
+                    By::Limbs => (column, row),
+                };
+                transfers.push(Transfer { from, to, bytes: width * size_of::<W>(), rows: own.len(), planes });
             }
         }
-        // SAFETY: every address lies inside its batch, sources and targets are different batches, and targets are disjoint.
+        // SAFETY: every row lies inside its batch, sources and targets are different batches, and targets are disjoint.
         unsafe { self.collective.exchange(&transfers) }
     }
 
