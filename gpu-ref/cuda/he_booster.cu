@@ -1,53 +1,92 @@
 // `he-booster`: a transform in one launch whose threads each do one butterfly a stage, with the data in global memory
 // (HE-Booster, Algorithm 1). All threads must be resident together.
 //
-// LOCAL: a thread waits only for its two operands. Each element has a trigger word that counts the stages that it has been
-// through. An element has one reader a stage, which is also its next writer, so data and triggers can be updated in place.
+// LOCAL: a thread waits only for its two operands. Each element has a trigger that counts the stages that it has been through.
+// An element has one reader a stage, which is also its next writer, so elements and triggers can be updated in place. A trigger
+// travels with its element in one access, which nobody sees half of, so that no fence need order the two. Every output depends
+// on every input, so that none is written before all inputs are read.
 // Otherwise: a barrier across the grid between stages.
 //
-// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds zeros before and after a launch: one
-// trigger for each element of the launch, or LOG_N + 1 counters.
+// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds an `Element` for each of the launch, whose
+// trigger is zero before and after it, or LOG_N + 1 counters of 32 bits that are.
 
 #include "common.cuh"
 #include "shoup.cuh"
 
-// Words that threads signal with, and what orders them: a fence between data and a signal, on either side. One fence serves
-// both operands, and is what takes the time.
+template <class Word>
+struct alignas(2 * sizeof(Word)) Element {
+    Word value, trigger;
+};
+
 #ifndef EMULATED
-INLINE u32 load_signal(const u32* at) {
+INLINE Element<u32> load_element(const Element<u32>* at) {
+    u64 both;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(at) : "memory");
+    return {(u32)both, (u32)(both >> 32)};
+}
+INLINE void store_element(Element<u32>* at, Element<u32> x) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"((u64)x.trigger << 32 | x.value) : "memory");
+}
+INLINE Element<u64> load_element(const Element<u64>* at) {
+    Element<u64> x;
+    asm volatile("{\n\t"
+                 ".reg .b128 both;\n\t"
+                 "ld.relaxed.gpu.global.b128 both, [%2];\n\t"
+                 "mov.b128 {%0, %1}, both;\n\t"
+                 "}"
+                 : "=l"(x.value), "=l"(x.trigger)
+                 : "l"(at)
+                 : "memory");
+    return x;
+}
+INLINE void store_element(Element<u64>* at, Element<u64> x) {
+    asm volatile("{\n\t"
+                 ".reg .b128 both;\n\t"
+                 "mov.b128 both, {%1, %2};\n\t"
+                 "st.relaxed.gpu.global.b128 [%0], both;\n\t"
+                 "}" ::"l"(at),
+                 "l"(x.value), "l"(x.trigger)
+                 : "memory");
+}
+INLINE u32 load_acquire(const u32* at) {
     u32 value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
-INLINE void store_signal(u32* at, u32 value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
-}
-INLINE u32 add_signal(u32* at, u32 value) {
+INLINE u32 add_release(u32* at, u32 value) {
     u32 before;
-    asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(at), "r"(value) : "memory");
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(at), "r"(value) : "memory");
     return before;
 }
-INLINE void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 INLINE void spin_pause() {}
 #else
-INLINE u32 load_signal(const u32* at) { return *at; }
-INLINE void store_signal(u32* at, u32 value) { *at = value; }
-INLINE u32 add_signal(u32* at, u32 value) { return (*at += value) - value; }
-INLINE void fence() {}
+template <class Word>
+INLINE Element<Word> load_element(const Element<Word>* at) { return *at; }
+template <class Word>
+INLINE void store_element(Element<Word>* at, Element<Word> x) { *at = x; }
+INLINE u32 load_acquire(const u32* at) { return *at; }
+INLINE u32 add_release(u32* at, u32 value) { return (*at += value) - value; }
 #endif
 
-INLINE void wait_for(const u32* at, u32 value) {
-    while (load_signal(at) < value) spin_pause();
+// Loads both operands of a butterfly as soon as they have been through so many stages.
+template <class Word>
+INLINE void wait_for_operands(const Element<Word>* first, const Element<Word>* second, u32 stages, Word& x, Word& y) {
+    Element<Word> a = load_element(first), b = load_element(second);
+    while (a.trigger != stages || b.trigger != stages) {
+        spin_pause();
+        if (a.trigger != stages) a = load_element(first);
+        if (b.trigger != stages) b = load_element(second);
+    }
+    x = a.value;
+    y = b.value;
 }
 
 // All threads of the grid pass together, the number-th time.
 INLINE void grid_barrier(u32* counters, u32 number, u32 blocks) {
     __syncthreads();
     if (threadIdx.x == 0) {
-        fence();
-        add_signal(counters + number, 1);
-        wait_for(counters + number, blocks);
-        fence();
+        add_release(counters + number, 1);
+        while (load_acquire(counters + number) < blocks) spin_pause();
     }
     __syncthreads();
 }
@@ -59,12 +98,13 @@ struct Resident {
     using FieldConstants = Constants<Word, Twiddle>;
 
     static __device__ void transform(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
-                                     u32* sync) {
+                                     void* sync) {
         const FieldConstants& limb = constants[blockIdx.y];
         const Field field(limb);
         const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
         const size_t base = (size_t)(blockIdx.z * gridDim.y + blockIdx.y) << LOG_N;
-        u32* triggers = sync + base;
+        Element<Word>* elements = static_cast<Element<Word>*>(sync) + base;
+        u32* counters = static_cast<u32*>(sync);
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
         const u32 blocks = gridDim.x * gridDim.y * gridDim.z;
 
@@ -78,21 +118,16 @@ struct Resident {
             // Asked for before the wait, so that it arrives meanwhile.
             const Twiddle w = load_entry(table + (1u << stage) + group);
 
-            Field::Reg x, y;
-            if (done == 0) {
-                x = field.enter(in[base + at]);
-                y = field.enter(in[base + partner]);
+            Word left, right;
+            if (LOCAL && done > 0) {
+                wait_for_operands(elements + at, elements + partner, done, left, right);
             } else {
-                if (LOCAL) {
-                    wait_for(triggers + at, done);
-                    wait_for(triggers + partner, done);
-                    fence();
-                } else {
-                    grid_barrier(sync, done, blocks);
-                }
-                x = field.unpack(out[base + at]);
-                y = field.unpack(out[base + partner]);
+                if (done > 0) grid_barrier(counters, done, blocks);
+                left = (done == 0 ? in : out)[base + at];
+                right = (done == 0 ? in : out)[base + partner];
             }
+            Field::Reg x = done == 0 ? field.enter(left) : field.unpack(left);
+            Field::Reg y = done == 0 ? field.enter(right) : field.unpack(right);
             if (FORWARD) {
                 field.forward(x, y, w);
             } else if (last) {
@@ -101,18 +136,20 @@ struct Resident {
             } else {
                 field.inverse(x, y, w);
             }
-            out[base + at] = last ? field.leave(x) : field.pack(x);
-            out[base + partner] = last ? field.leave(y) : field.pack(y);
+            const Word upper = last ? field.leave(x) : field.pack(x), lower = last ? field.leave(y) : field.pack(y);
             if (LOCAL) {
                 // After the last stage nobody waits, and zero is what the next launch wants.
-                if (!last) fence();
-                store_signal(triggers + at, last ? 0 : done + 1);
-                store_signal(triggers + partner, last ? 0 : done + 1);
+                const Word trigger = last ? 0 : done + 1;
+                store_element(elements + at, {upper, trigger});
+                store_element(elements + partner, {lower, trigger});
+            }
+            if (!LOCAL || last) {
+                out[base + at] = upper;
+                out[base + partner] = lower;
             }
         }
-        // The block that is the last to come here finds all others past their last barrier.
-        if (!LOCAL && threadIdx.x == 0 && add_signal(sync, 1) == blocks - 1) {
-            for (u32 i = 0; i < LOG_N; ++i) store_signal(sync + i, 0);
+        if (!LOCAL && threadIdx.x == 0 && add_release(counters, 1) == blocks - 1) {
+            for (u32 i = 0; i < LOG_N; ++i) counters[i] = 0;
         }
     }
 };
@@ -120,7 +157,7 @@ struct Resident {
 #define RESIDENT_KERNEL(NAME, LOG_N, LOCAL, FORWARD, PRODUCT)                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                                                     \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each, u32* sync) { \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each, void* sync) { \
         Resident<LOG_N, LOCAL, FORWARD, PRODUCT>::transform(in, out, tables, constants, sync);                            \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)

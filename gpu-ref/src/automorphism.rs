@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::device::Kernel;
+use crate::device::{Kernel, Launch};
 use crate::recipe::LOG_N;
-use crate::timing::median_time;
 use crate::{Batch, Device, Error, Word, source};
 
 /// The maps `X -> X^power` on transformed polynomials in bit-reversed order, for odd powers and one N.
@@ -63,7 +62,7 @@ impl<W: Word> Automorphism<W> {
         let arguments = vec![from.pointer(), to.pointer(), self.n.ilog2().into(), power.into()];
         let grid = [self.n as u32 / THREADS, rows as u32, 1];
         // SAFETY: the arguments are those of `automorphism`, both batches have so many rows, and nothing else has `to`.
-        unsafe { self.device.start(&self.kernel, grid, THREADS, 0, arguments) }
+        unsafe { self.device.launch(&Launch::ordered(&self.kernel, grid, THREADS, 0, arguments)) }
     }
 
     /// The images of rows of the host.
@@ -75,15 +74,5 @@ impl<W: Word> Automorphism<W> {
         let mut to = Batch::zeroed(&self.device, words.len())?;
         self.apply(power, &from, &mut to)?;
         to.download()
-    }
-
-    /// The median device time of a map of so many rows, in microseconds.
-    ///
-    /// # Errors
-    /// As [`Self::apply`]; [`Error::Unsupported`] on an emulated device.
-    pub fn time(&self, power: u32, rows: usize) -> Result<f64, Error> {
-        let from = Batch::zeroed(&self.device, rows * self.n)?;
-        let mut to = Batch::zeroed(&self.device, rows * self.n)?;
-        median_time(&self.device, || self.apply(power, &from, &mut to))
     }
 }

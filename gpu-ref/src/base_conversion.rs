@@ -4,12 +4,12 @@
 //! `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`, which is congruent to each `x_j` and may exceed P by up to a - 1 times it.
 //! Conversion reduces that integer modulo each target.
 
-use crate::device::{Buffer, Kernel};
+use crate::device::{Buffer, Kernel, Launch};
 use crate::field::Field;
 use crate::number::{mul_mod, pow_mod, shift_mod};
 use crate::plan::{check_residues, store};
 use crate::recipe::{Recipe, Strategy};
-use crate::timing::median_time;
+use crate::timing::median_launch_time;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
 
 /// How blocks and threads share the product of matrices that a conversion is (Cheddar, Algorithm 3).
@@ -176,15 +176,20 @@ impl BaseConversion {
             (self.from.len() as u32).into(),
             (self.n() as u32).into(),
         ];
+        let grid = [self.n() as u32 / THREADS, rows as u32, 1];
         // SAFETY: the arguments are those of `scale`; nothing else has the batch.
-        unsafe {
-            self.device.start(&self.scale, [self.n() as u32 / THREADS, rows as u32, 1], THREADS, 0, arguments)
-        }?;
+        unsafe { self.device.launch(&Launch::ordered(&self.scale, grid, THREADS, 0, arguments)) }?;
         self.multiply(from, to, polynomials)
     }
 
     /// The product of matrices, for words that have been multiplied by [`factors`].
     fn multiply(&self, from: &Batch<u32>, to: &mut Batch<u32>, polynomials: usize) -> Result<(), Error> {
+        // SAFETY: the batches have so many polynomials, and nothing else has `to`.
+        unsafe { self.device.launch(&self.multiplication(from, to, polynomials)) }
+    }
+
+    /// What [`Self::multiply`] launches.
+    fn multiplication(&self, from: &Batch<u32>, to: &mut Batch<u32>, polynomials: usize) -> Launch<'_> {
         let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = self.tile;
         let grid = [
             self.n() as u32 / (thread_columns * block_columns),
@@ -203,8 +208,7 @@ impl BaseConversion {
             block_columns.into(),
         ];
         let (threads, shared) = (block_limbs * block_columns, self.tile.shared_bytes(self.from.len()) as u32);
-        // SAFETY: the arguments are those of `convert`, the batches have so many polynomials, and nothing else has `to`.
-        unsafe { self.device.start(&self.convert, grid, threads, shared, arguments) }
+        Launch::ordered(&self.convert, grid, threads, shared, arguments)
     }
 
     /// Converts polynomials of the host.
@@ -226,7 +230,7 @@ impl BaseConversion {
     pub fn time(&self, words: &[u32]) -> Result<f64, Error> {
         let (from, mut to) = self.batches(words)?;
         let polynomials = self.polynomials(&from, &to)?;
-        median_time(&self.device, || self.multiply(&from, &mut to, polynomials))
+        median_launch_time(&self.device, &self.multiplication(&from, &mut to, polynomials))
     }
 
     /// Polynomials on the device, and room for what they become.

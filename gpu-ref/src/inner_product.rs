@@ -1,6 +1,6 @@
 //! Inner products of a key switching, as in HE-Booster: fused into one kernel, or a kernel for each product and sum.
 
-use crate::device::{Argument, Buffer, Kernel};
+use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::plan::{check_residues, store};
 use crate::timing::median_time;
@@ -121,7 +121,7 @@ impl<W: Word> InnerProduct<W> {
         arguments.extend(terms.map(|terms| Argument::from(terms as u32)));
         let grid = [(n / THREADS) as u32, limbs as u32, 1];
         // SAFETY: the caller's promise.
-        unsafe { self.device.start(kernel, grid, THREADS as u32, 0, arguments) }
+        unsafe { self.device.launch(&Launch::ordered(kernel, grid, THREADS as u32, 0, arguments)) }
     }
 
     /// The two sums for polynomials and keys of the host.

@@ -43,7 +43,7 @@ pub struct Plan<W> {
     forward_tables: Tables,
     inverse_tables: Tables,
     constants: Buffer,
-    /// For resident kernels: the most polynomials in one launch, and zeros for the launch to synchronise with.
+    /// For resident kernels: the most polynomials in one launch, and what the launch synchronises with, at first zero.
     residency: Option<(usize, Buffer)>,
 }
 
@@ -247,7 +247,7 @@ impl<W: Word> Plan<W> {
                             .into(),
                 });
             }
-            Some((most, device.allocate((4 * most * moduli.len()) << recipe.log_n)?))
+            Some((most, device.allocate(sync_bytes::<W>((most * moduli.len()) << recipe.log_n))?))
         } else {
             None
         };
@@ -379,7 +379,7 @@ impl<W: Word> Plan<W> {
         let mut writes = vec![region];
         if let Some((_, sync)) = &self.residency {
             arguments.push(sync.pointer());
-            writes.push(sync.region(0, 4 * (self.polynomial_words() * count as usize)));
+            writes.push(sync.region(0, sync_bytes::<W>(self.polynomial_words() * count as usize)));
         }
         let shape = self.shape(&self.recipe.passes[number], count);
         Launch { kernel, shape, arguments, reads: Vec::new(), writes }
@@ -597,6 +597,11 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
         shared: 0,
         mode: Mode::Cooperative,
     }
+}
+
+/// Bytes that a resident launch on so many words needs to synchronise: an `Element` of `cuda/he_booster.cu` for each.
+fn sync_bytes<W>(words: usize) -> usize {
+    2 * size_of::<W>() * words
 }
 
 /// The text to compile for some of a recipe's kernels. Most of what an emulated device's compiler takes is the same for few

@@ -3,11 +3,11 @@
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
-use crate::device::{Argument, Buffer, Kernel};
+use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::number::{mul_mod, pow_mod};
 use crate::plan::{check_residues, store};
-use crate::timing::median_time;
+use crate::timing::median_launch_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
 
 /// How threads reach the words of long integers in global memory.
@@ -160,11 +160,8 @@ impl<W: Word> Residues<W> {
     /// [`Error::Length`] unless `coefficients` holds one or more polynomials and `residues` as many; [`Error::Unsupported`] if a
     /// batch lies on another device; [`Error::Driver`].
     pub fn decompose(&self, coefficients: &Batch<W>, residues: &mut Batch<W>) -> Result<(), Error> {
-        let polynomials = self.polynomials(coefficients, residues)?;
-        let (shared, _) = Self::shared_bytes(self.access, self.words, self.moduli.len());
-        let data = vec![coefficients.pointer(), residues.pointer(), self.radices.pointer()];
-        // SAFETY: the arguments are those of `decompose`, the batches have so many polynomials, and nothing else has `residues`.
-        unsafe { self.start(&self.decompose, polynomials, shared, data) }
+        // SAFETY: nothing else has `residues`.
+        unsafe { self.device.launch(&self.decomposition(coefficients, residues)?) }
     }
 
     /// The coefficients below Q with the given residues. On a GPU this only starts the work.
@@ -177,36 +174,54 @@ impl<W: Word> Residues<W> {
         residues: &Batch<W>,
         coefficients: &mut Batch<W>,
     ) -> Result<(), Error> {
-        let polynomials = self.polynomials(coefficients, residues)?;
-        let (own, digits) = Self::shared_bytes(self.access, self.words, self.moduli.len());
-        let data = [residues.pointer(), coefficients.pointer()];
-        let (kernel, shared, tables) = match how {
-            Reconstruction::Garner => (&self.garner, own + digits, vec![self.mixed_inverses.pointer()]),
-            Reconstruction::Direct => {
-                (&self.direct, own, vec![self.inverses.pointer(), self.multiples.pointer()])
-            }
-        };
-        // SAFETY: as in `decompose`.
-        unsafe { self.start(kernel, polynomials, shared, [&data[..], &tables].concat()) }
+        // SAFETY: nothing else has `coefficients`.
+        unsafe { self.device.launch(&self.reconstruction(how, residues, coefficients)?) }
     }
 
-    /// Starts a kernel whose arguments begin with `data`.
-    ///
-    /// # Safety
-    /// As [`Device::launch`].
-    unsafe fn start(
+    /// What [`Self::decompose`] launches.
+    fn decomposition(&self, coefficients: &Batch<W>, residues: &mut Batch<W>) -> Result<Launch<'_>, Error> {
+        let polynomials = self.polynomials(coefficients, residues)?;
+        let (shared, _) = Self::shared_bytes(self.access, self.words, self.moduli.len());
+        let data = vec![coefficients.pointer(), residues.pointer(), self.radices.pointer()];
+        Ok(self.launch(&self.decompose, polynomials, shared, data))
+    }
+
+    /// What [`Self::reconstruct`] launches.
+    fn reconstruction(
         &self,
-        kernel: &Kernel,
+        how: Reconstruction,
+        residues: &Batch<W>,
+        coefficients: &mut Batch<W>,
+    ) -> Result<Launch<'_>, Error> {
+        let polynomials = self.polynomials(coefficients, residues)?;
+        let (own, digits) = Self::shared_bytes(self.access, self.words, self.moduli.len());
+        let mut data = vec![residues.pointer(), coefficients.pointer()];
+        let (kernel, shared) = match how {
+            Reconstruction::Garner => {
+                data.push(self.mixed_inverses.pointer());
+                (&self.garner, own + digits)
+            }
+            Reconstruction::Direct => {
+                data.extend([self.inverses.pointer(), self.multiples.pointer()]);
+                (&self.direct, own)
+            }
+        };
+        Ok(self.launch(kernel, polynomials, shared, data))
+    }
+
+    /// The launch of a kernel for so many polynomials whose arguments begin with `data`.
+    fn launch<'a>(
+        &self,
+        kernel: &'a Kernel,
         polynomials: usize,
         shared: usize,
         data: Vec<Argument>,
-    ) -> Result<(), Error> {
+    ) -> Launch<'a> {
         let mut arguments = data;
         arguments.push(self.constants.pointer());
         arguments.extend([self.moduli.len(), self.words, self.n()].map(|x| Argument::from(x as u32)));
         let grid = [(self.n() / THREADS) as u32, 1, polynomials as u32];
-        // SAFETY: the caller's promise.
-        unsafe { self.device.start(kernel, grid, THREADS as u32, shared as u32, arguments) }
+        Launch::ordered(kernel, grid, THREADS as u32, shared as u32, arguments)
     }
 
     /// [`Self::decompose`] for coefficients of the host.
@@ -235,7 +250,7 @@ impl<W: Word> Residues<W> {
     /// As [`Self::run_decompose`]; [`Error::Unsupported`] on an emulated device.
     pub fn time_decompose(&self, coefficients: &[W]) -> Result<f64, Error> {
         let (from, mut to) = self.for_decompose(coefficients)?;
-        median_time(&self.device, || self.decompose(&from, &mut to))
+        median_launch_time(&self.device, &self.decomposition(&from, &mut to)?)
     }
 
     /// The median device time of [`Self::reconstruct`] for residues of the host, in microseconds. It depends on them.
@@ -244,7 +259,7 @@ impl<W: Word> Residues<W> {
     /// As [`Self::run_reconstruct`]; [`Error::Unsupported`] on an emulated device.
     pub fn time_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<f64, Error> {
         let (from, mut to) = self.for_reconstruct(residues)?;
-        median_time(&self.device, || self.reconstruct(how, &from, &mut to))
+        median_launch_time(&self.device, &self.reconstruction(how, &from, &mut to)?)
     }
 
     /// Coefficients on the device, and room for their residues.

@@ -1,5 +1,6 @@
 //! Device times of a plan's work, by events around replays of a recorded graph.
 
+use crate::device::Launch;
 use crate::{Batch, Device, Direction, Error, Plan, Word};
 
 /// What is timed.
@@ -53,9 +54,19 @@ impl<W: Word> Plan<W> {
             }
         };
         let launches: Result<Vec<Vec<_>>, Error> = launches;
-        let graph = self.device().record(&launches?.into_iter().flatten().collect::<Vec<_>>())?;
+        let graph = self.device().record(launches?.iter().flatten())?;
         Ok(median_time(self.device(), || graph.launch())? / turns as f64)
     }
+}
+
+/// The median device time of one of many equal launches in a row, from a graph, in microseconds.
+///
+/// # Errors
+/// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+pub(crate) fn median_launch_time(device: &Device, launch: &Launch<'_>) -> Result<f64, Error> {
+    const IN_A_ROW: usize = 20;
+    let graph = device.record(std::iter::repeat_n(launch, IN_A_ROW))?;
+    Ok(median_time(device, || graph.launch())? / IN_A_ROW as f64)
 }
 
 /// The median device time of what `work` launches, in microseconds.

@@ -195,11 +195,14 @@ impl Cuda {
 
     /// A graph of launches one after the other. They are recorded on a stream of their own, so that what other threads launch
     /// meanwhile does not end up in it.
-    pub(crate) fn record(&self, launches: &[Launch<'_>]) -> Result<Graph, Error> {
+    pub(crate) fn record<'l, 'a: 'l>(
+        &self,
+        launches: impl IntoIterator<Item = &'l Launch<'a>>,
+    ) -> Result<Graph, Error> {
         let aside = self.context.new_stream().map_err(driver("creating a stream"))?;
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         aside.begin_capture(mode).map_err(driver("beginning a graph"))?;
-        let outcome = launches.iter().try_for_each(|launch| {
+        let outcome = launches.into_iter().try_for_each(|launch| {
             let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
             // SAFETY: nothing runs before the graph is launched, which is for its owner to answer for.
             unsafe { self.launch_on(&aside, function, launch.shape, &launch.arguments) }

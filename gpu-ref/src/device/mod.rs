@@ -189,28 +189,14 @@ impl Device {
         }
     }
 
-    /// [`Self::launch`] of an ordinary kernel outside of programs.
-    ///
-    /// # Safety
-    /// As that.
-    pub(crate) unsafe fn start(
-        &self,
-        kernel: &Kernel,
-        grid: [u32; 3],
-        threads: u32,
-        shared: u32,
-        arguments: Vec<Argument>,
-    ) -> Result<(), Error> {
-        let shape = Shape { grid, threads, shared, mode: Mode::Ordered };
-        // SAFETY: the caller's promise.
-        unsafe { self.launch(&Launch { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() }) }
-    }
-
     /// A graph of launches one after the other. The graph must not outlive what the launches use.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
-    pub(crate) fn record(&self, launches: &[Launch<'_>]) -> Result<Graph, Error> {
+    pub(crate) fn record<'l, 'a: 'l>(
+        &self,
+        launches: impl IntoIterator<Item = &'l Launch<'a>>,
+    ) -> Result<Graph, Error> {
         self.cuda("recording a graph")?.record(launches)
     }
 
@@ -347,6 +333,20 @@ pub(crate) struct Launch<'a> {
     pub reads: Vec<Range<u64>>,
     /// The addresses that it writes, and may read.
     pub writes: Vec<Range<u64>>,
+}
+
+impl<'a> Launch<'a> {
+    /// Of an ordinary kernel outside of programs.
+    pub(crate) fn ordered(
+        kernel: &'a Kernel,
+        grid: [u32; 3],
+        threads: u32,
+        shared: u32,
+        arguments: Vec<Argument>,
+    ) -> Self {
+        let shape = Shape { grid, threads, shared, mode: Mode::Ordered };
+        Self { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() }
+    }
 }
 
 /// A kernel argument: an address or a 32-bit number (read from the low half).

@@ -23,7 +23,7 @@ pub use products::Products;
 use basis::share;
 use collective::{Collective, Nccl, Place, Staged, Sum, Transfer};
 
-use crate::device::{Argument, Buffer, Kernel, Rows};
+use crate::device::{Argument, Buffer, Kernel, Launch, Rows};
 use crate::field::barrett_constants;
 use crate::plan::store;
 use crate::recipe::Strategy;
@@ -199,7 +199,9 @@ impl Node {
         }
         let grid = [columns / THREADS, y, z].map(|blocks| blocks as u32);
         // SAFETY: the caller's promise.
-        unsafe { self.device.start(kernel, grid, THREADS as u32, shared_bytes as u32, arguments) }
+        unsafe {
+            self.device.launch(&Launch::ordered(kernel, grid, THREADS as u32, shared_bytes as u32, arguments))
+        }
     }
 }
 
