@@ -1,52 +1,35 @@
 // `he-booster`: a transform in one launch whose threads each do one butterfly a stage, with the data in global memory
 // (HE-Booster, Algorithm 1). All threads must be resident together.
 //
-// LOCAL: a thread waits only for its two operands. Each element has a trigger that counts the stages that it has been through.
-// An element has one reader a stage, which is also its next writer, so elements and triggers can be updated in place. A trigger
-// travels with its element in one access, which nobody sees half of, so that no fence need order the two. Every output depends
-// on every input, so that none is written before all inputs are read.
+// LOCAL: a thread waits only for its two operands. Since q < 2^(WORD_BITS - 2), two trigger bits fit above a reduced element: both
+// travel in one access, and no fence need order them. An element has PLACES places, which it takes in turn; its trigger bits
+// count the turns. A reader may be ahead of an element by any number of stages, and so must tell all stages apart, which it can
+// by place and turn. An element has one reader a stage, which is also its next writer, so that nothing is overwritten before it
+// is read; and every output depends on every input, so that no input is.
 // Otherwise: a barrier across the grid between stages.
 //
-// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds an `Element` for each of the launch, whose
-// trigger is zero before and after it, or LOG_N + 1 counters of 32 bits that are.
+// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds zeros before and after a launch: PLACES words
+// for each element of the launch, or LOG_N + 1 counters of 32 bits.
 
 #include "common.cuh"
 #include "shoup.cuh"
 
-template <class Word>
-struct alignas(2 * sizeof(Word)) Element {
-    Word value, trigger;
-};
-
 #ifndef EMULATED
-INLINE Element<u32> load_element(const Element<u32>* at) {
-    u64 both;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(at) : "memory");
-    return {(u32)both, (u32)(both >> 32)};
+INLINE u32 load_relaxed(const u32* at) {
+    u32 value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
 }
-INLINE void store_element(Element<u32>* at, Element<u32> x) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"((u64)x.trigger << 32 | x.value) : "memory");
+INLINE u64 load_relaxed(const u64* at) {
+    u64 value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
 }
-INLINE Element<u64> load_element(const Element<u64>* at) {
-    Element<u64> x;
-    asm volatile("{\n\t"
-                 ".reg .b128 both;\n\t"
-                 "ld.relaxed.gpu.global.b128 both, [%2];\n\t"
-                 "mov.b128 {%0, %1}, both;\n\t"
-                 "}"
-                 : "=l"(x.value), "=l"(x.trigger)
-                 : "l"(at)
-                 : "memory");
-    return x;
+INLINE void store_relaxed(u32* at, u32 value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
-INLINE void store_element(Element<u64>* at, Element<u64> x) {
-    asm volatile("{\n\t"
-                 ".reg .b128 both;\n\t"
-                 "mov.b128 both, {%1, %2};\n\t"
-                 "st.relaxed.gpu.global.b128 [%0], both;\n\t"
-                 "}" ::"l"(at),
-                 "l"(x.value), "l"(x.trigger)
-                 : "memory");
+INLINE void store_relaxed(u64* at, u64 value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 INLINE u32 load_acquire(const u32* at) {
     u32 value;
@@ -61,24 +44,29 @@ INLINE u32 add_release(u32* at, u32 value) {
 INLINE void spin_pause() {}
 #else
 template <class Word>
-INLINE Element<Word> load_element(const Element<Word>* at) { return *at; }
+INLINE Word load_relaxed(const Word* at) { return *at; }
 template <class Word>
-INLINE void store_element(Element<Word>* at, Element<Word> x) { *at = x; }
+INLINE void store_relaxed(Word* at, Residue value) { *at = value; }
 INLINE u32 load_acquire(const u32* at) { return *at; }
 INLINE u32 add_release(u32* at, u32 value) { return (*at += value) - value; }
 #endif
 
-// Loads both operands of a butterfly as soon as they have been through so many stages.
-template <class Word>
-INLINE void wait_for_operands(const Element<Word>* first, const Element<Word>* second, u32 stages, Word& x, Word& y) {
-    Element<Word> a = load_element(first), b = load_element(second);
-    while (a.trigger != stages || b.trigger != stages) {
+constexpr u32 PLACES = 6;
+
+// What an element carries after so many stages.
+INLINE Residue trigger(u32 stages) { return (Residue)((stages - 1) / PLACES + 1) << (WORD_BITS - 2); }
+
+// Both operands of a butterfly, as soon as they have been through so many stages.
+INLINE void wait_for_operands(const Residue* first, const Residue* second, u32 stages, Residue& x, Residue& y) {
+    constexpr int BITS = WORD_BITS - 2;
+    const Residue wanted = trigger(stages);
+    x = load_relaxed(first) ^ wanted;
+    y = load_relaxed(second) ^ wanted;
+    while (x >> BITS != 0 || y >> BITS != 0) {
         spin_pause();
-        if (a.trigger != stages) a = load_element(first);
-        if (b.trigger != stages) b = load_element(second);
+        if (x >> BITS != 0) x = load_relaxed(first) ^ wanted;
+        if (y >> BITS != 0) y = load_relaxed(second) ^ wanted;
     }
-    x = a.value;
-    y = b.value;
 }
 
 // All threads of the grid pass together, the number-th time.
@@ -103,7 +91,9 @@ struct Resident {
         const Field field(limb);
         const Twiddle* table = tables + ((size_t)blockIdx.y << LOG_N);
         const size_t base = (size_t)(blockIdx.z * gridDim.y + blockIdx.y) << LOG_N;
-        Element<Word>* elements = static_cast<Element<Word>*>(sync) + base;
+        static_assert(LOG_N - 1 <= 3 * PLACES);
+        const size_t elements = (size_t)(gridDim.y * gridDim.z) << LOG_N;
+        auto place = [&](u32 stages) { return static_cast<Word*>(sync) + (stages - 1) % PLACES * elements + base; };
         u32* counters = static_cast<u32*>(sync);
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
         const u32 blocks = gridDim.x * gridDim.y * gridDim.z;
@@ -120,7 +110,13 @@ struct Resident {
 
             Word left, right;
             if (LOCAL && done > 0) {
-                wait_for_operands(elements + at, elements + partner, done, left, right);
+                Word* from = place(done);
+                wait_for_operands(from + at, from + partner, done, left, right);
+                if (done + PLACES >= LOG_N) {
+                    // Nobody comes here again, and zero is what the next launch wants.
+                    store_relaxed(from + at, 0);
+                    store_relaxed(from + partner, 0);
+                }
             } else {
                 if (done > 0) grid_barrier(counters, done, blocks);
                 left = (done == 0 ? in : out)[base + at];
@@ -136,14 +132,13 @@ struct Resident {
             } else {
                 field.inverse(x, y, w);
             }
-            const Word upper = last ? field.leave(x) : field.pack(x), lower = last ? field.leave(y) : field.pack(y);
-            if (LOCAL) {
-                // After the last stage nobody waits, and zero is what the next launch wants.
-                const Word trigger = last ? 0 : done + 1;
-                store_element(elements + at, {upper, trigger});
-                store_element(elements + partner, {lower, trigger});
-            }
-            if (!LOCAL || last) {
+            const bool reduced = LOCAL || last;
+            const Word upper = reduced ? field.leave(x) : field.pack(x), lower = reduced ? field.leave(y) : field.pack(y);
+            if (LOCAL && !last) {
+                Word* to = place(done + 1);
+                store_relaxed(to + at, upper | trigger(done + 1));
+                store_relaxed(to + partner, lower | trigger(done + 1));
+            } else {
                 out[base + at] = upper;
                 out[base + partner] = lower;
             }

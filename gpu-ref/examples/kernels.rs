@@ -77,6 +77,7 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     files.extend([32, 64, 128].map(|bits| (format!("automorphism-{bits}"), source::automorphism(bits))));
     let shared = Tile { block_limbs: 2, block_columns: 128, ..Tile::default() };
+    files.push(("rows".into(), source::rows()));
     files.push(("base-conversion".into(), source::base_conversion(Tile::default())));
     files.push(("base-conversion-shared".into(), source::base_conversion(shared)));
     std::fs::create_dir_all(folder)?;

@@ -1,8 +1,8 @@
 //! Products of a batch and a key switching on 1, 2, 4, .. GPUs: checks each against the host model and prints its times.
 //!
-//! `multi [--log-n L] [--limbs L] [--special K] [--digits D] [--bits B] [--polynomials P] [--gpus R].. [--emulated]`. Without
-//! options N = 2^16, 24 limbs and 6 special ones of 62 bits (30 with `--bits 32`), 4 digits, 8 polynomials, and as many GPUs
-//! as there are. Lines are `what,partition,transport,devices,us,speedup`, speedups against one device; then the steps of
+//! `multi [--log-n L] [--limbs L] [--special K] [--digits D] [--bits B] [--polynomials P] [--gpus R].. [--transport nccl|host]
+//! [--emulated]`. Without options N = 2^16, 24 limbs and 6 special ones of 62 bits (30 with `--bits 32`), 4 digits,
+//! 8 polynomials, as many GPUs as there are, and both transports. Lines are `what,partition,transport,devices,us,speedup`, speedups against one device; then the steps of
 //! each key switching, each with all devices waiting for each other: `step,partition,transport,devices,us`. Times are medians
 //! of the host's clock, without the way from and to the host. `--emulated` takes emulated devices instead, whose times mean
 //! nothing.
@@ -23,6 +23,7 @@ struct Options {
     bits: u32,
     polynomials: usize,
     devices: Vec<usize>,
+    transports: Vec<Transport>,
     emulated: bool,
 }
 
@@ -35,6 +36,7 @@ fn parse() -> Outcome<Options> {
         bits: 64,
         polynomials: 8,
         devices: Vec::new(),
+        transports: vec![Transport::Nccl, Transport::Host],
         emulated: false,
     };
     let mut arguments = std::env::args().skip(1);
@@ -52,6 +54,12 @@ fn parse() -> Outcome<Options> {
             "--bits" => options.bits = value.parse()?,
             "--polynomials" => options.polynomials = value.parse()?,
             "--gpus" => options.devices.push(value.parse()?),
+            "--transport" => {
+                options.transports.retain(|transport| transport.name() == value);
+                if options.transports.is_empty() {
+                    return Err(format!("no transport {value}; there are nccl and host").into());
+                }
+            }
             _ => return Err(format!("unknown option {argument}").into()),
         }
     }
@@ -104,8 +112,7 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
             }
         })
     };
-    let transports: &[_] =
-        if options.emulated { &[Transport::Host] } else { &[Transport::Nccl, Transport::Host] };
+    let transports = if options.emulated { &[Transport::Host] } else { &options.transports[..] };
     let mut steps = Vec::new();
     println!("what,partition,transport,devices,us,speedup");
     for &transport in transports {

@@ -374,7 +374,7 @@ fn he_booster() -> Result<Vec<Claim>, Error> {
         let variant = |label: &str, sync| {
             Ok::<_, Error>(Variant::new(label, Recipe::new(Strategy::HeBooster(sync), bits, log_n)?))
         };
-        let local = variant("trigger words", Sync::Local)?;
+        let local = variant("trigger bits", Sync::Local)?;
         let setting = format!("N = 2^{log_n}, {bits}-bit words");
         claims.push(claim(
             format!("local synchronisation instead of a barrier across the grid ({setting})"),

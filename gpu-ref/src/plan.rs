@@ -599,9 +599,9 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
     }
 }
 
-/// Bytes that a resident launch on so many words needs to synchronise: an `Element` of `cuda/he_booster.cu` for each.
+/// Bytes that a resident launch on so many words synchronises with: PLACES of `cuda/he_booster.cu` for each.
 fn sync_bytes<W>(words: usize) -> usize {
-    2 * size_of::<W>() * words
+    6 * size_of::<W>() * words
 }
 
 /// The text to compile for some of a recipe's kernels. Most of what an emulated device's compiler takes is the same for few

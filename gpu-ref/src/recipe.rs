@@ -41,7 +41,7 @@ pub enum Barrett {
 /// How HE-Booster's threads learn that the previous stage is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sync {
-    /// A thread waits for the triggers of its two operands.
+    /// A thread waits for its two operands, which carry trigger bits.
     Local,
     /// All threads meet at a barrier across the grid.
     Barrier,

@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
 use crate::residues::Access;
 
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
     ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 18] = [
     ("base_conversion.cu", include_str!("../cuda/base_conversion.cu")),
     ("automorphism.cu", include_str!("../cuda/automorphism.cu")),
     ("key_switch.cu", include_str!("../cuda/key_switch.cu")),
+    ("rows.cu", include_str!("../cuda/rows.cu")),
 ];
 
 /// A kernel file with its `#include "..."` lines replaced by what they name: NVRTC has no directory to look in.
@@ -57,6 +58,13 @@ fn for_words(name: &str, word_bits: u32) -> String {
 /// [`inner_product`].
 pub fn key_switch(word_bits: u32) -> String {
     for_words("key_switch.cu", word_bits)
+}
+
+/// The kernel that moves rows on a device for [`crate::multi`]: `copy_rows`.
+pub fn rows() -> String {
+    let mut text = String::new();
+    expand("rows.cu", &mut text);
+    text
 }
 
 /// The kernels of [`crate::inner_product::InnerProduct`] for words of 32 or 64 bits: `inner_product`, `multiply`, `add`.

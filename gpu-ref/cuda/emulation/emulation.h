@@ -115,7 +115,7 @@ inline void Launch::entry() {
 // while others waited at a barrier, or if a whole sweep over waiting threads moved nothing forward for very long.
 inline bool run(unsigned blocks, unsigned threads) {
     bool ascending = true;
-    for (uint64_t sweep = 0; sweep < 100'000'000; ++sweep, ascending = !ascending) {
+    for (uint64_t sweep = 0; sweep < 100'000; ++sweep, ascending = !ascending) {
         bool all_done = true;
         for (unsigned b = 0; b < blocks; ++b) {
             Fiber* block = current.fibers.items + size_t(b) * threads;

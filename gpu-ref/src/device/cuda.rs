@@ -10,7 +10,7 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 
-use super::{Argument, Kernel, Launch, Mode, Rows, Shape, argument_pointers, foreign_buffer};
+use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
 use crate::Error;
 
 /// A context with the one stream that all work of a device goes through.
@@ -93,26 +93,6 @@ impl Cuda {
         unsafe { result::memcpy_htod_async(to, from, self.stream.cu_stream()) }
             .map_err(driver("copying to the device"))?;
         self.synchronize()
-    }
-
-    pub(crate) unsafe fn copy_rows(
-        &self,
-        from: Rows,
-        to: Rows,
-        [bytes, rows, planes]: [usize; 3],
-    ) -> Result<(), Error> {
-        self.context.bind_to_thread().map_err(driver("binding the context"))?;
-        // SAFETY: the structure is plain data for which all zeros are valid.
-        let mut copy: sys::CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        (copy.srcDevice, copy.srcPitch, copy.srcHeight) = (from.address, from.pitch, from.height);
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        (copy.dstDevice, copy.dstPitch, copy.dstHeight) = (to.address, to.pitch, to.height);
-        (copy.WidthInBytes, copy.Height, copy.Depth) = (bytes, rows, planes);
-        // SAFETY: the caller's promise.
-        unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, self.stream.cu_stream()) }
-            .result()
-            .map_err(driver("copying rows on the device"))
     }
 
     pub(crate) fn stream(&self) -> Arc<CudaStream> {

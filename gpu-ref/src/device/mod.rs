@@ -148,23 +148,6 @@ impl Device {
         }
     }
 
-    /// Copies `planes` times `rows` rows of so many bytes, after everything launched before.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
-    ///
-    /// # Safety
-    /// Both places must be those of so many rows on this device, which do not overlap; nothing else uses the second.
-    pub(crate) unsafe fn copy_rows(
-        &self,
-        from: Rows,
-        to: Rows,
-        [bytes, rows, planes]: [usize; 3],
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.cuda("copying rows")?.copy_rows(from, to, [bytes, rows, planes]) }
-    }
-
     /// The stream of a CUDA device.
     pub(crate) fn stream(&self) -> Result<Arc<cudarc::driver::CudaStream>, Error> {
         Ok(self.cuda("communication through NCCL")?.stream())
@@ -223,7 +206,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "copies of rows, graphs, timings and NCCL need a CUDA device".into(),
+                instead: "graphs, timings and NCCL need a CUDA device".into(),
             }),
         }
     }
@@ -313,17 +296,6 @@ impl Buffer {
     }
 }
 
-/// Rows of bytes in a device's memory, a number of them in each of some planes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rows {
-    /// Of the first row.
-    pub address: u64,
-    /// Bytes from a row's start to the next one's.
-    pub pitch: usize,
-    /// Rows from a plane's first one to the next plane's.
-    pub height: usize,
-}
-
 /// A kernel with everything that it takes to start it.
 pub(crate) struct Launch<'a> {
     pub kernel: &'a Kernel,
@@ -352,6 +324,13 @@ impl<'a> Launch<'a> {
 /// A kernel argument: an address or a 32-bit number (read from the low half).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Argument(u64);
+
+impl Argument {
+    /// An address on the device that the kernel runs on.
+    pub(crate) fn address(address: u64) -> Self {
+        Self(address)
+    }
+}
 
 impl From<u32> for Argument {
     fn from(value: u32) -> Self {

@@ -6,8 +6,19 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use cudarc::nccl::{result as nccl, sys};
 
-use crate::Error;
-use crate::device::{Buffer, Device, Rows};
+use crate::device::{Argument, Buffer, Device, Kernel, Launch};
+use crate::{Error, source};
+
+/// Rows of bytes in a device's memory, a number of them in each of some planes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// Of the first row.
+    pub(super) address: u64,
+    /// Bytes from a row's start to the next one's.
+    pub(super) pitch: usize,
+    /// Rows from a plane's first one to the next plane's.
+    pub(super) height: usize,
+}
 
 /// Where a [`Transfer`] begins or ends, on one of several devices.
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +151,7 @@ struct Rank {
     device: Device,
     communicator: sys::ncclComm_t,
     stream: Arc<CudaStream>,
+    copy_rows: Kernel,
     /// Memory to pack messages in, which grows as needed.
     packing: RefCell<Option<(usize, Buffer)>>,
 }
@@ -172,15 +184,21 @@ impl Nccl {
             return Err(Error::NoDevice { reason: "the library NCCL (libnccl.so) is not installed".into() });
         }
         let streams = devices.iter().map(Device::stream).collect::<Result<Vec<_>, _>>()?;
+        let kernels = devices.iter().map(copy_rows).collect::<Result<Vec<_>, _>>()?;
         let ordinals: Vec<i32> = streams.iter().map(|stream| stream.context().ordinal() as i32).collect();
         let mut communicators = vec![std::ptr::null_mut(); devices.len()];
         // SAFETY: both arrays have as many elements as there are devices.
         unsafe { nccl::comm_init_all(communicators.as_mut_ptr(), ordinals.len() as i32, ordinals.as_ptr()) }
             .map_err(failed("joining devices"))?;
-        let ranks =
-            communicators.into_iter().zip(streams).zip(devices).map(|((communicator, stream), device)| {
-                Rank { device: device.clone(), communicator, stream, packing: RefCell::default() }
-            });
+        let ranks = devices.iter().cloned().zip(communicators).zip(streams).zip(kernels).map(
+            |(((device, communicator), stream), copy_rows)| Rank {
+                device,
+                communicator,
+                stream,
+                copy_rows,
+                packing: RefCell::default(),
+            },
+        );
         Ok(Self { ranks: ranks.collect() })
     }
 
@@ -224,10 +242,26 @@ impl Nccl {
         if from.rows == to.rows {
             return Ok(());
         }
-        let Transfer { bytes, rows, planes, .. } = *transfer;
+        let Rank { device, copy_rows, .. } = &self.ranks[to.rank];
         // SAFETY: the caller's promise.
-        unsafe { self.ranks[to.rank].device.copy_rows(from.rows, to.rows, [bytes, rows, planes]) }
+        unsafe { device.launch(&copy(copy_rows, transfer, from.rows, to.rows)) }
     }
+}
+
+fn copy_rows(device: &Device) -> Result<Kernel, Error> {
+    device.compile("rows.cu", &source::rows())?.kernel("copy_rows", 0)
+}
+
+/// The launch of [`copy_rows`] for the rows of a transfer. Addresses, pitches and rows are multiples of 16 bytes.
+fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer, from: Rows, to: Rows) -> Launch<'k> {
+    const PIECE: usize = 16;
+    const THREADS: usize = 128;
+    let Transfer { bytes, rows, planes, .. } = *transfer;
+    let sizes = [bytes / PIECE, from.pitch / PIECE, from.height, to.pitch / PIECE, to.height];
+    let mut arguments = vec![Argument::address(from.address), Argument::address(to.address)];
+    arguments.extend(sizes.map(|size| Argument::from(size as u32)));
+    let grid = [bytes.div_ceil(PIECE * THREADS), rows, planes].map(|blocks| blocks as u32);
+    Launch::ordered(kernel, grid, THREADS as u32, 0, arguments)
 }
 
 impl Collective for Nccl {
@@ -301,5 +335,56 @@ impl Drop for Nccl {
             // SAFETY: each communicator was made once.
             let _ = unsafe { nccl::comm_destroy(rank.communicator) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel moves the bytes that the pieces of a transfer name, and no others.
+    #[test]
+    fn rows_are_copied_as_their_pieces_say() {
+        let Ok(device) = Device::emulated() else { return };
+        let kernel = copy_rows(&device).unwrap();
+        let source: Vec<u8> = (0..48 * 16 * 12_u32).map(|i| (i % 251) as u8).collect();
+        let [mut from, to] = [(); 2].map(|()| device.allocate(source.len()).unwrap());
+        device.upload(&source, &mut from).unwrap();
+        let (from, to) = (from, to);
+        let start = |buffer: &Buffer, byte| buffer.region(byte, 0).start;
+        let place = |address, pitch, height| Place { rank: 0, rows: Rows { address, pitch, height } };
+        // 2 planes of 3 rows of 37 pieces, from every 48 pieces and 5 rows to every 40 and 4.
+        let transfer = Transfer {
+            from: place(start(&from, 32), 48 * 16, 5),
+            to: place(start(&to, 16), 40 * 16, 4),
+            bytes: 37 * 16,
+            rows: 3,
+            planes: 2,
+        };
+        assert!(!transfer.is_packed(&transfer.from) && !transfer.is_packed(&transfer.to));
+        // SAFETY: both places lie inside their buffers.
+        unsafe { device.launch(&copy(&kernel, &transfer, transfer.from.rows, transfer.to.rows)) }.unwrap();
+        let mut got = vec![0; source.len()];
+        device.download(&to, &mut got).unwrap();
+        let mut want = vec![0; source.len()];
+        assert_eq!(transfer.pieces().count(), 6);
+        for (piece_from, piece_to, bytes) in transfer.pieces() {
+            let at = |address, buffer| (address - start(buffer, 0)) as usize;
+            let (at_from, at_to) = (at(piece_from, &from), at(piece_to, &to));
+            want[at_to..at_to + bytes].copy_from_slice(&source[at_from..at_from + bytes]);
+        }
+        assert!(got == want);
+    }
+
+    /// Rows without anything between them are one piece.
+    #[test]
+    fn packed_rows_are_one_piece() {
+        let rows = |address| Place { rank: 0, rows: Rows { address, pitch: 64, height: 3 } };
+        let transfer = Transfer { from: rows(0), to: rows(4096), bytes: 64, rows: 3, planes: 2 };
+        assert!(transfer.pieces().eq([(0, 4096, 384)]));
+        let one_plane = Transfer { rows: 2, planes: 1, ..transfer };
+        assert!(one_plane.pieces().eq([(0, 4096, 128)]));
+        let two_planes = Transfer { rows: 2, ..transfer };
+        assert!(two_planes.pieces().eq([(0, 4096, 64), (64, 4160, 64), (192, 4288, 64), (256, 4352, 64)]));
     }
 }

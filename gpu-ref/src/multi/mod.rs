@@ -21,9 +21,9 @@ pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
 
 use basis::share;
-use collective::{Collective, Nccl, Place, Staged, Sum, Transfer};
+use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
 
-use crate::device::{Argument, Buffer, Kernel, Launch, Rows};
+use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::plan::store;
 use crate::recipe::Strategy;

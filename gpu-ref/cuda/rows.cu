@@ -1,0 +1,19 @@
+// `copy_rows`: planes of rows from one place to another of the same device, where they lie apart in different ways.
+//
+// Addresses, pitches (from a row's start to the next one's) and the length of a row are multiples of 16 bytes; heights (from a
+// plane's first row to the next plane's) count rows. Grid: x = 16-byte pieces of a row / threads, rounded up, y = row, z = plane.
+
+#include "common.cuh"
+
+struct alignas(16) Piece {
+    u64 low, high;
+};
+
+extern "C" __global__ void __launch_bounds__(128)
+    copy_rows(const Piece* in, Piece* out, u32 pieces, u32 in_pitch, u32 in_height, u32 out_pitch, u32 out_height) {
+    const u32 piece = blockIdx.x * blockDim.x + threadIdx.x;
+    if (piece >= pieces) return;
+    out[(size_t)(blockIdx.z * out_height + blockIdx.y) * out_pitch + piece] =
+        in[(size_t)(blockIdx.z * in_height + blockIdx.y) * in_pitch + piece];
+}
+EXPORT_KERNEL(copy_rows)
