@@ -149,8 +149,9 @@ struct Resident {
     }
 };
 
+// As many blocks of every kernel fit a multiprocessor, since the host asks one kernel how many are resident together.
 #define RESIDENT_KERNEL(NAME, LOG_N, LOCAL, FORWARD, PRODUCT)                                                              \
-    extern "C" __global__ void __launch_bounds__(256)                                                                     \
+    extern "C" __global__ void __launch_bounds__(256, 8)                                                                   \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each, void* sync) { \
         Resident<LOG_N, LOCAL, FORWARD, PRODUCT>::transform(in, out, tables, constants, sync);                            \

@@ -204,6 +204,17 @@ macro_rules! strategies {
                 }
             }
 
+            /// More polynomials than are resident together, in any direction.
+            #[test]
+            fn more_than_fit_at_once() {
+                if let Some(device) = &*GPU {
+                    for bits in [32, 64] {
+                        let recipe = Recipe::new(Strategy::HeBooster(Sync::Local), bits, 12).unwrap();
+                        check_recipe(device, &recipe, 1, 150);
+                    }
+                }
+            }
+
             /// Short enough for `compute-sanitizer --tool racecheck`.
             #[test]
             fn small_sizes_of_all() {
