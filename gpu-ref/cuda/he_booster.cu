@@ -42,7 +42,12 @@ INLINE u32 add_release(u32* at, u32 value) {
     return before;
 }
 INLINE void spin_pause() {}
+// Where many wait for long, their loads are in the way of the stores that they wait for.
+INLINE void back_off(u32 tries) {
+    if (tries >= 4) __nanosleep(100);
+}
 #else
+INLINE void back_off(u32 tries) { spin_pause(); }
 template <class Word>
 INLINE Word load_relaxed(const Word* at) { return *at; }
 template <class Word>
@@ -62,8 +67,8 @@ INLINE void wait_for_operands(const Residue* first, const Residue* second, u32 s
     const Residue wanted = trigger(stages);
     x = load_relaxed(first) ^ wanted;
     y = load_relaxed(second) ^ wanted;
-    while (x >> BITS != 0 || y >> BITS != 0) {
-        spin_pause();
+    for (u32 tries = 0; x >> BITS != 0 || y >> BITS != 0; ++tries) {
+        back_off(tries);
         if (x >> BITS != 0) x = load_relaxed(first) ^ wanted;
         if (y >> BITS != 0) y = load_relaxed(second) ^ wanted;
     }
