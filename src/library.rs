@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::function;
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Entry, Standing, Target};
 use rayon::prelude::*;
@@ -11,7 +10,7 @@ use serde::Serialize;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Kernel to list; by default all
-    #[arg(value_name = "KERNEL", value_parser = function)]
+    #[arg(value_name = "KERNEL")]
     kernel: Option<Function>,
     /// Degrees to list; by default all
     #[arg(long, value_name = "N")]

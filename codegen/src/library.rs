@@ -87,7 +87,7 @@ impl Entry {
     /// # Errors
     /// Where the entry's function or degree makes no sense.
     pub fn batch(&self) -> Result<Batch, Error> {
-        let function = self.function.parse().map_err(|()| Error::Function(self.function.clone()))?;
+        let function = self.function.parse().map_err(|_| Error::Function(self.function.clone()))?;
         let plan = PlanChoice::Recipe(Box::new(self.recipe.clone()));
         let ring = |modulus| Ring::new(function, self.n, modulus);
         let moduli = largest_primes(60, self.n.into(), self.towers)?;

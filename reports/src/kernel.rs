@@ -100,6 +100,15 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
     Ok(PlanChoice::Recipe(Box::new(recipe)))
 }
 
+/// Reads a decimal number, or a hexadecimal one after `0x`; `_` may stand between digits.
+pub fn parse_u128(text: &str) -> Option<u128> {
+    let digits = text.trim().replace('_', "");
+    match digits.strip_prefix("0x") {
+        Some(digits) => u128::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
