@@ -125,9 +125,13 @@ pub struct Recipe {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All loads, then each step on all registers, then all stores.
+    /// All loads, then the steps on all registers, then all stores. Steps in a row that pair the
+    /// same registers are done pair by pair.
     #[default]
     ByStep,
+    /// All loads, then each step on all registers before the next one, then all stores: chains
+    /// that do not depend on each other advance together.
+    ByLevel,
     /// See [`Code::order_by_demand`].
     ByDemand,
 }
@@ -411,7 +415,8 @@ fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Re
             found: recipe.plans.iter().map(describe).collect::<Vec<_>>().join(", "),
         });
     }
-    let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly };
+    let dialect =
+        Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level: recipe.order == Order::ByLevel };
     let mut code = Code::default();
     for (number, &Ring { modulus, root }) in rings.iter().enumerate() {
         let tower = code.tower(Tower { n, modulus, root });

@@ -553,6 +553,17 @@ impl Plan {
         Self { name, algorithm: Algorithm::Forward, log_n, passes }
     }
 
+    /// One or two passes as in [`Self::windowed`], in which all lanes leave and enter through the
+    /// place of one register bit of the last pass, the `door`: it becomes a lane after its own
+    /// stage, and the topmost lane takes its place, is dealt with, becomes the lowest lane, and so
+    /// on. So the unpack of a bit and the stage of the next one pair the same registers: there is
+    /// a chain for each pair, independent of the others from the last register bit's stage on,
+    /// and ten unpacks do it all.
+    pub fn through(log_n: u32, first: u32, door: Bit) -> Self {
+        let name = format!("through-{}-{first}", door.0);
+        Self { name, ..Self::windowed(log_n, first, &[door], 0, false) }
+    }
+
     /// Two passes over blocks of 32 registers, for memories in which no power-of-two stride meets
     /// bank conflicts: strided loads and stores do what shuffles would have to. The first pass
     /// does the five topmost stages and `unpacks` more, the second one the rest, with six
@@ -695,6 +706,27 @@ mod tests {
         assert_eq!(
             plan.passes[1].steps.to_string(),
             "S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0"
+        );
+    }
+
+    #[test]
+    fn ten_unpacks_suffice_through_any_door() {
+        for log_n in 10..=17 {
+            for first in [0, 2, 3, 4, 5] {
+                for door in (LANE_BITS..log_n.saturating_sub(first)).map(|bit| Bit(bit as u8)) {
+                    let plan = Plan::through(log_n, first, door);
+                    if plan.passes.iter().any(|pass| pass.registers.len() > 6) {
+                        continue;
+                    }
+                    plan.trace().unwrap_or_else(|error| panic!("{log_n} {first} {door:?}: {error}"));
+                    let steps = plan.passes.iter().flat_map(|pass| &pass.steps.0);
+                    assert_eq!(steps.filter(|step| matches!(step, Step::Unpack(_))).count(), 10);
+                }
+            }
+        }
+        assert_eq!(
+            Plan::through(11, 0, Bit(9)).passes[0].steps.to_string(),
+            "S10 S9 U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0"
         );
     }
 

@@ -70,6 +70,8 @@ fn other_plans_are_proved_both_ways() {
         Plan::windowed(13, 3, &[Bit(12), Bit(11)], 1, true),
         Plan::windowed(16, 4, &[Bit(13), Bit(12)], 0, false),
         Plan::windowed(14, 0, &[], 0, true),
+        Plan::through(13, 0, Bit(10)),
+        Plan::through(16, 4, Bit(9)),
     ];
     plans.extend((14..=16).filter_map(Plan::transposing));
     plans.extend(
@@ -85,7 +87,7 @@ fn other_plans_are_proved_both_ways() {
             let kernel = with_plan(&back, Tuning::default(), &large());
             prove(&kernel.code, &kernel.program, &format!("{algorithm:?} {}", plan.name));
         }
-        for order in [Order::ByStep, Order::ByDemand] {
+        for order in [Order::ByStep, Order::ByLevel, Order::ByDemand] {
             let kernel = in_order(order, plan, Tuning::default(), &large());
             prove(&kernel.code, &kernel.program, &format!("{order:?} {}", plan.name));
         }
