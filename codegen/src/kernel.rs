@@ -3,6 +3,7 @@
 use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
 use crate::formula;
+use crate::forwarding::{Removed, forward};
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
 use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
@@ -116,6 +117,11 @@ pub struct Recipe {
     /// order; without it they come one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stagger: Option<u32>,
+    /// The values that may be live at a time where registers take the place of memory, see
+    /// [`forward`]; without it, every load and store of the plans is made. Where memory is not
+    /// what the pipes wait for, registers may serve factors better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
 }
@@ -152,6 +158,8 @@ pub struct Kernel {
     pub recipe: Recipe,
     /// The vector code that it carries out.
     pub code: Code,
+    /// What the code needs no more where the recipe forwards.
+    pub removed: Removed,
     /// The schedule of that code.
     pub scheduled: Scheduled,
     /// Where the parts of memory are.
@@ -260,6 +268,15 @@ impl Kernel {
                 text += &format!("  pass {number}: registers {}; {}\n", registers.join(" "), pass.steps);
             }
         }
+        text += &match self.recipe.forwarding {
+            None => "forwarding is off: every load and store of the plan is made\n".to_owned(),
+            Some(registers) => {
+                let Removed { loads, stores } = self.removed;
+                format!(
+                    "forwarding, {registers} values live at most: {loads} loads and {stores} stores fewer\n"
+                )
+            }
+        };
         let timing = simulate(machine, &self.program);
         for pipe in Pipe::VECTOR {
             let (count, busy) = (timing.instructions[pipe.index()], timing.busy[pipe.index()]);
@@ -354,7 +371,7 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
-        Recipe { tuning, order: Order::ByStep, stagger: None, plans: plans.collect() }
+        Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
     };
     Ok(match &batch.plan {
         PlanChoice::Classical => classical(4, Tuning::spiral()),
@@ -369,11 +386,11 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
 }
 
 fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let mut code = lower(batch, &recipe, machine, "scratch")?;
+    let (mut code, mut removed) = lower(batch, &recipe, machine, "scratch")?;
     let mut layout = Layout::new(batch, &code, recipe.tuning.table)?;
     if layout.end > machine.vdm_words() && matches!(batch.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
-        code = lower(batch, &recipe, machine, "x")?;
+        (code, removed) = lower(batch, &recipe, machine, "x")?;
         layout = Layout::new(batch, &code, recipe.tuning.table)?;
     }
     let launch = layout.launch();
@@ -393,13 +410,13 @@ fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Ker
         return Err(Error::TooLong { needed, available });
     }
     let program = layout.program(batch, &code, &scheduled, &launch);
-    Ok(Kernel { program, recipe, code, scheduled, addresses: layout.addresses })
+    Ok(Kernel { program, recipe, code, removed, scheduled, addresses: layout.addresses })
 }
 
-/// The vector code of a batch.
+/// The vector code of a batch, and what forwarding has removed from it.
 ///
 /// `scratch` names the second buffer of a transform whose passes do not work in place.
-fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
+fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<(Code, Removed), Error> {
     let Batch { function, n, ref rings, .. } = *batch;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
@@ -424,13 +441,14 @@ fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Re
         let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
         lower_tower(&mut code, tower, function, &recipe.plans, dialect, scratch, &suffix)?;
     }
+    let removed = recipe.forwarding.map(|registers| forward(&mut code, registers)).unwrap_or_default();
     if recipe.order == Order::ByDemand {
         code.order_by_demand();
     }
     if let Some(stagger) = recipe.stagger {
         code.interleave(stagger);
     }
-    Ok(code)
+    Ok((code, removed))
 }
 
 /// Appends the code of one tower.

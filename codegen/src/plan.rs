@@ -711,7 +711,7 @@ mod tests {
 
     #[test]
     fn ten_unpacks_suffice_through_any_door() {
-        for log_n in 10..=17 {
+        for log_n in 10..=17u32 {
             for first in [0, 2, 3, 4, 5] {
                 for door in (LANE_BITS..log_n.saturating_sub(first)).map(|bit| Bit(bit as u8)) {
                     let plan = Plan::through(log_n, first, door);

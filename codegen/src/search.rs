@@ -80,6 +80,8 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = batch.rings.len() > 1;
+    // Between the transforms of a product much can stay in registers.
+    let first_forwarding = if batch.function == Function::Polymul { FORWARDING } else { &[None] };
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
     for plans in &plans {
@@ -87,7 +89,10 @@ pub fn tune(
             for share in staggers {
                 for tuning in tunings {
                     let stagger = share.map(|share| stagger(plans, share));
-                    first.push(Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() });
+                    for forwarding in first_forwarding {
+                        let (tuning, forwarding, plans) = (tuning.clone(), *forwarding, plans.clone());
+                        first.push(Recipe { tuning, order, stagger, forwarding, plans });
+                    }
                 }
             }
         }
@@ -149,6 +154,10 @@ pub fn tune(
     }
     Ok(Found { recipe, cycles, tried: total })
 }
+
+/// The values that may be live where registers take the place of memory.
+const FORWARDING: &[Option<u32>] = &[None, Some(44)];
+const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
 /// The orders that every plan is tried with.
 const ORDERS: [Order; 3] = [Order::ByStep, Order::ByDemand, Order::ByLevel];
@@ -292,7 +301,8 @@ fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
     };
     let order = random.pick(&ORDERS);
     let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
-    Recipe { tuning, order, stagger, plans: plans.to_vec() }
+    let forwarding = random.pick(&FORWARDINGS);
+    Recipe { tuning, order, stagger, forwarding, plans: plans.to_vec() }
 }
 
 /// A recipe that differs from this one in at most three settings.
@@ -301,7 +311,7 @@ fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
     let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
-        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
             0 => tuning.constants_ahead = other.tuning.constants_ahead,
             1 => tuning.candidates = other.tuning.candidates,
             2 => tuning.patience = other.tuning.patience,
@@ -310,6 +320,7 @@ fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
             5 => tuning.copies = other.tuning.copies,
             6 => tuning.margin = other.tuning.margin,
             7 => recipe.order = other.order,
+            8 => recipe.forwarding = other.forwarding,
             _ => recipe.stagger = other.stagger,
         }
     }

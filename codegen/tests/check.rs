@@ -26,7 +26,7 @@ fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
 
 fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
-    let recipe = Recipe { tuning, order, stagger: None, plans: vec![plan.clone()] };
+    let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
     let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
     generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }

@@ -30,8 +30,13 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     };
     let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
-    let recipe =
-        Recipe { tuning: Tuning::default(), order: Order::ByStep, stagger: None, plans: vec![twisted] };
+    let recipe = Recipe {
+        tuning: Tuning::default(),
+        order: Order::ByStep,
+        stagger: None,
+        forwarding: None,
+        plans: vec![twisted],
+    };
     vec![
         make(Function::Ntt, PlanChoice::Classical, false),
         make(Function::Intt, PlanChoice::Classical, true),
