@@ -80,8 +80,10 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = batch.rings.len() > 1;
-    // Between the transforms of a product much can stay in registers.
-    let first_forwarding = if batch.function == Function::Polymul { FORWARDING } else { &[None] };
+    // Between the transforms of a product much can stay in registers, and few banks make memory
+    // what the other pipes wait for.
+    let much = batch.function == Function::Polymul || machine.vdm.banks < machine.hple.count;
+    let first_forwarding = if much { FORWARDING } else { &FORWARDING[..1] };
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
     for plans in &plans {
