@@ -89,10 +89,7 @@ pub enum PlanChoice {
     Best,
     /// The classical constant-geometry pair, as in the paper: Korn-Lambiotte forward, Pease
     /// inverse, in rectangles, scheduled greedily without regard to the SRAMs. Between the natural
-    /// and the bit-reversed order each direction has one of the two: Korn and Lambiotte's stages
-    /// take the topmost bit of the address, where the forward transform starts, Pease's the
-    /// lowest one, where the inverse starts. The other way round both would take a digit reversal
-    /// before and after.
+    /// and the bit-reversed order each direction has one of the two, see [`formula`].
     Classical,
     /// The forward transform of the classical pair and its inverse as the paper's numbers tell of
     /// its program: larger rectangles, and a scheduler that knows less. Meant for the machine
