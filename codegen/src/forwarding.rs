@@ -149,7 +149,10 @@ fn remove_unused(code: &mut Code) {
         let keep = match inst.memory {
             Some(at) if inst.op == Op::Vstore => {
                 let buffer = &mut needed[at.buffer.index()];
-                words(at).fold(false, |any, word| std::mem::take(&mut buffer[word]) || any)
+                // Before this store the words are needed no more, every one of them.
+                let mut any = false;
+                words(at).for_each(|word| any |= std::mem::take(&mut buffer[word]));
+                any
             }
             _ => inst.results.iter().any(|value| read[value.index()]),
         };
