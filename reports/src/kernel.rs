@@ -64,8 +64,11 @@ impl KernelSpec {
 /// The plans that have a name, with what they are.
 pub const PLANS: [(&str, &str); 5] = [
     ("best", "the fastest known for the machine"),
-    ("kl", "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte and Pease"),
-    ("pease", "the same pair under the name of its inverse transform"),
+    (
+        "kl",
+        "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte forward, Pease inverse",
+    ),
+    ("pease", "the same pair: the other way round, either of the two would need two digit reversals"),
     ("paper", "the same pair as `rpu reproduce` takes it for the paper's program, for `rpu-128x128-paper`"),
     ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
 ];
