@@ -6,14 +6,13 @@ use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::number::{NumberError, largest_primes};
 use codegen::{Batch, Ring};
-use reports::kernel;
-use reports::sweep::parse_u128;
+use reports::kernel::{self, parse_u128};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to compute; --list prints the names
-    #[arg(value_name = "KERNEL", required_unless_present = "list", value_parser = function)]
+    #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Function>,
     /// Print the names of the kernels and plans
     #[arg(long, exclusive = true)]
@@ -45,11 +44,6 @@ pub(crate) struct Args {
     /// File to write: an object if it ends in .o, else text
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-}
-
-pub(crate) fn function(text: &str) -> Result<Function, String> {
-    let names = Function::ALL.map(|function| function.name()).join(", ");
-    text.parse().map_err(|()| format!("the kernels are {names}"))
 }
 
 fn number(text: &str) -> Result<u128, String> {

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::function;
 use b512_asm::Function;
+use codegen::forwarding::Removed;
 use codegen::library::{BUILT_IN, Entry, Standing, Target};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,18 +11,31 @@ use serde::Serialize;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Kernel to list; by default all
-    #[arg(value_name = "KERNEL", value_parser = function)]
+    #[arg(value_name = "KERNEL")]
     kernel: Option<Function>,
     /// Degrees to list; by default all
     #[arg(long, value_name = "N")]
     n: Vec<u32>,
 }
 
-const COLUMNS: [&str; 11] =
-    ["kernel", "n", "towers", "HPLEs", "banks", "mapping", "busyboard", "other", "cycles", "bound", "ratio"];
+const COLUMNS: [&str; 13] = [
+    "kernel",
+    "n",
+    "towers",
+    "HPLEs",
+    "banks",
+    "mapping",
+    "busyboard",
+    "other",
+    "cycles",
+    "bound",
+    "ratio",
+    "forwarded",
+    "plan",
+];
 
-/// Generates the best known programs and says how close they come to the bounds of their plans:
-/// a table in Markdown.
+/// Generates the best known programs and says how close they come to the bounds of their plans, and
+/// how many loads and stores forwarding has removed where it is on: a table in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let listed = |entry: &&Entry| {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == entry.function);
@@ -41,8 +54,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .map(|(entry, target)| Ok(row(entry, target, entry.measure(target)?)))
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
-    let head = COLUMNS.iter().chain(&["plan"]).map(|&column| column.to_owned()).collect();
-    rows.insert(0, head);
+    rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
     files::print(markdown(&rows).as_bytes())
 }
 
@@ -50,7 +62,8 @@ fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
     let others = [("gs butterfly", target.gs_butterfly), ("ideal vrf ports", target.ideal_vrf_ports)];
     let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
     let plans: Vec<&str> = entry.recipe.plans.iter().map(|plan| &*plan.name).collect();
-    let Standing { cycles, bound, .. } = standing;
+    let Standing { cycles, bound, removed, .. } = standing;
+    let removed = removed.map(|Removed { loads, stores }| format!("{loads} + {stores}"));
     vec![
         entry.function.clone(),
         entry.n.to_string(),
@@ -63,6 +76,7 @@ fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
         cycles.to_string(),
         bound.to_string(),
         format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
+        removed.unwrap_or_default(),
         plans.join(", "),
     ]
 }

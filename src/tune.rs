@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::function;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::library::{Library, Measured, Target};
@@ -16,7 +15,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to compute; `rpu gen --list` prints the names
-    #[arg(value_name = "KERNEL", value_parser = function)]
+    #[arg(value_name = "KERNEL")]
     kernel: Function,
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N")]

@@ -25,7 +25,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
 use crate::isa::{Op, Operand, OperandKind, OperandSpec, Pipe};
 use crate::lex::{Fault, is_blank, number, span_in};
-use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol};
+use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol, UnknownFunction};
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
 use std::collections::HashMap;
 
@@ -408,7 +408,7 @@ fn equation<'a>(
     inputs: &[&str],
     settings: &[(&'a str, u128)],
 ) -> Result<Equation, Fault<'a>> {
-    let function: Function = function.parse().map_err(|()| {
+    let function: Function = function.parse().map_err(|UnknownFunction| {
         let names = Function::ALL.map(Function::name);
         let fault = Fault::new(Code::Equation, function, format!("no function is called `{function}`"));
         match nearest(function, names) {

@@ -41,6 +41,6 @@ pub use asm::assemble;
 pub use check::{Defect, InvalidProgram, Place};
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 pub use isa::{DecodeError, Direction, Instr, Op, OpInfo, Operand, OperandKind, OperandSpec, Pipe};
-pub use program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol};
+pub use program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol, UnknownFunction};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};

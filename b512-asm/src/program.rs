@@ -4,6 +4,7 @@ use crate::isa::Instr;
 use crate::reg::{AReg, MAX_SDM_WORDS, MAX_VDM_WORDS, MReg};
 use std::fmt;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// Instructions, initial memories, initial registers, names, and what the program computes.
 ///
@@ -252,9 +253,15 @@ impl fmt::Display for Function {
     }
 }
 
+/// A name that no function has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the kernels are {}", Function::ALL.map(Function::name).join(", "))]
+pub struct UnknownFunction;
+
 impl FromStr for Function {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|function| function.name() == name).ok_or(())
+    type Err = UnknownFunction;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFunction> {
+        Self::ALL.into_iter().find(|function| function.name() == name).ok_or(UnknownFunction)
     }
 }

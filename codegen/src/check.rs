@@ -7,6 +7,9 @@
 //! 1. [`lowering`]: the vector code computes its claims, from the mathematics of the transform;
 //! 2. [`schedule`]: the program, its tables and its memory map compute what the vector code does.
 //!
+//! Passes that rewrite vector code have a proof of their own: [`forwarding`], that the code after
+//! it computes what the code before it does. The two above hold for the code after it as well.
+//!
 //! Where both succeed, the program computes its equations for every input. A checker that fails
 //! names the instruction at which the proof breaks down and what it found there. It may refuse
 //! code that is right for a reason that it does not know; it never accepts code that is wrong.
@@ -65,9 +68,17 @@
 //! at the first store to a word that is no output or scratch, and where an output word differs in
 //! the end. Spills, reloads, copies and any order of loads and stores need no rules of their own:
 //! they are right exactly where the words that are read are the right ones.
+//!
+//! # What `forwarding` proves
+//!
+//! Both pieces of code are evaluated to the same terms, and the words of the outputs compared.
 
+mod forwarding;
 mod lowering;
 mod schedule;
+mod terms;
 
+pub use forwarding::{ForwardingFault, forwarding};
 pub use lowering::{LoweringFault, lowering};
 pub use schedule::{ScheduleFault, schedule};
+pub use terms::CodeFault;

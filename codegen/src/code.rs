@@ -126,6 +126,11 @@ impl Few {
         values.into_iter().flatten()
     }
 
+    /// Other values in the places of these.
+    pub fn map(&self, mut other: impl FnMut(ValueId) -> ValueId) -> Self {
+        Self(self.0.map(|value| value.map(&mut other)))
+    }
+
     /// The number of values.
     pub fn len(&self) -> usize {
         self.iter().count()

@@ -1,24 +1,24 @@
 //! Kernels: ring operations as programs that stand on their own.
 
+mod layout;
+
+use self::layout::Layout;
 use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId};
 use crate::formula;
+use crate::forwarding::{Removed, forward};
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
 use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
-use crate::schedule::{Addresses, ScheduleError, Scheduled, TableOrder, Tuning, schedule};
+use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
-use b512_asm::{
-    AReg, AddressMode, Equation, Function, Image, Instr, MReg, Offset, Op, Pipe, Program, Role, SReg,
-    Segment, Space, Symbol,
-};
+use b512_asm::{AddressMode, Function, Instr, Op, Pipe, Program, Role};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::modular::Modulus;
 use sim::timing::{Cycle, simulate};
-use std::cmp::Reverse;
 use thiserror::Error;
 
 /// What is to be generated, in one ring.
@@ -88,10 +88,7 @@ pub enum PlanChoice {
     Best,
     /// The classical constant-geometry pair, as in the paper: Korn-Lambiotte forward, Pease
     /// inverse, in rectangles, scheduled greedily without regard to the SRAMs. Between the natural
-    /// and the bit-reversed order each direction has one of the two: Korn and Lambiotte's stages
-    /// take the topmost bit of the address, where the forward transform starts, Pease's the
-    /// lowest one, where the inverse starts. The other way round both would take a digit reversal
-    /// before and after.
+    /// and the bit-reversed order each direction has one of the two, see [`formula`].
     Classical,
     /// The forward transform of the classical pair and its inverse as the paper's numbers tell of
     /// its program: larger rectangles, and a scheduler that knows less. Meant for the machine
@@ -116,6 +113,11 @@ pub struct Recipe {
     /// order; without it they come one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stagger: Option<u32>,
+    /// The values that may be live at a time where registers take the place of memory, see
+    /// [`forward`]; without it, every load and store of the plans is made. Where memory is not
+    /// what the pipes wait for, registers may serve factors better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
 }
@@ -125,9 +127,13 @@ pub struct Recipe {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All loads, then each step on all registers, then all stores.
+    /// All loads, then the steps on all registers, then all stores. Steps in a row that pair the
+    /// same registers are done pair by pair.
     #[default]
     ByStep,
+    /// All loads, then each step on all registers before the next one, then all stores: chains
+    /// that do not depend on each other advance together.
+    ByLevel,
     /// See [`Code::order_by_demand`].
     ByDemand,
 }
@@ -148,6 +154,8 @@ pub struct Kernel {
     pub recipe: Recipe,
     /// The vector code that it carries out.
     pub code: Code,
+    /// What the code needs no more where the recipe forwards.
+    pub removed: Removed,
     /// The schedule of that code.
     pub scheduled: Scheduled,
     /// Where the parts of memory are.
@@ -256,6 +264,15 @@ impl Kernel {
                 text += &format!("  pass {number}: registers {}; {}\n", registers.join(" "), pass.steps);
             }
         }
+        text += &match self.recipe.forwarding {
+            None => "forwarding is off: every load and store of the plan is made\n".to_owned(),
+            Some(registers) => {
+                let Removed { loads, stores } = self.removed;
+                format!(
+                    "forwarding, {registers} values live at most: {loads} loads and {stores} stores fewer\n"
+                )
+            }
+        };
         let timing = simulate(machine, &self.program);
         for pipe in Pipe::VECTOR {
             let (count, busy) = (timing.instructions[pipe.index()], timing.busy[pipe.index()]);
@@ -350,7 +367,7 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
             Algorithm::Forward => forward.clone(),
             inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
         });
-        Recipe { tuning, order: Order::ByStep, stagger: None, plans: plans.collect() }
+        Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
     };
     Ok(match &batch.plan {
         PlanChoice::Classical => classical(4, Tuning::spiral()),
@@ -365,11 +382,11 @@ fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
 }
 
 fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let mut code = lower(batch, &recipe, machine, "scratch")?;
+    let (mut code, mut removed) = lower(batch, &recipe, machine, "scratch")?;
     let mut layout = Layout::new(batch, &code, recipe.tuning.table)?;
     if layout.end > machine.vdm_words() && matches!(batch.function, Function::Ntt | Function::Intt) {
         // A transform that is short of memory works in its operand, which it then overwrites.
-        code = lower(batch, &recipe, machine, "x")?;
+        (code, removed) = lower(batch, &recipe, machine, "x")?;
         layout = Layout::new(batch, &code, recipe.tuning.table)?;
     }
     let launch = layout.launch();
@@ -389,13 +406,13 @@ fn generate_with(batch: &Batch, recipe: Recipe, machine: &Machine) -> Result<Ker
         return Err(Error::TooLong { needed, available });
     }
     let program = layout.program(batch, &code, &scheduled, &launch);
-    Ok(Kernel { program, recipe, code, scheduled, addresses: layout.addresses })
+    Ok(Kernel { program, recipe, code, removed, scheduled, addresses: layout.addresses })
 }
 
-/// The vector code of a batch.
+/// The vector code of a batch, and what forwarding has removed from it.
 ///
 /// `scratch` names the second buffer of a transform whose passes do not work in place.
-fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<Code, Error> {
+fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Result<(Code, Removed), Error> {
     let Batch { function, n, ref rings, .. } = *batch;
     let wanted = algorithms(function);
     let fits = recipe.plans.len() == wanted.len()
@@ -411,7 +428,8 @@ fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Re
             found: recipe.plans.iter().map(describe).collect::<Vec<_>>().join(", "),
         });
     }
-    let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly };
+    let dialect =
+        Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level: recipe.order == Order::ByLevel };
     let mut code = Code::default();
     for (number, &Ring { modulus, root }) in rings.iter().enumerate() {
         let tower = code.tower(Tower { n, modulus, root });
@@ -419,13 +437,14 @@ fn lower(batch: &Batch, recipe: &Recipe, machine: &Machine, scratch: &str) -> Re
         let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
         lower_tower(&mut code, tower, function, &recipe.plans, dialect, scratch, &suffix)?;
     }
+    let removed = recipe.forwarding.map(|registers| forward(&mut code, registers)).unwrap_or_default();
     if recipe.order == Order::ByDemand {
         code.order_by_demand();
     }
     if let Some(stagger) = recipe.stagger {
         code.interleave(stagger);
     }
-    Ok(code)
+    Ok((code, removed))
 }
 
 /// Appends the code of one tower.
@@ -482,174 +501,5 @@ fn pointwise(code: &mut Code, op: Op, tower: TowerId, n: u32, inputs: [BufferId;
         let values = inputs.map(|input| code.load(at(input), tower));
         let result = code.apply(op, values, None, tower);
         code.store(result, at(output), tower);
-    }
-}
-
-/// Where everything lies in memory and in the scalar registers.
-struct Layout {
-    addresses: Addresses,
-    /// First word of each buffer, then of the table and of the spill memory.
-    starts: Vec<u32>,
-    /// The constants in the table, in order.
-    table: Vec<usize>,
-    table_words: u32,
-    end: u32,
-}
-
-impl Layout {
-    fn new(batch: &Batch, code: &Code, order: TableOrder) -> Result<Self, Error> {
-        // Beside the buffers, the table and the spill memory have a register.
-        let needed = code.buffers.len() + 2;
-        if needed > REGISTERS {
-            let (function, n, towers) = (batch.function, batch.n, batch.rings.len());
-            return Err(Error::TooManyRings { function, n, towers, needed });
-        }
-        let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
-        let mut end = 0;
-        let mut starts = Vec::new();
-        for buffer in &code.buffers {
-            starts.push(end);
-            end = aligned(end + buffer.words);
-        }
-        let mut table: Vec<usize> = (0..code.constants.len()).collect();
-        if order == TableOrder::BySize {
-            table.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
-        }
-        let mut table_words = 0;
-        let mut constants = vec![0; code.constants.len()];
-        for &constant in &table {
-            constants[constant] = table_words;
-            table_words += code.constants[constant].factors.len() as u32;
-        }
-        starts.push(end);
-        end = aligned(end + table_words);
-        starts.push(end);
-        let buffers = code.buffers.len();
-        let addresses = Addresses {
-            buffers: (0..buffers).map(AReg::at).collect(),
-            table: AReg::at(buffers),
-            constants,
-            spills: AReg::at(buffers + 1),
-            moduli: (0..code.towers.len()).map(MReg::at).collect(),
-            scales: (0..code.towers.len()).map(SReg::at).collect(),
-        };
-        Ok(Self { addresses, starts, table, table_words, end })
-    }
-
-    /// The address registers that the controlling core sets.
-    fn launch(&self) -> Vec<(AReg, u32)> {
-        (0..).map(AReg::at).zip(self.starts.iter().copied()).collect()
-    }
-
-    /// Loads of 1/n, where the code scales by it.
-    fn prologue(&self, code: &Code) -> Vec<Instr> {
-        let scales =
-            |tower: usize| code.insts.iter().any(|inst| inst.op == Op::Vmuls && inst.tower.index() == tower);
-        let towers = (0..code.towers.len()).filter(|&tower| scales(tower));
-        let load = |tower: usize| Instr::Sload {
-            rt: self.addresses.scales[tower],
-            offset: Offset::new(tower as u32).expect("there are at most 64 towers"),
-        };
-        towers.map(load).collect()
-    }
-
-    fn program(&self, batch: &Batch, code: &Code, scheduled: &Scheduled, launch: &[(AReg, u32)]) -> Program {
-        let mut symbols: Vec<Symbol> = code
-            .buffers
-            .iter()
-            .zip(&self.starts)
-            .map(|(buffer, &start)| Symbol {
-                name: buffer.name.clone(),
-                space: Space::Vdm,
-                start,
-                words: buffer.words,
-                role: buffer.role,
-            })
-            .collect();
-        let mut extra = |name: &str, start, words, role| {
-            if words > 0 {
-                symbols.push(Symbol { name: name.to_owned(), space: Space::Vdm, start, words, role });
-            }
-        };
-        let table = self.starts[code.buffers.len()];
-        extra("factors", table, self.table_words, Role::Table);
-        extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
-
-        let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
-        let words = self.table.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
-            let powers = &powers[constant.tower.index()];
-            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
-        });
-        let words: Vec<u128> = words.collect();
-        let mut segments = Vec::new();
-        if !words.is_empty() {
-            segments.push(Segment { start: table, words });
-        }
-        let mut sdm = Image::default();
-        let scaled = scheduled.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. }));
-        if scaled {
-            let words = powers.iter().map(|powers| powers.over_n).collect();
-            sdm.segments.push(Segment { start: 0, words });
-        }
-        let name = |buffer: BufferId| code.buffers[buffer.index()].name.clone();
-        let equations = code.claims.iter().map(|claim| {
-            let tower = &code.towers[claim.tower.index()];
-            Equation {
-                output: name(claim.output),
-                function: claim.function,
-                inputs: claim.inputs.iter().map(|&input| name(input)).collect(),
-                n: tower.n,
-                modulus: tower.modulus,
-                root: if claim.function.needs_root() { tower.root } else { 0 },
-            }
-        });
-        Program {
-            name: match batch.rings.len() {
-                1 => format!("{}{}", batch.function, batch.n),
-                towers => format!("{}{}x{towers}", batch.function, batch.n),
-            },
-            instructions: scheduled.instructions.clone(),
-            vdm: Image { segments },
-            sdm,
-            addresses: launch.to_vec(),
-            moduli: self
-                .addresses
-                .moduli
-                .iter()
-                .copied()
-                .zip(code.towers.iter().map(|t| t.modulus))
-                .collect(),
-            symbols,
-            equations: equations.collect(),
-        }
-    }
-}
-
-/// The powers of psi.
-struct Powers {
-    modulus: Modulus,
-    /// psi^0 to psi^(n - 1); psi^n is -1.
-    powers: Vec<u128>,
-    over_n: u128,
-}
-
-impl Powers {
-    fn new(tower: &Tower) -> Self {
-        let modulus = Modulus::new(tower.modulus).expect("the batch has been validated");
-        let root = modulus.prepare(modulus.residue(tower.root));
-        let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
-        let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();
-        // Where n has no inverse the function has no transform and no factors.
-        let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
-        Self { modulus, powers, over_n }
-    }
-
-    fn get(&self, exponent: u32, scaled: bool) -> u128 {
-        let n = self.powers.len();
-        let power = match (exponent as usize).checked_sub(n) {
-            None => self.powers[exponent as usize],
-            Some(beyond) => self.modulus.neg(self.powers[beyond]),
-        };
-        if scaled { self.modulus.mul(power, self.over_n) } else { power }
     }
 }

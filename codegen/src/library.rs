@@ -1,6 +1,7 @@
 //! The recipes that `rpu tune` has found for the machines of the paper, kept with the project.
 
 use crate::bounds::PassBound;
+use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, PlanChoice, Recipe, Ring, generate_batch};
 use crate::number::{NumberError, largest_primes};
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ impl Entry {
     /// # Errors
     /// Where the entry's function or degree makes no sense.
     pub fn batch(&self) -> Result<Batch, Error> {
-        let function = self.function.parse().map_err(|()| Error::Function(self.function.clone()))?;
+        let function = self.function.parse().map_err(|_| Error::Function(self.function.clone()))?;
         let plan = PlanChoice::Recipe(Box::new(self.recipe.clone()));
         let ring = |modulus| Ring::new(function, self.n, modulus);
         let moduli = largest_primes(60, self.n.into(), self.towers)?;
@@ -110,6 +111,7 @@ impl Entry {
             bound: sum(PassBound::cycles),
             resource: sum(|pass| pass.resource),
             passes: passes.len(),
+            removed: kernel.recipe.forwarding.map(|_| kernel.removed),
         })
     }
 }
@@ -126,6 +128,8 @@ pub struct Standing {
     pub resource: Cycle,
     /// Its passes.
     pub passes: usize,
+    /// The loads and stores that forwarding has removed, where the recipe forwards.
+    pub removed: Option<Removed>,
 }
 
 /// A target and the cycles that a recipe takes on it.

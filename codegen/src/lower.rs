@@ -5,11 +5,14 @@ use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
 use b512_asm::{Op, Role};
 use rustc_hash::FxHashMap;
 
-/// How butterflies are made.
+/// How plans are written down as code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
     /// Whether the machine has the `gsbfly` extension.
     pub gs_butterfly: bool,
+    /// Whether every step is done on all registers before the next one. Otherwise steps in a row
+    /// that pair the same registers are done pair by pair.
+    pub by_level: bool,
 }
 
 /// The memory of a transform.
@@ -150,20 +153,29 @@ impl Lowering<'_> {
             let at = |layout: &[Bit], placement: &Placement, register| {
                 address(layout, block | scatter(&placement.registers, register))
             };
-            let mut values: Vec<ValueId> = (0..registers)
-                .map(|register| {
-                    let word = at(&pass.from, &pass.start, register);
-                    self.code.load(MemRef { buffer: from, word, mode: pass.load_mode }, self.tower)
-                })
-                .collect();
+            let mut loads: Vec<u32> = (0..registers).collect();
+            if let Some(Some(position)) = self.position(&pass.start, &pass.steps)
+                && self.dialect.by_level
+            {
+                // Those that the first step pairs come one after the other.
+                loads.sort_by_key(|register| (register & !(1 << position), *register));
+            }
+            let mut values = vec![ValueId(0); loads.len()];
+            for register in loads {
+                let word = at(&pass.from, &pass.start, register);
+                let memory = MemRef { buffer: from, word, mode: pass.load_mode };
+                values[register as usize] = self.code.load(memory, self.tower);
+            }
             let mut placement = pass.start.clone();
             let mut steps = pass.steps.as_slice();
             while let Some(position) = self.position(&placement, steps) {
-                // Steps that pair the same registers go pair by pair.
                 let mut together = 1;
                 let mut after = placement.clone();
                 after.apply(steps[0]);
-                while self.position(&after, &steps[together..]) == Some(position) && position.is_some() {
+                while !self.dialect.by_level
+                    && position.is_some()
+                    && self.position(&after, &steps[together..]) == Some(position)
+                {
                     after.apply(steps[together]);
                     together += 1;
                 }

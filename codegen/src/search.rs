@@ -6,7 +6,7 @@
 //! number of threads.
 
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
-use crate::plan::{Algorithm, Plan, PlanError};
+use crate::plan::{Algorithm, Bit, Plan, PlanError};
 use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
 use b512_asm::reg::LANE_BITS;
@@ -80,14 +80,21 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = batch.rings.len() > 1;
+    // Between the transforms of a product much can stay in registers, and few banks make memory
+    // what the other pipes wait for.
+    let much = batch.function == Function::Polymul || machine.vdm.banks < machine.hple.count;
+    let first_forwarding = if much { FORWARDING } else { &FORWARDING[..1] };
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
     for plans in &plans {
-        for order in [Order::ByStep, Order::ByDemand] {
+        for order in ORDERS {
             for share in staggers {
                 for tuning in tunings {
                     let stagger = share.map(|share| stagger(plans, share));
-                    first.push(Recipe { tuning: tuning.clone(), order, stagger, plans: plans.clone() });
+                    for forwarding in first_forwarding {
+                        let (tuning, forwarding, plans) = (tuning.clone(), *forwarding, plans.clone());
+                        first.push(Recipe { tuning, order, stagger, forwarding, plans });
+                    }
                 }
             }
         }
@@ -150,6 +157,13 @@ pub fn tune(
     Ok(Found { recipe, cycles, tried: total })
 }
 
+/// The values that may be live where registers take the place of memory.
+const FORWARDING: &[Option<u32>] = &[None, Some(44)];
+const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
+
+/// The orders that every plan is tried with.
+const ORDERS: [Order; 3] = [Order::ByStep, Order::ByDemand, Order::ByLevel];
+
 /// How far each tower of a batch trails the one before it, in sixteenths of its length: those that
 /// every plan is tried with (`None`: they come one after the other), and those of refinements.
 const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
@@ -206,6 +220,15 @@ const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
 fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
     let vectors = log_n - LANE_BITS;
     let stages = Algorithm::Forward.stages(log_n);
+    let add_doors = |plans: &mut Vec<Plan>, first| {
+        for door in (LANE_BITS..log_n - first).map(|bit| Bit(bit as u8)) {
+            let plan = Plan::through(log_n, first, door);
+            // The topmost bit's is one of the plans above.
+            if !plans.iter().any(|known| known.passes == plan.passes) {
+                plans.push(plan);
+            }
+        }
+    };
     let mut plans = Vec::new();
     if machine.vdm.mapping == BankMapping::Xor {
         plans.extend(Plan::transposing(log_n));
@@ -222,12 +245,14 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
             let next = vectors as usize - 2;
             plans.push(Plan::windowed(log_n, 0, &stages[next..next + 2], 0, false));
         }
+        add_doors(&mut plans, 0);
     }
     for first in 2..=5u32.min(vectors) {
         let top = &stages[..first as usize];
         for early in [&top[..1], &top[first as usize - 1..], &top[..2], &top[first as usize - 2..]] {
             plans.push(Plan::windowed(log_n, first, early, 0, false));
         }
+        add_doors(&mut plans, first);
     }
     if vectors > 5 {
         plans.push(Plan::korn_lambiotte(log_n, 4));
@@ -276,9 +301,10 @@ fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
         table: TableOrder::BySize,
         ..Tuning::default()
     };
-    let order = random.pick(&[Order::ByStep, Order::ByDemand]);
+    let order = random.pick(&ORDERS);
     let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
-    Recipe { tuning, order, stagger, plans: plans.to_vec() }
+    let forwarding = random.pick(&FORWARDINGS);
+    Recipe { tuning, order, stagger, forwarding, plans: plans.to_vec() }
 }
 
 /// A recipe that differs from this one in at most three settings.
@@ -287,7 +313,7 @@ fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
     let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
-        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
             0 => tuning.constants_ahead = other.tuning.constants_ahead,
             1 => tuning.candidates = other.tuning.candidates,
             2 => tuning.patience = other.tuning.patience,
@@ -296,6 +322,7 @@ fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
             5 => tuning.copies = other.tuning.copies,
             6 => tuning.margin = other.tuning.margin,
             7 => recipe.order = other.order,
+            8 => recipe.forwarding = other.forwarding,
             _ => recipe.stagger = other.stagger,
         }
     }

@@ -1,6 +1,6 @@
 //! The checkers accept what the generator makes.
 
-use b512_asm::{Function, Instr, Offset, Program};
+use b512_asm::{Function, Instr, Offset, Op, Program};
 use codegen::code::Code;
 use codegen::library::BUILT_IN;
 use codegen::number::{largest_prime, smallest_root};
@@ -26,9 +26,18 @@ fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
 
 fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
-    let recipe = Recipe { tuning, order, stagger: None, plans: vec![plan.clone()] };
+    let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
     let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
     generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
+}
+
+/// The plan's kernel with and without forwarding.
+fn forwarded(function: Function, n: u32, plans: &[Plan], registers: u32, order: Order) -> [Kernel; 2] {
+    [None, Some(registers)].map(|forwarding| {
+        let (tuning, plans) = (Tuning::default(), plans.to_vec());
+        let recipe = Recipe { tuning, order, stagger: None, forwarding, plans };
+        generate(&request(function, n, PlanChoice::Recipe(Box::new(recipe))), &large()).unwrap()
+    })
 }
 
 fn large() -> Machine {
@@ -70,6 +79,8 @@ fn other_plans_are_proved_both_ways() {
         Plan::windowed(13, 3, &[Bit(12), Bit(11)], 1, true),
         Plan::windowed(16, 4, &[Bit(13), Bit(12)], 0, false),
         Plan::windowed(14, 0, &[], 0, true),
+        Plan::through(13, 0, Bit(10)),
+        Plan::through(16, 4, Bit(9)),
     ];
     plans.extend((14..=16).filter_map(Plan::transposing));
     plans.extend(
@@ -85,7 +96,7 @@ fn other_plans_are_proved_both_ways() {
             let kernel = with_plan(&back, Tuning::default(), &large());
             prove(&kernel.code, &kernel.program, &format!("{algorithm:?} {}", plan.name));
         }
-        for order in [Order::ByStep, Order::ByDemand] {
+        for order in [Order::ByStep, Order::ByLevel, Order::ByDemand] {
             let kernel = in_order(order, plan, Tuning::default(), &large());
             prove(&kernel.code, &kernel.program, &format!("{order:?} {}", plan.name));
         }
@@ -99,6 +110,49 @@ fn the_library_is_proved() {
         let kernel = generate_batch(&entry.batch().unwrap(), &machine).unwrap();
         prove(&kernel.code, &kernel.program, &format!("{}{}", entry.function, entry.n));
     }
+}
+
+#[test]
+fn forwarded_code_is_proved() {
+    let cases = [(11, 1, 8), (11, 1, 40), (12, 2, 40), (13, 2, 24), (16, 4, 44), (16, 4, 56)];
+    for (log_n, depth, registers) in cases {
+        let forward = Plan::korn_lambiotte(log_n, depth);
+        let back = forward.reversed("back", Algorithm::InverseTwisted).unwrap();
+        let product = [forward.clone(), back.clone()];
+        for order in [Order::ByStep, Order::ByLevel, Order::ByDemand] {
+            let kernels: [(Function, &[Plan]); 3] = [
+                (Function::Ntt, &product[..1]),
+                (Function::Intt, &product[1..]),
+                (Function::Polymul, &product),
+            ];
+            for (function, plans) in kernels {
+                let case = format!("{function}{} {order:?} {registers}", 1 << log_n);
+                let [without, with] = forwarded(function, 1 << log_n, plans, registers, order);
+                check::forwarding(&without.code, &with.code)
+                    .unwrap_or_else(|fault| panic!("{case}: {fault}"));
+                prove(&with.code, &with.program, &case);
+                assert!(with.removed.loads > 0 && with.removed.stores > 0, "{case}");
+                assert!(with.program.instructions.len() < without.program.instructions.len(), "{case}");
+            }
+        }
+    }
+}
+
+/// A transform in one pass loads each word once and stores it once; a product in three transforms
+/// of one pass each has only its operands to load and its result to store.
+#[test]
+fn forwarding_removes_what_it_can_and_nothing_else() {
+    let forward = Plan::korn_lambiotte(11, 2);
+    let [without, with] = forwarded(Function::Ntt, 2048, std::slice::from_ref(&forward), 56, Order::ByStep);
+    assert_eq!((with.removed.loads, with.removed.stores), (0, 0));
+    assert!(without.program == with.program);
+
+    let plans = [forward.clone(), forward.reversed("back", Algorithm::InverseTwisted).unwrap()];
+    let [_, with] = forwarded(Function::Polymul, 2048, &plans, 56, Order::ByStep);
+    let data = |op| with.code.insts.iter().filter(|inst| inst.op == op).count();
+    assert_eq!((data(Op::Vload), data(Op::Vstore)), (2 * 2048 / 512, 2048 / 512));
+    let names: Vec<&str> = with.program.symbols.iter().map(|symbol| &*symbol.name).collect();
+    assert_eq!(names, ["a", "b", "c", "factors"]);
 }
 
 /// Data in 64 vectors leaves no register to constants and results, whatever the settings.

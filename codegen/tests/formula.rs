@@ -18,7 +18,7 @@ fn code(plan: &Plan) -> Code {
     let mut code = Code::default();
     let tower = code.tower(Tower { n, modulus, root });
     let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
-    let dialect = Dialect { gs_butterfly: true };
+    let dialect = Dialect { gs_butterfly: true, by_level: false };
     let memory = Memory { input: x, output: y, scratch: "scratch", spare: "spare", times: None };
     transform(&mut code, dialect, plan, tower, memory).unwrap();
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };

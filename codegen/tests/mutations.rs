@@ -30,8 +30,13 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     };
     let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
-    let recipe =
-        Recipe { tuning: Tuning::default(), order: Order::ByStep, stagger: None, plans: vec![twisted] };
+    let recipe = Recipe {
+        tuning: Tuning::default(),
+        order: Order::ByStep,
+        stagger: None,
+        forwarding: None,
+        plans: vec![twisted],
+    };
     vec![
         make(Function::Ntt, PlanChoice::Classical, false),
         make(Function::Intt, PlanChoice::Classical, true),
@@ -39,6 +44,22 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
         make(Function::Intt, PlanChoice::Recipe(Box::new(recipe)), false),
         make(Function::Polymul, PlanChoice::Best, false),
     ]
+});
+
+/// The code of a product before and after forwarding.
+static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
+    let modulus = largest_prime(60, N.into()).unwrap();
+    let root = smallest_root(modulus, N.into()).unwrap();
+    let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
+    let plans = vec![kl.clone(), kl.reversed("back", Algorithm::InverseTwisted).unwrap()];
+    // So few that some of the loads and stores remain.
+    [None, Some(5)].map(|forwarding| {
+        let (tuning, plans) = (Tuning::default(), plans.clone());
+        let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
+        let plan = PlanChoice::Recipe(Box::new(recipe));
+        let request = Request { function: Function::Polymul, n: N, modulus, root, plan };
+        generate(&request, &Machine::rpu_128x128()).unwrap().code
+    })
 });
 
 /// A sequence without pattern modulo `q`.
@@ -352,6 +373,16 @@ proptest! {
     }
 
     #[test]
+    fn forwarded_code_that_is_wrong_is_refused(mutation in code_mutation()) {
+        let [before, after] = &*FORWARDED;
+        let mut mutant = after.clone();
+        mutate_code(&mut mutant, &mutation);
+        if check::forwarding(before, &mutant).is_ok() {
+            prop_assert!(run_code(&mutant) == Some(expected(after)));
+        }
+    }
+
+    #[test]
     fn code_that_is_wrong_is_refused(which in any::<Index>(), mutation in code_mutation()) {
         let mut code = which.get(&KERNELS).code.clone();
         mutate_code(&mut code, &mutation);
@@ -359,6 +390,43 @@ proptest! {
             prop_assert!(run_code(&code) == Some(expected(&code)));
         }
     }
+}
+
+#[test]
+fn forwarded_code_computes_what_it_claims() {
+    let [before, after] = &*FORWARDED;
+    assert_eq!(run_code(after), Some(expected(after)));
+    assert_eq!(check::forwarding(before, after), Ok(()));
+    let count = |code: &Code, op| code.insts.iter().filter(|inst| inst.op == op).count();
+    for op in [Op::Vload, Op::Vstore] {
+        assert!(count(after, op) < count(before, op));
+    }
+}
+
+/// What a wrong pass would do: forget a store that is still read, or an earlier value than the one
+/// that was stored last.
+#[test]
+fn a_broken_forwarding_is_refused() {
+    let [before, after] = &*FORWARDED;
+    let stores = (0..after.insts.len()).filter(|&at| after.insts[at].op == Op::Vstore);
+    for store in stores {
+        let mut broken = after.clone();
+        broken.insts.remove(store);
+        assert!(check::forwarding(before, &broken).is_err(), "without instruction {store}");
+    }
+    // Instead of a value that has been stored, the one that was stored to the same words before.
+    let mut broken = after.clone();
+    let stored: Vec<Inst> = before.insts.iter().filter(|inst| inst.op == Op::Vstore).cloned().collect();
+    let again = |inst: &&Inst| stored[0].memory == inst.memory && stored[0].sources != inst.sources;
+    let [old, new] = [&stored[0], stored.iter().find(again).unwrap()];
+    for inst in &mut broken.insts {
+        let new = new.sources.iter().next().unwrap();
+        inst.sources =
+            inst.sources.map(|value| if value == new { old.sources.iter().next().unwrap() } else { value });
+    }
+    assert!(broken != *after);
+    let fault = check::forwarding(before, &broken).unwrap_err().to_string();
+    assert!(fault.starts_with("word 0 of `c` was lane 0 of"), "{fault}");
 }
 
 /// The refusal of a mutated forward kernel.

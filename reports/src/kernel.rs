@@ -64,8 +64,11 @@ impl KernelSpec {
 /// The plans that have a name, with what they are.
 pub const PLANS: [(&str, &str); 5] = [
     ("best", "the fastest known for the machine"),
-    ("kl", "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte and Pease"),
-    ("pease", "the same pair under the name of its inverse transform"),
+    (
+        "kl",
+        "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte forward, Pease inverse",
+    ),
+    ("pease", "the same pair: the other way round, either of the two would need two digit reversals"),
     ("paper", "the same pair as `rpu reproduce` takes it for the paper's program, for `rpu-128x128-paper`"),
     ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
 ];
@@ -98,6 +101,15 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
     let recipe: Recipe = toml::from_str(&text)
         .map_err(|cause| error(&text, cause.span(), format!("this is no plan: {}", cause.message()), None))?;
     Ok(PlanChoice::Recipe(Box::new(recipe)))
+}
+
+/// Reads a decimal number, or a hexadecimal one after `0x`; `_` may stand between digits.
+pub fn parse_u128(text: &str) -> Option<u128> {
+    let digits = text.trim().replace('_', "");
+    match digits.strip_prefix("0x") {
+        Some(digits) => u128::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
+    }
 }
 
 #[cfg(test)]

@@ -113,6 +113,7 @@ mod tests {
             tuning: Tuning::default(),
             order: Order::ByStep,
             stagger: None,
+            forwarding: None,
             plans: vec![Plan::korn_lambiotte(12, depth)],
         };
         let rings = vec![Ring { modulus: 12289, root: 1945 }];

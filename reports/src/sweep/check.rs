@@ -4,13 +4,14 @@
 //! take their time, and no thread waits for another meanwhile: a job whose verdict another thread
 //! is about to find out is laid aside, and that thread goes on with it.
 
-use super::execute::{Meter, guarded};
+use super::meter::Meter;
 use crate::run::{Execution, Options, ProgramFacts, RunError};
 use b512_asm::{Equation, Function, Program};
 use codegen::golden;
 use sim::Machine;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether a program computes what it claims; if not, what is wrong.
@@ -181,4 +182,13 @@ fn hash(operands: &[&[u128]]) -> blake3::Hash {
         hasher.update(bytemuck::cast_slice(operand));
     }
     hasher.finalize()
+}
+
+/// A panic in one point of a long sweep is that point's failure.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(format!("internal error: {text}"))
+    })
 }

@@ -39,11 +39,10 @@
 //! The keys that vary are `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a
 //! machine file. The last grid axis varies fastest; then come the zipped rows, then the list.
 
-use super::halving::Halving;
-use super::plan::{Source, Workload};
+use super::manifest::{Halving, Reference, Source};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use sim::{ConfigError, Override};
 use std::ops::Range;
 use std::path::Path;
@@ -98,36 +97,6 @@ pub enum ScheduleFor {
     /// The program is for the base machine with the point's values of these keys; the other keys
     /// that vary change the machine below a given program.
     Keys(Vec<String>),
-}
-
-/// A result from elsewhere, shown beside the sweep's.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reference {
-    /// What it is and where it comes from.
-    pub label: String,
-    /// Latency.
-    pub time_us: f64,
-    /// Area.
-    pub area_mm2: f64,
-    /// The kernel that it is about; without it, whatever the sweep has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// The same for the ring's degree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub n: Option<u64>,
-    /// The same for the size of the modulus.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub modulus_bits: Option<u64>,
-}
-
-impl Reference {
-    /// Whether it can be compared with results of a workload.
-    pub(super) fn is_about(&self, workload: &Workload) -> bool {
-        self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)
-            && self.n.is_none_or(|n| n == workload.n)
-            && self.modulus_bits.is_none_or(|bits| bits == workload.modulus_bits)
-    }
 }
 
 /// A key with a value, and where it stands in the definition.

@@ -1,9 +1,10 @@
 //! Simulating the points of a sweep in parallel.
 
-use super::check::{Checker, Job};
-use super::journal::{Journal, JournalError};
+use super::check::{Checker, Job, guarded};
+use super::journal::{self, Journal, JournalError};
+use super::meter::{Meter, Spent};
 use super::plan::{Plan, PlannedPoint};
-use super::results::{Record, Status};
+use super::record::{Record, Status};
 use crate::kernel::{KernelSpec, ModulusSpec};
 use crate::run::{ProgramFacts, RunReport, TimingReport};
 use b512_asm::{Function, Program};
@@ -13,10 +14,7 @@ use rayon::prelude::*;
 use sim::{Machine, timing};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::ops::AddAssign;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// Makes the program of a point, or says why there is none. [`generate`] is the one in use;
 /// tests have others.
@@ -28,73 +26,6 @@ pub type Generate<'a> = dyn Fn(&Request, &Machine) -> Result<Program, String> + 
 /// Its error's text.
 pub fn generate(request: &Request, machine: &Machine) -> Result<Program, String> {
     codegen::generate(request, machine).map(|kernel| kernel.program).map_err(|error| error.to_string())
-}
-
-/// Where the time of all threads went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Spent {
-    /// Programs generated.
-    pub programs: u32,
-    /// Time in the code generator.
-    pub generation: Duration,
-    /// Programs executed on data.
-    pub executions: u32,
-    /// Time in the functional simulator, drawing the data included.
-    pub execution: Duration,
-    /// Results that the golden model computed.
-    pub answers: u32,
-    /// Time in the golden model.
-    pub golden: Duration,
-    /// Points simulated in time.
-    pub points: u32,
-    /// Time in the cycle model and for the report.
-    pub timing: Duration,
-}
-
-impl AddAssign for Spent {
-    fn add_assign(&mut self, other: Self) {
-        self.programs += other.programs;
-        self.generation += other.generation;
-        self.executions += other.executions;
-        self.execution += other.execution;
-        self.answers += other.answers;
-        self.golden += other.golden;
-        self.points += other.points;
-        self.timing += other.timing;
-    }
-}
-
-/// Adds up what is spent.
-#[derive(Default)]
-pub(super) struct Meter(Mutex<Spent>);
-
-impl Meter {
-    fn measure<T>(&self, work: impl FnOnce() -> T, part: fn(&mut Spent) -> (&mut u32, &mut Duration)) -> T {
-        let begin = Instant::now();
-        let done = work();
-        let elapsed = begin.elapsed();
-        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, time) = part(&mut spent);
-        *count += 1;
-        *time += elapsed;
-        done
-    }
-
-    fn generation<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.measure(work, |spent| (&mut spent.programs, &mut spent.generation))
-    }
-
-    pub(super) fn execution<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.measure(work, |spent| (&mut spent.executions, &mut spent.execution))
-    }
-
-    pub(super) fn golden<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.measure(work, |spent| (&mut spent.answers, &mut spent.golden))
-    }
-
-    fn timing<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.measure(work, |spent| (&mut spent.points, &mut spent.timing))
-    }
 }
 
 /// Simulates points in the current rayon pool and appends their records to the journal; each goes
@@ -114,7 +45,7 @@ pub fn execute(
 ) -> Result<Spent, JournalError> {
     let journal = Mutex::new(journal);
     let append = |record: Record| {
-        let line = record.line()?;
+        let line = journal::line(&record)?;
         journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
         progress(&record);
         Ok(())
@@ -174,7 +105,7 @@ fn each<E: Send>(
             })
         })
     })?;
-    Ok(meter.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(meter.spent())
 }
 
 /// Points that run the same program, in the order of their first ones.
@@ -211,15 +142,6 @@ impl Requests {
         let request = request.map_err(|error| error.to_string())?;
         Ok(Request { plan: kernel.plan.clone(), ..request })
     }
-}
-
-/// A panic in one point of a long sweep is that point's failure.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(format!("internal error: {text}"))
-    })
 }
 
 /// The report of a program that has been checked.

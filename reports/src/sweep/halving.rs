@@ -9,41 +9,9 @@
 //! Who goes on is a function of the records in the journals alone: a sweep that was killed takes the
 //! same decisions again, and so does whoever merges its shards.
 
-use super::plan::Manifest;
+use super::manifest::{Halving, Manifest, Objective};
 use crate::pareto;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-
-/// How points are dropped before they are simulated in full.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Halving {
-    /// What makes a point better than another.
-    pub objective: Objective,
-    /// The share of the points that goes on from each rung, above 0 and below 1; rounded up.
-    pub keep: f64,
-    /// The degrees of the small rings, powers of two in ascending order.
-    pub rungs: Vec<u32>,
-}
-
-/// What makes a point better than another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Objective {
-    /// Fewer cycles.
-    Cycles,
-    /// Less time.
-    TimeUs,
-    /// Less energy.
-    EnergyUj,
-    /// A smaller product of area and time.
-    AreaDelay,
-    /// A smaller product of energy and time.
-    EnergyDelay,
-    /// The front of area and time, then the front of what remains, and so on; the last of these
-    /// fronts goes on as a whole.
-    Pareto,
-}
 
 /// What a simulated point costs: a part of its record.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,20 +32,6 @@ pub(super) struct Standing {
 }
 
 impl Halving {
-    /// Whether the values make sense; if not, what is wrong and what would be right.
-    pub(super) fn check(&self) -> Result<(), (String, String)> {
-        if !(self.keep > 0.0 && self.keep < 1.0) {
-            let help = "it is the share of the points that goes on, for example 0.5";
-            return Err((format!("`keep` cannot be {}", self.keep), help.into()));
-        }
-        let ascending = self.rungs.windows(2).all(|pair| pair[0] < pair[1]);
-        if self.rungs.is_empty() || !ascending || !self.rungs.iter().all(|n| n.is_power_of_two()) {
-            let help = "list powers of two in ascending order, for example [1024, 4096]";
-            return Err((format!("`rungs` cannot be {:?}", self.rungs), help.into()));
-        }
-        Ok(())
-    }
-
     /// Which of the competing points go on.
     fn best(&self, points: &[(usize, Costs)]) -> HashSet<usize> {
         let count = (self.keep * points.len() as f64).ceil() as usize;

@@ -5,8 +5,10 @@
 //! the computer itself can lose more, which then runs again.
 
 use super::halving::{self, Costs, Standing};
-use super::plan::{Manifest, Plan, PlannedPoint, Shard};
-use super::results::{Record, Status};
+use super::manifest::Manifest;
+use super::plan::{Plan, PlannedPoint};
+use super::record::{Outcome, Record, Status};
+use super::shard::Shard;
 use crate::files;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -91,13 +93,6 @@ pub struct Journal {
     known: HashMap<String, Outcome>,
     /// The keys of the records that were appended since it was opened.
     appended: HashSet<String>,
-}
-
-/// How a point went, and what it costs if it went well.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    pub(super) status: Status,
-    pub(super) costs: Option<Costs>,
 }
 
 /// Points that can be simulated now.
@@ -203,7 +198,7 @@ impl Journal {
         Batch { points: points.collect(), rung: rung.and_then(degree) }
     }
 
-    /// Appends a record, which [`Record::line`] has turned into `line`.
+    /// Appends a record, which [`line`] has turned into `line`.
     ///
     /// # Errors
     /// Where it cannot be written.
@@ -213,6 +208,12 @@ impl Journal {
         self.appended.insert(record.key.clone());
         Ok(())
     }
+}
+
+/// The line of a record, with its end.
+pub(super) fn line(record: &Record) -> Result<String, JournalError> {
+    let line = serde_json::to_string(record);
+    line.map(|line| line + "\n").map_err(|error| JournalError::Record { reason: error.to_string() })
 }
 
 /// The manifest of a sweep's folder.

@@ -21,24 +21,31 @@
 //! All but the journals and the job are a function of the results: they are byte-identical whatever the number
 //! of shards and the order of completion.
 
+mod chart;
 mod check;
 mod definition;
 mod execute;
 mod halving;
 mod journal;
+mod manifest;
+mod meter;
 pub mod outputs;
 mod page;
 mod plan;
+mod record;
 mod replay;
 mod results;
+mod shard;
 pub mod slurm;
+mod view;
 
-pub use definition::{Definition, FIG4, Reference, ScheduleFor};
-pub use execute::{Generate, Spent, execute, generate, records};
-pub use halving::{Halving, Objective};
+pub use definition::{Definition, FIG4, ScheduleFor};
+pub use execute::{Generate, execute, generate, records};
 pub use journal::{Batch, Journal, JournalError};
-pub use plan::{
-    Manifest, ManifestPoint, Plan, PlannedPoint, Settings, Shard, ShardError, Source, Workload, parse_u128,
-};
+pub use manifest::{Halving, Manifest, ManifestPoint, Objective, Reference, Settings, Source, Workload};
+pub use meter::Spent;
+pub use plan::{Plan, PlannedPoint};
+pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
-pub use results::{Record, Results, Status};
+pub use results::Results;
+pub use shard::{Shard, ShardError};

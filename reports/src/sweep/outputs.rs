@@ -1,15 +1,16 @@
 //! The files that results become.
 
+use super::chart::chart;
 use super::journal::JournalError;
+use super::manifest::Workload;
 use super::page::page;
-use super::plan::{Manifest, Workload};
-use super::results::{Record, Results, Status};
+use super::record::{Record, Status};
+use super::results::Results;
+use super::view::{View, costs, plain, title};
 use crate::files;
 use crate::pareto::{self, Costs};
-use crate::plot::{self, Chart, PlotError, Point, Series};
-use crate::run::TimingReport;
+use crate::plot::{self, PlotError};
 use rayon::prelude::*;
-use serde_json::Value;
 use sim::timing::Cause;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -55,18 +56,6 @@ struct Group {
     members: Vec<usize>,
     /// Those on the front of latency and area, the fastest first.
     front: Vec<usize>,
-}
-
-/// What is shown of a group: all that a chart or a table needs.
-pub(super) struct View<'v> {
-    pub(super) title: String,
-    pub(super) manifest: &'v Manifest,
-    pub(super) workload: &'v Workload,
-    /// The keys that vary between the points.
-    pub(super) varying: Vec<&'v str>,
-    pub(super) records: Vec<&'v Record>,
-    /// The keys of the points on the front.
-    pub(super) front: HashSet<&'v str>,
 }
 
 impl<'r> Outputs<'r> {
@@ -234,106 +223,6 @@ impl<'r> Outputs<'r> {
             writer.write_record(&row)?;
         }
         writer.into_inner().map_err(|error| error.into_error().into())
-    }
-}
-
-/// The cycles and the area of a record that has them.
-pub(super) fn costs(record: &Record) -> Option<(&TimingReport, f64)> {
-    let report = record.report.as_ref()?;
-    Some((report.timing.as_ref()?, report.area_mm2))
-}
-
-/// A value as people write it: no quotes around text.
-pub(super) fn plain(value: Option<&Value>) -> String {
-    match value {
-        None => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
-}
-
-/// A key as people call it.
-pub(super) fn title(key: &str) -> &str {
-    match key {
-        "hple.count" => "HPLEs",
-        "vdm.banks" => "VDM banks",
-        other => other,
-    }
-}
-
-/// A key in words, which a legend can break into lines: `vbar latency`.
-fn words(key: &str) -> String {
-    title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
-}
-
-/// Area against latency. The last key that varies and has at most eight values makes the series.
-fn chart(view: &View<'_>) -> Chart {
-    let View { manifest, workload, records, .. } = view;
-    let value = |record: &Record, key: &str| plain(record.point.get(key));
-    let values = |key: &str| {
-        let mut values: Vec<String> = Vec::new();
-        for &record in records {
-            let value = value(record, key);
-            if !values.contains(&value) && values.len() <= plot::MAX_SERIES {
-                values.push(value);
-            }
-        }
-        values
-    };
-    let varying: Vec<(&str, Vec<String>)> = view.varying.iter().map(|&key| (key, values(key))).collect();
-    let series = varying.iter().rfind(|(_, values)| (2..=plot::MAX_SERIES).contains(&values.len()));
-    let (series_key, series_values) = match series {
-        Some((key, values)) => (Some(*key), values.clone()),
-        None => (None, vec![String::new()]),
-    };
-    let name = |record: &Record, without: Option<&str>| {
-        let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
-        keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
-    };
-    let point = |record: &Record| {
-        let (timing, area) = costs(record)?;
-        Some(Point {
-            x: timing.time_us,
-            y: area,
-            name: format!("({})", name(record, None)),
-            short_name: name(record, series_key),
-        })
-    };
-    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
-    Chart {
-        title: view.title.clone(),
-        x_label: "Latency (µs)".into(),
-        y_label: "Area (mm²)".into(),
-        series_label: series_key.map(words).unwrap_or_default(),
-        name_label: match &varying[..] {
-            [] => String::new(),
-            keys => {
-                let names = keys.iter().map(|(key, _)| words(key).trim_start_matches("VDM ").to_owned());
-                format!("({})", names.collect::<Vec<_>>().join(", "))
-            }
-        },
-        short_name_label: {
-            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(words);
-            names.collect::<Vec<_>>().join(", ")
-        },
-        series: series_values
-            .iter()
-            .map(|of| Series {
-                label: of.clone(),
-                points: records
-                    .iter()
-                    .copied()
-                    .filter(|record| in_series(record, of))
-                    .filter_map(point)
-                    .collect(),
-            })
-            .collect(),
-        references: manifest
-            .references
-            .iter()
-            .filter(|reference| reference.is_about(workload))
-            .map(|r| plot::Reference { x: r.time_us, y: r.area_mm2, label: r.label.clone() })
-            .collect(),
     }
 }
 

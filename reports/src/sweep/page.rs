@@ -1,7 +1,8 @@
 //! The page of a sweep.
 
-use super::outputs::{View, costs, plain, title};
-use super::results::{Record, Results};
+use super::record::Record;
+use super::results::Results;
+use super::view::{View, costs, plain, title};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = "

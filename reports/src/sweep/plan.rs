@@ -1,19 +1,16 @@
 //! The points of a sweep, resolved.
 
-use super::definition::{Definition, KERNEL_KEYS, Reference, ScheduleFor, Setting};
-use super::halving::Halving;
-use crate::kernel::{self, KernelSpec, ModulusSpec};
+use super::definition::{Definition, KERNEL_KEYS, ScheduleFor, Setting};
+use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
+use crate::kernel::{self, KernelSpec, ModulusSpec, parse_u128};
 use crate::run::{MODEL_BLAKE3, SCHEMA};
-use b512_asm::Function;
+use b512_asm::{Function, UnknownFunction};
 use codegen::{PlanChoice, Recipe};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sim::{ConfigError, Machine, MachineBase, Override};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
-use thiserror::Error;
 
 /// A sweep with every machine resolved and every key checked.
 #[derive(Clone, Debug)]
@@ -44,123 +41,6 @@ pub struct PlannedPoint {
     pub scheduled_for: Arc<Machine>,
     /// The value of each column.
     pub settings: Settings,
-}
-
-/// Keys and values of a point, of the kernel first.
-pub type Settings = serde_json::Map<String, serde_json::Value>;
-
-/// What a sweep consists of, for those who have its results only.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Manifest {
-    /// [`SCHEMA`].
-    pub schema: u32,
-    /// The sweep's name.
-    pub name: String,
-    /// The chart's title.
-    pub title: String,
-    /// The keys of the points' settings: those of the kernel, then those of the machine that vary.
-    pub columns: Vec<String>,
-    /// Those that vary.
-    pub varying: Vec<String>,
-    /// Results from elsewhere.
-    pub references: Vec<Reference>,
-    /// How points are dropped early, if they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub halving: Option<Halving>,
-    /// The definition.
-    pub source: Source,
-    /// The points, in the order of the sweep.
-    pub points: Vec<ManifestPoint>,
-}
-
-/// The text from which a sweep was made.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Source {
-    /// The file as the command line named it.
-    pub file: String,
-    /// Its content.
-    pub text: String,
-    /// `key=value` of each key that the command line set, in order.
-    pub changes: Vec<String>,
-}
-
-/// One point.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ManifestPoint {
-    /// The point's key.
-    pub key: String,
-    /// The value of each column.
-    pub settings: Settings,
-    /// The keys of the points that stand for this one on the rungs of the halving.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rungs: Vec<String>,
-}
-
-/// What a point computes. Only points of one workload can be compared with each other.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Workload {
-    /// The ring operation.
-    pub kernel: String,
-    /// The ring's degree.
-    pub n: u64,
-    /// The size of the modulus.
-    pub modulus_bits: u64,
-}
-
-impl Workload {
-    /// The workload of a point with these settings.
-    pub fn of(settings: &Settings) -> Self {
-        let number = |key: &str| settings.get(key).and_then(serde_json::Value::as_u64);
-        let text = |key: &str| settings.get(key).and_then(serde_json::Value::as_str);
-        let modulus =
-            || text("modulus").and_then(parse_u128).map(|q| u64::from(u128::BITS - q.leading_zeros()));
-        Self {
-            kernel: text("kernel").unwrap_or_default().into(),
-            n: number("n").unwrap_or_default(),
-            modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
-        }
-    }
-
-    /// Without the modulus: `16K-point NTT`.
-    fn name(&self) -> String {
-        let kernel = self.kernel.to_uppercase();
-        if self.n.is_multiple_of(1024) {
-            format!("{}K-point {kernel}", self.n / 1024)
-        } else {
-            format!("{}-point {kernel}", self.n)
-        }
-    }
-
-    /// For the names of files: `ntt-16384-60`.
-    pub fn slug(&self) -> String {
-        format!("{}-{}-{}", self.kernel, self.n, self.modulus_bits)
-    }
-}
-
-/// For people: `16K-point NTT, 60-bit modulus`.
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}-bit modulus", self.name(), self.modulus_bits)
-    }
-}
-
-impl ManifestPoint {
-    /// What the point computes.
-    pub fn workload(&self) -> Workload {
-        Workload::of(&self.settings)
-    }
-}
-
-impl Manifest {
-    /// Whether `other` has the same points and is shown in the same way: where the definition lay
-    /// and its comments do not count.
-    pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let without_source = |manifest: &Self| {
-            let source = Source { file: String::new(), text: String::new(), changes: Vec::new() };
-            Self { source, ..manifest.clone() }
-        };
-        without_source(self) == without_source(other)
-    }
 }
 
 impl Plan {
@@ -364,9 +244,8 @@ fn kernel<'a>(
         let integer = || value.as_integer().and_then(|value| u32::try_from(value).ok());
         match key.as_str() {
             "kernel" => {
-                let names = Function::ALL.map(|function| format!("`{function}`")).join(", ");
-                let function = value.as_str().and_then(|name| name.parse().ok());
-                spec.function = function.ok_or_else(|| wrong(format!("the kernels are {names}")))?;
+                let function = value.as_str().unwrap_or_default().parse();
+                spec.function = function.map_err(|error: UnknownFunction| wrong(error.to_string()))?;
             }
             "n" => {
                 let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);
@@ -398,15 +277,6 @@ fn kernel<'a>(
         }
     }
     Ok((spec, plan_name))
-}
-
-/// Reads a decimal number, or a hexadecimal one after `0x`; `_` may stand between digits.
-pub fn parse_u128(text: &str) -> Option<u128> {
-    let digits = text.trim().replace('_', "");
-    match digits.strip_prefix("0x") {
-        Some(digits) => u128::from_str_radix(digits, 16).ok(),
-        None => digits.parse().ok(),
-    }
 }
 
 /// All that determines the result of a point.
@@ -456,60 +326,6 @@ impl<'a> Identity<'a> {
     fn key(&self) -> String {
         let json = serde_json::to_vec(self).expect("plain data becomes JSON");
         blake3::hash(&json).to_hex()[..32].to_owned()
-    }
-}
-
-/// A part of a sweep: every N-th point, from the K-th on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shard {
-    number: usize,
-    of: usize,
-}
-
-/// Text that names no shard.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("`{0}` is no shard: write K/N with K from 1 to N, for example 1/4")]
-pub struct ShardError(String);
-
-impl Shard {
-    /// All points.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
-
-    /// The `count` parts of a sweep, in order.
-    pub fn all(count: usize) -> impl Iterator<Item = Self> {
-        (1..=count).map(move |number| Self { number, of: count })
-    }
-
-    /// Whether the shard has the point of this index.
-    pub const fn has(self, index: usize) -> bool {
-        index % self.of == self.number - 1
-    }
-
-    /// The name of its journal in the sweep's folder.
-    pub fn journal(self) -> String {
-        if self == Self::WHOLE {
-            "journal.jsonl".into()
-        } else {
-            format!("journal-{}-of-{}.jsonl", self.number, self.of)
-        }
-    }
-}
-
-impl FromStr for Shard {
-    type Err = ShardError;
-
-    fn from_str(text: &str) -> Result<Self, ShardError> {
-        let parts = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((number, of)) if number >= 1 && number <= of => Ok(Self { number, of }),
-            _ => Err(ShardError(text.into())),
-        }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
     }
 }
 
@@ -567,22 +383,10 @@ mod tests {
             error("n = 1000"),
             "test.toml:1:5: `n` cannot be 1000; n is a power of two, such as 65536"
         );
-        assert!(error("kernel = 'fft'").contains("the kernels are `ntt`, `intt`"));
+        assert!(error("kernel = 'fft'").contains("the kernels are ntt, intt"));
         assert!(
             error("[grid]\nplan = ['best', 'worst']")
                 .starts_with("test.toml:2:17: neither the name of a plan nor a file")
         );
-    }
-
-    #[test]
-    fn shards_have_each_point_once() {
-        let shards: Vec<Shard> = ["1/3", "2/3", "3/3"].map(|text| text.parse().unwrap()).into();
-        assert!(Shard::all(3).eq(shards.iter().copied()));
-        for index in 0..20 {
-            assert_eq!(shards.iter().filter(|shard| shard.has(index)).count(), 1);
-        }
-        for wrong in ["0/3", "4/3", "1", "a/b", ""] {
-            assert!(wrong.parse::<Shard>().is_err());
-        }
     }
 }

@@ -3,8 +3,9 @@
 use super::definition::Definition;
 use super::execute::{Generate, records};
 use super::journal::{self, JournalError};
-use super::plan::{Manifest, Plan, PlannedPoint, Settings};
-use super::results::{Record, Status};
+use super::manifest::{Manifest, Settings};
+use super::plan::{Plan, PlannedPoint};
+use super::record::Status;
 use serde_json::Value;
 use sim::ConfigError;
 use std::collections::BTreeMap;
@@ -193,7 +194,7 @@ impl Replay {
     /// # Errors
     /// Where the new record or the old one is no JSON.
     pub fn run(&self, generate: &Generate<'_>) -> Result<Replayed, JournalError> {
-        let lines: Result<Vec<String>, _> = records(&self.plan, generate).iter().map(Record::line).collect();
+        let lines: Result<Vec<String>, _> = records(&self.plan, generate).iter().map(journal::line).collect();
         let line = lines?.concat().trim_end().to_owned();
         let verdict = match &self.recorded {
             None => Verdict::NoRecord,

@@ -1,74 +1,13 @@
 //! Results of a sweep, from one journal or many.
 
 use super::halving::{self, Costs};
-use super::journal::{self, JournalError, Outcome};
-use super::plan::{Manifest, ManifestPoint, Settings};
-use crate::run::{RunReport, TimingReport};
+use super::journal::{self, JournalError};
+use super::manifest::{Manifest, ManifestPoint};
+use super::record::{Record, Status};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
-
-/// The result of one point: a line of a journal.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Record {
-    /// The point's key.
-    pub key: String,
-    /// How it went.
-    pub status: Status,
-    /// What went wrong, in a failed point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The degree of the ring on which the point was dropped, in a pruned point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rung: Option<u32>,
-    /// The point's settings.
-    pub point: Settings,
-    /// The run, in a point that went well.
-    #[serde(flatten)]
-    pub report: Option<RunReport>,
-}
-
-impl Record {
-    /// The line of a journal, with its end.
-    pub(super) fn line(&self) -> Result<String, JournalError> {
-        let line = serde_json::to_string(self);
-        line.map(|line| line + "\n").map_err(|error| JournalError::Record { reason: error.to_string() })
-    }
-
-    pub(super) fn outcome(&self) -> Outcome {
-        let costs = || {
-            let report = self.report.as_ref()?;
-            let TimingReport { cycles, time_us, .. } = *report.timing.as_ref()?;
-            Some(Costs { cycles, time_us, area_mm2: report.area_mm2, energy_uj: report.energy_uj })
-        };
-        Outcome { status: self.status, costs: costs() }
-    }
-}
-
-/// How a point went.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Generated, checked and simulated.
-    Ok,
-    /// There is no result; the record says why.
-    Failed,
-    /// Dropped on a small ring, as others did better there; only in results, not in journals.
-    Pruned,
-}
-
-impl Status {
-    /// The name in records and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Pruned => "pruned",
-        }
-    }
-}
 
 /// The results of a sweep, as far as there are any.
 #[derive(Clone, PartialEq, Debug)]
@@ -174,5 +113,5 @@ fn pruned(manifest: &Manifest, point: &ManifestPoint, rung: usize) -> Result<(St
         point: point.settings.clone(),
         report: None,
     };
-    Ok((record.status, record.line()?.trim_end().to_owned()))
+    Ok((record.status, journal::line(&record)?.trim_end().to_owned()))
 }

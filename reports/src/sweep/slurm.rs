@@ -8,8 +8,9 @@
 //! are worth having, and the merge says how many points lack. Behind a task that failed, a job with
 //! `afterok` would stay in the queue for ever.
 
-use super::execute::Spent;
-use super::plan::{Plan, PlannedPoint, Shard};
+use super::meter::Spent;
+use super::plan::{Plan, PlannedPoint};
+use super::shard::Shard;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,0 +1,87 @@
+//! Code after [`forward`](crate::forwarding::forward) computes what it did before;
+//! [the parent](super) has the rules.
+
+use super::terms::{CodeFault, Terms, Word, evaluate};
+use crate::code::{BufferId, Claim, Code};
+use b512_asm::Role;
+use thiserror::Error;
+
+/// Where the proof breaks down that two pieces of vector code compute the same.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ForwardingFault {
+    /// Code that has no meaning by itself.
+    #[error("{which}: {fault}")]
+    Code {
+        /// `before` or `after`.
+        which: &'static str,
+        /// What is wrong with it.
+        fault: CodeFault,
+    },
+    /// A buffer that only one of the two has, or with another size or role. Scratch buffers may go.
+    #[error("buffer `{0}` is not the same before and after")]
+    Buffer(String),
+    /// Claims or rings that are not the same.
+    #[error("the code makes other claims after than before")]
+    Claims,
+    /// An output word with another result.
+    #[error("word {word} of `{output}` was {before} and is now {after}")]
+    Output {
+        /// The output buffer.
+        output: String,
+        /// The word.
+        word: usize,
+        /// What was left there before.
+        before: String,
+        /// What is left there now.
+        after: String,
+    },
+}
+
+/// Proves that `after` leaves in every word of every output what `before` does, for all data.
+/// Buffers are the same where their names are.
+///
+/// # Errors
+/// The first place where the proof breaks down.
+pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
+    // The number that each buffer of `after` has before.
+    let mut inputs = Vec::new();
+    for buffer in &after.buffers {
+        let known = before.buffers.iter().position(|known| known == buffer);
+        let known = known.ok_or_else(|| ForwardingFault::Buffer(buffer.name.clone()))?;
+        inputs.push(BufferId(known as u32));
+    }
+    let claims = after.claims.iter().map(|claim| Claim {
+        output: inputs[claim.output.index()],
+        inputs: claim.inputs.iter().map(|input| inputs[input.index()]).collect(),
+        ..claim.clone()
+    });
+    if before.towers != after.towers || !before.claims.iter().cloned().eq(claims) {
+        return Err(ForwardingFault::Claims);
+    }
+    let mut terms = Terms::default();
+    let mut memory = |which, code, inputs: &[BufferId]| {
+        evaluate(code, inputs, &mut terms).map_err(|fault| ForwardingFault::Code { which, fault })
+    };
+    let same: Vec<BufferId> = (0..before.buffers.len() as u32).map(BufferId).collect();
+    let expected = memory("before", before, &same)?;
+    let found = memory("after", after, &inputs)?;
+    for (number, buffer) in before.buffers.iter().enumerate() {
+        if buffer.role != Role::Output {
+            continue;
+        }
+        let place = inputs.iter().position(|input| input.index() == number);
+        let place = place.ok_or_else(|| ForwardingFault::Buffer(buffer.name.clone()))?;
+        for (word, (&expected, &found)) in expected[number].iter().zip(&found[place]).enumerate() {
+            if expected != found {
+                let describe = |content: Word| terms.describe(before, content);
+                return Err(ForwardingFault::Output {
+                    output: buffer.name.clone(),
+                    word,
+                    before: describe(expected),
+                    after: describe(found),
+                });
+            }
+        }
+    }
+    Ok(())
+}

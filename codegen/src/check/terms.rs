@@ -1,0 +1,265 @@
+//! Vector code as terms; [the parent](super) says what they are.
+
+use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower};
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{Direction, Op, OperandKind, Pipe, Role};
+use sim::modular::Modulus;
+use std::collections::HashMap;
+use thiserror::Error;
+
+/// Vector code that has no meaning by itself.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("instruction {inst} of the vector code {problem}")]
+pub struct CodeFault {
+    /// The instruction of the code.
+    pub inst: u32,
+    /// What is wrong.
+    pub problem: &'static str,
+}
+
+/// A vector, by how it is computed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Term(u32);
+
+/// A number, by its place in [`Terms::numbers`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Number(u32);
+
+/// What a word of memory holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Word {
+    Undefined,
+    Input(BufferId, u32),
+    Number(Number),
+    Lane(Term, u16),
+}
+
+/// An operation on terms.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Applied {
+    op: Op,
+    sources: [Option<Term>; 3],
+    scalar: Option<u128>,
+    modulus: Option<u128>,
+    /// Which of the operation's results.
+    result: u8,
+}
+
+/// The part of the vector code that a term belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    Inst(InstId),
+    Constant(ConstantId),
+}
+
+/// The terms of the vector code.
+#[derive(Default)]
+pub(super) struct Terms {
+    gathered: HashMap<Box<[Word]>, Term>,
+    pub(super) applied: HashMap<Applied, Term>,
+    numbers: HashMap<u128, Number>,
+    owners: Vec<Owner>,
+}
+
+impl Terms {
+    pub(super) fn number(&mut self, number: u128) -> Word {
+        let next = Number(self.numbers.len() as u32);
+        Word::Number(*self.numbers.entry(number).or_insert(next))
+    }
+
+    /// The term that these words make up, where the code has it.
+    pub(super) fn find_gathered(&self, words: &[Word]) -> Option<Term> {
+        if let Word::Lane(term, 0) = words[0]
+            && words.iter().enumerate().all(|(lane, &word)| word == Word::Lane(term, lane as u16))
+        {
+            return Some(term);
+        }
+        self.gathered.get(words).copied()
+    }
+
+    fn new_term(&mut self, owner: Owner) -> Term {
+        self.owners.push(owner);
+        Term(self.owners.len() as u32 - 1)
+    }
+
+    fn gather(&mut self, words: Vec<Word>, owner: Owner) -> Term {
+        self.find_gathered(&words).unwrap_or_else(|| {
+            let term = self.new_term(owner);
+            self.gathered.insert(words.into(), term);
+            term
+        })
+    }
+
+    fn apply(&mut self, applied: Applied, owner: Owner) -> Term {
+        if let Some(&term) = self.applied.get(&applied) {
+            return term;
+        }
+        let term = self.new_term(owner);
+        self.applied.insert(applied, term);
+        term
+    }
+
+    pub(super) fn describe(&self, code: &Code, word: Word) -> String {
+        match word {
+            Word::Undefined => "undefined".to_owned(),
+            Word::Input(buffer, word) => format!("word {word} of `{}`", code.buffers[buffer.index()].name),
+            Word::Number(number) => {
+                let found = self.numbers.iter().find(|&(_, &other)| other == number);
+                found.map_or_else(|| "a number".to_owned(), |(value, _)| format!("{value:#x}"))
+            }
+            Word::Lane(term, lane) => format!("lane {lane} of {}", self.name(code, term)),
+        }
+    }
+
+    /// A term in words.
+    pub(super) fn name(&self, code: &Code, term: Term) -> String {
+        match self.owners[term.0 as usize] {
+            Owner::Constant(ConstantId(id)) => format!("constant {id}"),
+            Owner::Inst(id) => {
+                let mnemonic = code.insts[id.index()].op.info().mnemonic;
+                format!("the result of the code's instruction {} ({mnemonic})", id.0)
+            }
+        }
+    }
+}
+
+/// The operation with its operands in a standard order.
+pub(super) fn applied(
+    op: Op,
+    sources: &[Term],
+    scalar: Option<u128>,
+    modulus: Option<u128>,
+    result: usize,
+) -> Applied {
+    let mut in_order = [None; 3];
+    for (place, &term) in in_order.iter_mut().zip(sources) {
+        *place = Some(term);
+    }
+    if matches!(op, Op::Vadd | Op::Vmul) {
+        in_order[..2].sort_unstable();
+    }
+    Applied { op, sources: in_order, scalar, modulus, result: result as u8 }
+}
+
+fn reads(op: Op, kind: OperandKind) -> usize {
+    let specs = op.info().operands.iter();
+    specs.filter(|spec| spec.kind == kind && spec.direction == Direction::Read).count()
+}
+
+/// The numbers that the factors of a tower stand for.
+struct Powers {
+    modulus: Option<Modulus>,
+    /// psi^0 to psi^(2n - 1).
+    powers: Vec<u128>,
+    over_n: u128,
+}
+
+impl Powers {
+    fn new(tower: &Tower) -> Self {
+        let Ok(modulus) = Modulus::new(tower.modulus) else {
+            return Self { modulus: None, powers: Vec::new(), over_n: 0 };
+        };
+        let root = modulus.prepare(modulus.residue(tower.root));
+        let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
+        let powers = std::iter::successors(Some(1), next).take(2 * tower.n as usize).collect();
+        let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
+        Self { modulus: Some(modulus), powers, over_n }
+    }
+
+    fn get(&self, exponent: u32, scaled: bool) -> Option<u128> {
+        let power = *self.powers.get(exponent as usize)?;
+        Some(if scaled { self.modulus?.mul(power, self.over_n) } else { power })
+    }
+}
+
+/// Evaluates the vector code to terms, and returns what it leaves in each word of its buffers.
+/// Its input buffers hold what those numbered by `inputs` do.
+pub(super) fn evaluate(
+    code: &Code,
+    inputs: &[BufferId],
+    terms: &mut Terms,
+) -> Result<Vec<Vec<Word>>, CodeFault> {
+    let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
+    let mut constants = vec![None; code.constants.len()];
+    let mut values: Vec<Option<Term>> = vec![None; code.values as usize];
+    let content = |(number, buffer): (usize, &crate::code::Buffer)| -> Vec<Word> {
+        let word = |word| match buffer.role {
+            Role::Input => Word::Input(inputs[number], word),
+            _ => Word::Undefined,
+        };
+        (0..buffer.words).map(word).collect()
+    };
+    let mut memory: Vec<Vec<Word>> = code.buffers.iter().enumerate().map(content).collect();
+    for (number, inst) in code.insts.iter().enumerate() {
+        let id = InstId(number as u32);
+        let fault = |problem| CodeFault { inst: id.0, problem };
+        let sources = inst.sources.iter().map(|value| values.get(value.index()).copied().flatten());
+        let sources: Option<Vec<Term>> = sources.collect();
+        let mut sources = sources.ok_or(fault("reads a value before it is defined"))?;
+        if let Some(constant) = inst.constant {
+            let known = constants.get(constant.index()).copied().ok_or(fault("has no such constant"))?;
+            let term = match known {
+                Some(term) => term,
+                None => {
+                    let words = constant_words(code, constant, &powers, terms);
+                    let words = words.ok_or(fault("has a constant without a value"))?;
+                    terms.gather(words, Owner::Constant(constant))
+                }
+            };
+            constants[constant.index()] = Some(term);
+            sources.push(term);
+        }
+        if sources.len() != reads(inst.op, OperandKind::VReg) {
+            return Err(fault("has another number of operands than its operation"));
+        }
+        if inst.op.pipe() == Pipe::LoadStore {
+            let words = words_of(code, inst).ok_or(fault("loads or stores beyond its buffer"))?;
+            let buffer = &mut memory[inst.memory.expect("it has words").buffer.index()];
+            if inst.op == Op::Vload {
+                let words: Vec<Word> = words.into_iter().map(|word| buffer[word]).collect();
+                if words.contains(&Word::Undefined) {
+                    return Err(fault("loads a word that has no value"));
+                }
+                let term = terms.gather(words, Owner::Inst(id));
+                inst.results.iter().for_each(|value| values[value.index()] = Some(term));
+            } else {
+                for (lane, word) in words.into_iter().enumerate() {
+                    buffer[word] = Word::Lane(sources[0], lane as u16);
+                }
+            }
+            continue;
+        }
+        let tower = &code.towers[inst.tower.index()];
+        let scalar = (reads(inst.op, OperandKind::SReg) > 0).then(|| powers[inst.tower.index()].over_n);
+        let modulus = (reads(inst.op, OperandKind::MReg) > 0).then_some(tower.modulus);
+        for (result, value) in inst.results.iter().enumerate() {
+            let term = terms.apply(applied(inst.op, &sources, scalar, modulus, result), Owner::Inst(id));
+            let place = values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
+            *place = Some(term);
+        }
+    }
+    Ok(memory)
+}
+
+fn constant_words(
+    code: &Code,
+    constant: ConstantId,
+    powers: &[Powers],
+    terms: &mut Terms,
+) -> Option<Vec<Word>> {
+    let constant = &code.constants[constant.index()];
+    let powers = &powers[constant.tower.index()];
+    let lanes = (0..VECTOR_LENGTH).map(|lane| {
+        let factor = constant.factors.get(lane.checked_rem(constant.factors.len())?)?;
+        Some(terms.number(powers.get(factor.exponent, factor.scaled)?))
+    });
+    lanes.collect()
+}
+
+/// The words of a load or store of the code, lane by lane, where they lie in its buffer.
+fn words_of(code: &Code, inst: &Inst) -> Option<Vec<usize>> {
+    let memory = inst.memory?;
+    let size = code.buffers.get(memory.buffer.index())?.words;
+    let words = (0..VECTOR_LENGTH as u32).map(|lane| memory.word.checked_add(memory.mode.element(lane)));
+    words.map(|word| word.filter(|&word| word < size).map(|word| word as usize)).collect()
+}

@@ -1,0 +1,129 @@
+//! The terms that hold powers of the root: transforms and diagonals.
+
+use super::ring::{Power, is_size};
+use crate::number::bit_reverse;
+use std::fmt;
+
+/// A number-theoretic transform, natural order in and out, not scaled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Transform {
+    /// The number of points, a power of two.
+    pub n: usize,
+    /// Whether it is the inverse of one.
+    pub inverse: bool,
+    /// Whether it transforms modulo X^n + 1 instead of X^n - 1.
+    pub negacyclic: bool,
+}
+
+impl Transform {
+    /// The transform modulo X^n - 1.
+    pub fn cyclic(n: usize) -> Self {
+        Self { n, inverse: false, negacyclic: false }
+    }
+
+    /// The transform modulo X^n + 1.
+    pub fn negacyclic(n: usize) -> Self {
+        Self { n, inverse: false, negacyclic: true }
+    }
+
+    /// The inverse of this transform, times n.
+    pub fn inverted(self) -> Self {
+        Self { inverse: !self.inverse, ..self }
+    }
+
+    /// Whether no rule is needed: sum and difference.
+    pub(super) fn is_butterfly(self) -> bool {
+        self.n <= 2 && !self.negacyclic
+    }
+
+    /// The matrix's entry.
+    pub(super) fn power(self, row: usize, column: usize) -> Power {
+        let (frequency, time) = if self.inverse { (column, row) } else { (row, column) };
+        let (order, frequency) =
+            if self.negacyclic { (2 * self.n, 2 * frequency + 1) } else { (self.n, frequency) };
+        Power { order, exponent: frequency * time, inverse: self.inverse }
+    }
+}
+
+impl fmt::Display for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inverse = if self.inverse { "i" } else { "" };
+        let negacyclic = if self.negacyclic { "n" } else { "" };
+        write!(f, "{inverse}{negacyclic}NTT_{}", self.n)
+    }
+}
+
+/// The index of a diagonal in a family.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Index {
+    /// A number.
+    At(u32),
+    /// The index i of the iterated product around the term.
+    Ascending,
+    /// That index from the end: the product's last index less i.
+    Descending,
+}
+
+/// What a diagonal holds; the module's text has the definitions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// `T^n_m`: the factors between the two parts of a Cooley-Tukey step.
+    Twiddle(usize),
+    /// `P^n`: from the negacyclic to the cyclic transform.
+    Twist,
+    /// `D^n_i`: the factors of a stage of the constant-geometry cyclic transforms.
+    Stage(Index),
+    /// `W^n_i`: those of the negacyclic ones, merged with the twist.
+    Merged(Index),
+}
+
+/// A diagonal matrix of roots of unity.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Diagonal {
+    /// Its size, a power of two.
+    pub n: usize,
+    /// What it holds.
+    pub family: Family,
+    /// Whether it holds the inverses.
+    pub inverse: bool,
+}
+
+impl Diagonal {
+    pub(super) fn power(self, place: usize) -> Power {
+        let Self { n, family, inverse } = self;
+        let (order, exponent) = match family {
+            Family::Twiddle(m) => (n, (place / m) * (place % m)),
+            Family::Twist => (2 * n, place),
+            Family::Stage(Index::At(i)) => {
+                let block = place / (n >> (i + 1));
+                (2 << i, (block >> i) * (block & ((1 << i) - 1)))
+            }
+            Family::Merged(Index::At(i)) => {
+                let m = n >> (i + 1);
+                let exponent = bit_reverse(m + place % m, n.ilog2());
+                (2 * n, if place < n / 2 { 0 } else { exponent })
+            }
+            Family::Stage(_) | Family::Merged(_) => {
+                unreachable!("`size` refuses indices outside of an iterated product")
+            }
+        };
+        Power { order, exponent, inverse }
+    }
+
+    /// The order of the roots that it needs, or what is wrong with it.
+    pub(super) fn order(self) -> Result<usize, &'static str> {
+        let log_n = self.n.checked_ilog2().unwrap_or(0);
+        match self.family {
+            _ if !is_size(self.n) => Err("its size must be a power of two, at most 2^30"),
+            Family::Twiddle(m) if m == 0 || !self.n.is_multiple_of(m) => Err("m must divide n"),
+            Family::Twiddle(_) => Ok(self.n),
+            Family::Twist => Ok(2 * self.n),
+            Family::Stage(Index::At(i)) if i < log_n => Ok(self.n),
+            Family::Merged(Index::At(i)) if i < log_n => Ok(2 * self.n),
+            Family::Stage(Index::At(_)) | Family::Merged(Index::At(_)) => {
+                Err("its index must be below log2 n")
+            }
+            Family::Stage(_) | Family::Merged(_) => Err("its index belongs to no iterated product"),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Store-to-load forwarding, and the removal of stores that nobody reads.
+//!
+//! A load of 512 words that all come from one value, lane by lane, is no work: its readers can
+//! read that value instead, whether it was stored there or loaded from there. The value then
+//! stays in a register for longer, which data may need more: so a load is only replaced where no
+//! more than a given number of values are live until then, those with the shortest way first.
+//! Stores whose words are overwritten or never read, and no result, then go, and so does what was
+//! computed or loaded for nothing, and scratch buffers that are left without a use.
+//!
+//! The pass looks at words, not at plans: it works within a transform, between the transforms and
+//! products of a kernel, and in each tower of a batch. [`check::forwarding`](crate::check::forwarding)
+//! proves what it has made equal to what it was given.
+
+use crate::code::{BufferId, Code, Inst, InstId, MemRef, ValueId};
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{Op, Role};
+
+/// What has been removed from code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Removed {
+    /// Loads, those that were left without a reader included.
+    pub loads: usize,
+    /// Stores.
+    pub stores: usize,
+}
+
+/// Replaces loads by the values that they would find, as long as at most `registers` values are
+/// live, and removes what is then left without a use.
+pub fn forward(code: &mut Code, registers: u32) -> Removed {
+    let count = |code: &Code, op| code.insts.iter().filter(|inst| inst.op == op).count();
+    let [loads, stores] = [Op::Vload, Op::Vstore].map(|op| count(code, op));
+    let mut lives = Lives::new(code);
+    let mut candidates = candidates(code);
+    // The sort is stable: of equals, the first load wins.
+    candidates.sort_by_key(|candidate| lives.way(candidate).len());
+    for candidate in &candidates {
+        lives.join(candidate, registers);
+    }
+    for inst in &mut code.insts {
+        inst.sources = inst.sources.map(|value| lives.holder(value));
+    }
+    remove_unused(code);
+    remove_buffers(code);
+    Removed { loads: loads - count(code, Op::Vload), stores: stores - count(code, Op::Vstore) }
+}
+
+/// The words of a load or store, in the order of its lanes.
+fn words(memory: MemRef) -> impl Iterator<Item = usize> {
+    (0..VECTOR_LENGTH as u32).map(move |lane| (memory.word + memory.mode.element(lane)) as usize)
+}
+
+/// A load that could be replaced.
+struct Candidate {
+    load: InstId,
+    loaded: ValueId,
+    /// The value that its words hold, lane by lane.
+    held: ValueId,
+}
+
+/// The loads that could be replaced, in the order of the code.
+fn candidates(code: &Code) -> Vec<Candidate> {
+    /// A lane of a value.
+    type Lane = (ValueId, u16);
+    let empty = |words| vec![None::<Lane>; words as usize];
+    let mut memory: Vec<Vec<Option<Lane>>> = code.buffers.iter().map(|b| empty(b.words)).collect();
+    let mut found = Vec::new();
+    for (number, inst) in code.insts.iter().enumerate() {
+        let Some(at) = inst.memory else { continue };
+        let buffer = &mut memory[at.buffer.index()];
+        if let Some(loaded) = inst.results.iter().next() {
+            let first = words(at).next().and_then(|word| buffer[word]);
+            if let Some((held, 0)) = first
+                && words(at).zip(0..).all(|(word, lane)| buffer[word] == Some((held, lane)))
+            {
+                found.push(Candidate { load: InstId(number as u32), loaded, held });
+            }
+        }
+        // What has been stored there, or is now in a register as well.
+        for value in inst.sources.iter().chain(inst.results.iter()) {
+            for (word, lane) in words(at).zip(0..) {
+                buffer[word] = Some((value, lane));
+            }
+        }
+    }
+    found
+}
+
+/// From where to where each value is live, and how many are at each instruction.
+struct Lives {
+    /// The last reader of each value, with those of the loads that it has replaced; where there is
+    /// none, the instruction that defines it.
+    last: Vec<usize>,
+    /// The values that are live after each instruction.
+    live: Vec<u32>,
+    /// The value that takes the place of each; most stand for themselves.
+    holder: Vec<ValueId>,
+}
+
+impl Lives {
+    fn new(code: &Code) -> Self {
+        let values = code.values as usize;
+        let (mut first, mut last) = (vec![0; values], vec![0; values]);
+        for (number, inst) in code.insts.iter().enumerate() {
+            inst.results.iter().for_each(|value| first[value.index()] = number);
+            inst.results.iter().chain(inst.sources.iter()).for_each(|value| last[value.index()] = number);
+        }
+        let mut live = vec![0; code.insts.len()];
+        for (&first, &last) in first.iter().zip(&last) {
+            live[first..last].iter_mut().for_each(|live| *live += 1);
+        }
+        Self { last, live, holder: (0..code.values).map(ValueId).collect() }
+    }
+
+    /// The value in whose place this one is read.
+    fn holder(&self, mut value: ValueId) -> ValueId {
+        while self.holder[value.index()] != value {
+            value = self.holder[value.index()];
+        }
+        value
+    }
+
+    /// The instructions for which the held value would have to stay longer.
+    fn way(&self, candidate: &Candidate) -> std::ops::Range<usize> {
+        let load = candidate.load.index();
+        self.last[self.holder(candidate.held).index()].min(load)..load
+    }
+
+    /// Replaces a load, where there are registers enough.
+    fn join(&mut self, candidate: &Candidate, registers: u32) {
+        let way = self.way(candidate);
+        let live = &mut self.live[way];
+        if live.iter().any(|&live| live >= registers) {
+            return;
+        }
+        live.iter_mut().for_each(|live| *live += 1);
+        let (holder, loaded) = (self.holder(candidate.held), candidate.loaded);
+        self.last[holder.index()] = self.last[holder.index()].max(self.last[loaded.index()]);
+        self.holder[loaded.index()] = holder;
+    }
+}
+
+/// Removes instructions that store no word that is read later or is a result, and define no value
+/// that is read.
+fn remove_unused(code: &mut Code) {
+    let needed = |buffer: &crate::code::Buffer| vec![buffer.role == Role::Output; buffer.words as usize];
+    let mut needed: Vec<Vec<bool>> = code.buffers.iter().map(needed).collect();
+    let mut read = vec![false; code.values as usize];
+    let mut is_needed = |inst: &Inst| {
+        let keep = match inst.memory {
+            Some(at) if inst.op == Op::Vstore => {
+                let buffer = &mut needed[at.buffer.index()];
+                // Before this store the words are needed no more, every one of them.
+                let mut any = false;
+                words(at).for_each(|word| any |= std::mem::take(&mut buffer[word]));
+                any
+            }
+            _ => inst.results.iter().any(|value| read[value.index()]),
+        };
+        if keep {
+            inst.sources.iter().for_each(|value| read[value.index()] = true);
+            if let Some(at) = inst.memory.filter(|_| inst.op == Op::Vload) {
+                words(at).for_each(|word| needed[at.buffer.index()][word] = true);
+            }
+        }
+        keep
+    };
+    let mut kept: Vec<bool> = code.insts.iter().rev().map(&mut is_needed).collect();
+    code.insts.retain(|_| kept.pop() == Some(true));
+}
+
+/// Removes scratch buffers that no instruction touches.
+fn remove_buffers(code: &mut Code) {
+    let mut used: Vec<bool> = code.buffers.iter().map(|buffer| buffer.role != Role::Scratch).collect();
+    let references = code.insts.iter().filter_map(|inst| inst.memory);
+    references.for_each(|at| used[at.buffer.index()] = true);
+    let before = |buffer: BufferId| used[..buffer.index()].iter().filter(|&&used| used).count();
+    let renumber = |buffer: &mut BufferId| *buffer = BufferId(before(*buffer) as u32);
+    for at in code.insts.iter_mut().filter_map(|inst| inst.memory.as_mut()) {
+        renumber(&mut at.buffer);
+    }
+    for claim in &mut code.claims {
+        renumber(&mut claim.output);
+        claim.inputs.iter_mut().for_each(renumber);
+    }
+    let mut used = used.iter();
+    code.buffers.retain(|_| used.next() == Some(&true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+    use crate::code::{Claim, Tower, TowerId};
+    use b512_asm::{AddressMode, Function, Log2};
+
+    const TOWER: TowerId = TowerId(0);
+    const X: BufferId = BufferId(0);
+    const Y: BufferId = BufferId(1);
+    const S: BufferId = BufferId(2);
+
+    fn at(buffer: BufferId, word: u32) -> MemRef {
+        MemRef { buffer, word, mode: AddressMode::Linear }
+    }
+
+    /// Code over an input, an output and a scratch buffer of 1024 words each.
+    fn code(fill: impl FnOnce(&mut Code)) -> Code {
+        let mut code = Code::default();
+        code.tower(Tower { n: 1024, modulus: 12289, root: 7 });
+        for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
+            code.buffer(name, 1024, role);
+        }
+        code.claims.push(Claim { output: Y, function: Function::Ntt, inputs: vec![X], tower: TOWER });
+        fill(&mut code);
+        code
+    }
+
+    /// What the pass removes; the result is proved to be the same.
+    fn removed(before: &Code, registers: u32) -> (usize, usize) {
+        let mut after = before.clone();
+        let Removed { loads, stores } = forward(&mut after, registers);
+        assert_eq!(check::forwarding(before, &after), Ok(()));
+        (loads, stores)
+    }
+
+    #[test]
+    fn a_vector_goes_from_register_to_register() {
+        let code = code(|code| {
+            let a = code.load(at(X, 0), TOWER);
+            code.store(a, at(S, 512), TOWER);
+            let b = code.load(at(S, 512), TOWER);
+            code.store(b, at(Y, 0), TOWER);
+        });
+        assert_eq!(removed(&code, 2), (1, 1));
+        let mut after = code;
+        forward(&mut after, 2);
+        assert_eq!(after.insts.len(), 2);
+        assert!(after.buffers.iter().all(|buffer| buffer.name != "s"));
+    }
+
+    #[test]
+    fn vectors_of_several_values_are_loaded() {
+        // The upper half of one and the lower half of the other.
+        let misaligned = code(|code| {
+            let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
+            code.store(a, at(S, 0), TOWER);
+            code.store(b, at(S, 512), TOWER);
+            let c = code.load(at(S, 256), TOWER);
+            code.store(c, at(Y, 0), TOWER);
+        });
+        assert_eq!(removed(&misaligned, 60), (0, 0));
+        // The same words in another order.
+        let strided = |word| MemRef { mode: AddressMode::Strided(Log2::new(1).unwrap()), ..at(S, word) };
+        let permuted = code(|code| {
+            let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
+            code.store(a, at(S, 0), TOWER);
+            code.store(b, at(S, 512), TOWER);
+            let c = code.load(strided(0), TOWER);
+            code.store(c, at(Y, 0), TOWER);
+        });
+        assert_eq!(removed(&permuted, 60), (0, 0));
+    }
+
+    #[test]
+    fn a_word_that_has_been_overwritten_is_loaded() {
+        let code = code(|code| {
+            let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
+            code.store(a, at(S, 0), TOWER);
+            let skipping = MemRef { mode: AddressMode::StridedSkip(Log2::new(0).unwrap()), ..at(S, 0) };
+            code.store(b, skipping, TOWER);
+            let c = code.load(at(S, 0), TOWER);
+            code.store(c, at(Y, 0), TOWER);
+        });
+        assert_eq!(removed(&code, 60), (0, 0));
+    }
+
+    #[test]
+    fn stores_are_dead_where_all_their_words_are() {
+        let code = code(|code| {
+            let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
+            // Overwritten by the next one; that one only in half; the last one is the result.
+            code.store(b, at(Y, 0), TOWER);
+            code.store(b, at(Y, 0), TOWER);
+            code.store(a, at(Y, 256), TOWER);
+            // Nobody reads this.
+            let sum = code.apply(Op::Vadd, [a, b], None, TOWER);
+            code.store(sum, at(S, 0), TOWER);
+        });
+        assert_eq!(removed(&code, 60), (0, 2));
+    }
+
+    #[test]
+    fn values_stay_while_there_are_registers() {
+        let code = code(|code| {
+            let a = code.load(at(X, 0), TOWER);
+            code.store(a, at(S, 0), TOWER);
+            for other in [0, 512].map(|word| code.load(at(X, word), TOWER)) {
+                code.store(other, at(Y, 0), TOWER);
+            }
+            let b = code.load(at(S, 0), TOWER);
+            code.store(b, at(Y, 512), TOWER);
+        });
+        // A store to the result that is overwritten, and the second load of `x`, which it wanted;
+        // with registers also the way through the scratch buffer.
+        assert_eq!(removed(&code, 0), (1, 1));
+        assert_eq!(removed(&code, 8), (2, 2));
+    }
+}

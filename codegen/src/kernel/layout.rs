@@ -1,0 +1,184 @@
+//! The memory map of a kernel, and the program that it makes of a schedule.
+
+use super::{Batch, Error};
+use crate::code::{BufferId, Code, Tower};
+use crate::schedule::{Addresses, Scheduled, TableOrder};
+use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
+use b512_asm::{AReg, Equation, Image, Instr, MReg, Offset, Op, Program, Role, SReg, Segment, Space, Symbol};
+use sim::modular::Modulus;
+use std::cmp::Reverse;
+
+/// Where everything lies in memory and in the scalar registers.
+pub(super) struct Layout {
+    pub(super) addresses: Addresses,
+    /// First word of each buffer, then of the table and of the spill memory.
+    starts: Vec<u32>,
+    /// The constants in the table, in order.
+    table: Vec<usize>,
+    table_words: u32,
+    pub(super) end: u32,
+}
+
+impl Layout {
+    pub(super) fn new(batch: &Batch, code: &Code, order: TableOrder) -> Result<Self, Error> {
+        // Beside the buffers, the table and the spill memory have a register.
+        let needed = code.buffers.len() + 2;
+        if needed > REGISTERS {
+            let (function, n, towers) = (batch.function, batch.n, batch.rings.len());
+            return Err(Error::TooManyRings { function, n, towers, needed });
+        }
+        let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
+        let mut end = 0;
+        let mut starts = Vec::new();
+        for buffer in &code.buffers {
+            starts.push(end);
+            end = aligned(end + buffer.words);
+        }
+        let mut table: Vec<usize> = (0..code.constants.len()).collect();
+        if order == TableOrder::BySize {
+            table.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
+        }
+        let mut table_words = 0;
+        let mut constants = vec![0; code.constants.len()];
+        for &constant in &table {
+            constants[constant] = table_words;
+            table_words += code.constants[constant].factors.len() as u32;
+        }
+        starts.push(end);
+        end = aligned(end + table_words);
+        starts.push(end);
+        let buffers = code.buffers.len();
+        let addresses = Addresses {
+            buffers: (0..buffers).map(AReg::at).collect(),
+            table: AReg::at(buffers),
+            constants,
+            spills: AReg::at(buffers + 1),
+            moduli: (0..code.towers.len()).map(MReg::at).collect(),
+            scales: (0..code.towers.len()).map(SReg::at).collect(),
+        };
+        Ok(Self { addresses, starts, table, table_words, end })
+    }
+
+    /// The address registers that the controlling core sets.
+    pub(super) fn launch(&self) -> Vec<(AReg, u32)> {
+        (0..).map(AReg::at).zip(self.starts.iter().copied()).collect()
+    }
+
+    /// Loads of 1/n, where the code scales by it.
+    pub(super) fn prologue(&self, code: &Code) -> Vec<Instr> {
+        let scales =
+            |tower: usize| code.insts.iter().any(|inst| inst.op == Op::Vmuls && inst.tower.index() == tower);
+        let towers = (0..code.towers.len()).filter(|&tower| scales(tower));
+        let load = |tower: usize| Instr::Sload {
+            rt: self.addresses.scales[tower],
+            offset: Offset::new(tower as u32).expect("there are at most 64 towers"),
+        };
+        towers.map(load).collect()
+    }
+
+    pub(super) fn program(
+        &self,
+        batch: &Batch,
+        code: &Code,
+        scheduled: &Scheduled,
+        launch: &[(AReg, u32)],
+    ) -> Program {
+        let mut symbols: Vec<Symbol> = code
+            .buffers
+            .iter()
+            .zip(&self.starts)
+            .map(|(buffer, &start)| Symbol {
+                name: buffer.name.clone(),
+                space: Space::Vdm,
+                start,
+                words: buffer.words,
+                role: buffer.role,
+            })
+            .collect();
+        let mut extra = |name: &str, start, words, role| {
+            if words > 0 {
+                symbols.push(Symbol { name: name.to_owned(), space: Space::Vdm, start, words, role });
+            }
+        };
+        let table = self.starts[code.buffers.len()];
+        extra("factors", table, self.table_words, Role::Table);
+        extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
+
+        let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
+        let words = self.table.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
+            let powers = &powers[constant.tower.index()];
+            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
+        });
+        let words: Vec<u128> = words.collect();
+        let mut segments = Vec::new();
+        if !words.is_empty() {
+            segments.push(Segment { start: table, words });
+        }
+        let mut sdm = Image::default();
+        let scaled = scheduled.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. }));
+        if scaled {
+            let words = powers.iter().map(|powers| powers.over_n).collect();
+            sdm.segments.push(Segment { start: 0, words });
+        }
+        let name = |buffer: BufferId| code.buffers[buffer.index()].name.clone();
+        let equations = code.claims.iter().map(|claim| {
+            let tower = &code.towers[claim.tower.index()];
+            Equation {
+                output: name(claim.output),
+                function: claim.function,
+                inputs: claim.inputs.iter().map(|&input| name(input)).collect(),
+                n: tower.n,
+                modulus: tower.modulus,
+                root: if claim.function.needs_root() { tower.root } else { 0 },
+            }
+        });
+        Program {
+            name: match batch.rings.len() {
+                1 => format!("{}{}", batch.function, batch.n),
+                towers => format!("{}{}x{towers}", batch.function, batch.n),
+            },
+            instructions: scheduled.instructions.clone(),
+            vdm: Image { segments },
+            sdm,
+            addresses: launch.to_vec(),
+            moduli: self
+                .addresses
+                .moduli
+                .iter()
+                .copied()
+                .zip(code.towers.iter().map(|t| t.modulus))
+                .collect(),
+            symbols,
+            equations: equations.collect(),
+        }
+    }
+}
+
+/// The powers of psi.
+struct Powers {
+    modulus: Modulus,
+    /// psi^0 to psi^(n - 1); psi^n is -1.
+    powers: Vec<u128>,
+    over_n: u128,
+}
+
+impl Powers {
+    fn new(tower: &Tower) -> Self {
+        let modulus = Modulus::new(tower.modulus).expect("the batch has been validated");
+        let root = modulus.prepare(modulus.residue(tower.root));
+        let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
+        let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();
+        // Where n has no inverse the function has no transform and no factors.
+        let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
+        Self { modulus, powers, over_n }
+    }
+
+    fn get(&self, exponent: u32, scaled: bool) -> u128 {
+        let n = self.powers.len();
+        let power = match (exponent as usize).checked_sub(n) {
+            None => self.powers[exponent as usize],
+            Some(beyond) => self.modulus.neg(self.powers[beyond]),
+        };
+        if scaled { self.modulus.mul(power, self.over_n) } else { power }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where things are, and instructions that refer to them.
+
+use super::ScheduleError;
+use crate::code::{Code, ConstantId, Inst, MemRef};
+use arrayvec::ArrayVec;
+use b512_asm::{AReg, Direction, Instr, MReg, Offset, Operand, OperandKind, SReg, VReg};
+
+/// Where the parts of memory have been put.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Addresses {
+    /// The address register of each buffer, by its number.
+    pub buffers: Vec<AReg>,
+    /// The address register of the table of constants.
+    pub table: AReg,
+    /// The table's word of each constant, by its number.
+    pub constants: Vec<u32>,
+    /// The address register of the memory for spilled registers.
+    pub spills: AReg,
+    /// The modulus register of each tower, by its number.
+    pub moduli: Vec<MReg>,
+    /// The scalar register that holds 1/n of each tower, by its number.
+    pub scales: Vec<SReg>,
+}
+
+impl Addresses {
+    /// An instruction of the code with the registers of its vector operands, in operand order.
+    ///
+    /// # Errors
+    /// Where a buffer is too large for the address field.
+    ///
+    /// # Panics
+    /// Where there are too few registers.
+    pub(crate) fn instr(
+        &self,
+        inst: &Inst,
+        sources: &[VReg],
+        results: &[VReg],
+    ) -> Result<Instr, ScheduleError> {
+        let (mut sources, mut results) = (sources.iter(), results.iter());
+        let mut operands: ArrayVec<Operand, 6> = ArrayVec::new();
+        for spec in inst.op.info().operands {
+            operands.push(match (spec.kind, spec.direction) {
+                (OperandKind::VReg, Direction::Write) => {
+                    Operand::VReg(*results.next().expect("one per result"))
+                }
+                (OperandKind::VReg, _) => Operand::VReg(*sources.next().expect("one per source")),
+                (OperandKind::SReg, _) => Operand::SReg(self.scales[inst.tower.index()]),
+                (OperandKind::MReg, _) => Operand::MReg(self.moduli[inst.tower.index()]),
+                (OperandKind::AReg, _) => Operand::AReg(self.buffers[memory(inst).buffer.index()]),
+                (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
+                (OperandKind::Mode, _) => Operand::Mode(memory(inst).mode),
+            });
+        }
+        Ok(inst.op.with_operands(&operands).expect("the operands follow the table"))
+    }
+
+    /// The load of a constant.
+    ///
+    /// # Errors
+    /// Where the table is too large for the address field.
+    pub(crate) fn load_constant(
+        &self,
+        code: &Code,
+        constant: ConstantId,
+        vd: VReg,
+    ) -> Result<Instr, ScheduleError> {
+        let offset = offset(self.constants[constant.index()])?;
+        let mode = code.constants[constant.index()].mode();
+        Ok(Instr::Vload { vd, base: self.table, offset, mode })
+    }
+}
+
+fn memory(inst: &Inst) -> MemRef {
+    inst.memory.expect("loads and stores have a memory reference")
+}
+
+pub(super) fn offset(words: u32) -> Result<Offset, ScheduleError> {
+    Offset::new(words).ok_or(ScheduleError::Offset(words))
+}

@@ -1,0 +1,368 @@
+//! The greedy scheduler: in each cycle, what can run.
+
+use super::registers::{Content, RegSet};
+use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare};
+use crate::code::{ConstantId, Inst, InstId, ValueId};
+use arrayvec::ArrayVec;
+use b512_asm::reg::REGISTERS;
+use b512_asm::{Instr, Pipe, VReg};
+use sim::machine::{Busyboard, VrfPorts};
+use sim::timing::Cycle;
+
+/// Cycles without an instruction of the code after which the next one in textbook order is
+/// dispatched, whatever it takes. The slowest instruction of the slowest machine takes a few
+/// thousand.
+const STUCK_AFTER: u64 = 10_000;
+
+impl Scheduler<'_> {
+    pub(super) fn greedy(&mut self) -> Result<(), ScheduleError> {
+        // Spills and reloads alone are no progress.
+        let mut last_progress = self.engine.now();
+        while self.left > 0 {
+            let left = self.left;
+            if self.engine.now() - last_progress > STUCK_AFTER {
+                self.next_in_textbook()?;
+            } else if let Some(candidate) = self.choose()? {
+                self.commit(candidate);
+            } else if self.engine.idle() {
+                self.relieve()?;
+            } else {
+                self.pass_time();
+            }
+            if self.left < left {
+                last_progress = self.engine.now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the cycles pass until a pipe wants an instruction; where one does, one beat of a
+    /// quarter of a vector.
+    fn pass_time(&mut self) {
+        let now = self.engine.now();
+        let due = Pipe::VECTOR
+            .map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(self.tuning.early.into()));
+        let due = due.into_iter().min().unwrap_or(now.0);
+        let step = (128 / self.machine.hple.count).max(1);
+        self.engine.advance_to(Cycle(due).max(now + step));
+    }
+
+    /// The instruction to dispatch in this cycle.
+    fn choose(&mut self) -> Result<Option<Candidate>, ScheduleError> {
+        let mut pipes = Pipe::VECTOR.map(|pipe| (self.engine.pipe_free(pipe, 0), pipe));
+        pipes.sort_unstable();
+        for (free, pipe) in pipes {
+            if free > self.engine.now() + self.tuning.early {
+                break;
+            }
+            let candidate = match pipe {
+                Pipe::LoadStore => self.load_or_store()?,
+                Pipe::Compute | Pipe::Scalar => self.best(free, Set::Compute)?,
+                Pipe::Shuffle => self.best(free, Set::Shuffle)?,
+            };
+            if candidate.is_some() {
+                return Ok(candidate);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The candidate of a set that issues first; the earliest in the textbook among those that
+    /// keep the pipe busy.
+    fn best(&mut self, free: Cycle, set: Set) -> Result<Option<Candidate>, ScheduleError> {
+        let mut best: Option<Candidate> = None;
+        let mut next = InstId(0);
+        for _ in 0..self.tuning.candidates {
+            let ids = match set {
+                Set::Compute => &self.ready.compute,
+                Set::Shuffle => &self.ready.shuffle,
+                Set::Stores => &self.ready.stores,
+                Set::Loads => &self.ready.loads,
+            };
+            let Some(&id) = ids.range(next..).next() else { break };
+            next = InstId(id.0 + 1);
+            let Some(candidate) = self.candidate(id)? else { continue };
+            let in_time = candidate.issue <= free;
+            if best.as_ref().is_none_or(|best| candidate.issue < best.issue) {
+                best = Some(candidate);
+            }
+            if in_time {
+                break;
+            }
+        }
+        Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
+    }
+
+    fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
+        let free = self.engine.pipe_free(Pipe::LoadStore, 0);
+        for value in std::mem::take(&mut self.wanted) {
+            if let Place::Spilled(_) = self.place[value.index()]
+                && let Some(reg) = self.allocate(None, &[])
+            {
+                return self.reload(value, reg).map(Some);
+            }
+        }
+        // What the textbook needs first goes first.
+        let ahead: Vec<(InstId, ConstantId)> = self
+            .wants_constant
+            .iter()
+            .take(self.tuning.constants_ahead as usize)
+            .map(|&id| (id, self.inst(id).constant.expect("it wants one")))
+            .collect();
+        let missing = ahead.iter().find(|(_, constant)| self.registers.copies(*constant).is_empty());
+        let room = self.registers_without_values() > self.tuning.reserve as usize;
+        let due = |id: &InstId| {
+            let results = self.inst(*id).results.iter();
+            results.map(|value| self.readers[value.index()][0]).min().unwrap_or(*id)
+        };
+        let mut turns = [
+            (missing.map(|&(user, _)| user), Turn::Constant),
+            (self.ready.stores.first().copied(), Turn::Store),
+            (self.ready.loads.first().filter(|_| room).map(due), Turn::Load),
+        ];
+        turns.sort_unstable();
+        for (due, turn) in turns {
+            let candidate = match turn {
+                _ if due.is_none() => None,
+                Turn::Constant => self.constant_load(&ahead, false)?,
+                Turn::Store => self.best(free, Set::Stores)?,
+                Turn::Load => self.best(free, Set::Loads)?,
+            };
+            if candidate.is_some() {
+                return Ok(candidate);
+            }
+        }
+        self.constant_load(&ahead, true)
+    }
+
+    /// A load of a constant that one of the instructions `ahead` lacks; with `more`, another copy
+    /// of one that is in demand.
+    fn constant_load(
+        &mut self,
+        ahead: &[(InstId, ConstantId)],
+        more: bool,
+    ) -> Result<Option<Candidate>, ScheduleError> {
+        let strict = self.machine.frontend.busyboard == Busyboard::Strict;
+        if more && (!strict || self.tuning.copies < 2) {
+            return Ok(None);
+        }
+        for (i, &(_, constant)) in ahead.iter().enumerate() {
+            let copies = self.registers.copies(constant).len();
+            if copies > 0 && !more || ahead[..i].iter().any(|&(_, other)| other == constant) {
+                continue;
+            }
+            if more {
+                let demand = ahead.iter().filter(|&&(_, other)| other == constant).count();
+                if copies >= demand.div_ceil(2).min(self.tuning.copies as usize) {
+                    continue;
+                }
+            }
+            // Rather drop what is needed later than this one than go without it.
+            let reg = match self.allocate(Some(constant), ahead) {
+                None if !more => self.evict(&ahead[..i], RegSet::default()),
+                found => found,
+            };
+            let Some(reg) = reg else { return Ok(None) };
+            let instr = self.addresses.load_constant(self.code, constant, reg)?;
+            return Ok(self.checked(instr, Action::Constant(constant, reg)));
+        }
+        Ok(None)
+    }
+
+    /// The instruction with registers, if it can dispatch now.
+    fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
+        let inst = self.inst(id);
+        let mut sources = SourceRegs::new();
+        for value in inst.sources.iter() {
+            match self.place[value.index()] {
+                Place::Register(reg) => sources.push(reg),
+                Place::Spilled(_) => {
+                    self.wanted.push(value);
+                    return Ok(None);
+                }
+                Place::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
+            }
+        }
+        if !sources.iter().all(|&reg| self.free_now(reg, false)) {
+            return Ok(None);
+        }
+        if let Some(constant) = inst.constant {
+            let avoid = |reg: VReg| sources.iter().any(|&s| self.sram(s) == self.sram(reg));
+            let copies = self.registers.copies(constant).into_iter().filter(|&reg| self.free_now(reg, false));
+            let Some(copy) =
+                copies.min_by_key(|&reg| (self.tuning.srams > SramCare::None && avoid(reg), reg))
+            else {
+                return Ok(None);
+            };
+            sources.push(copy);
+        }
+        let Some(results) = self.results(id, inst, &sources)? else { return Ok(None) };
+        let instr = self.addresses.instr(inst, &sources, &results)?;
+        Ok(self.checked(instr, Action::Inst(id, results)))
+    }
+
+    fn checked(&mut self, instr: Instr, action: Action) -> Option<Candidate> {
+        let work = self.decoder.decode(&instr);
+        self.engine.try_dispatch(&work).ok()?;
+        let issue = self.engine.earliest_issue(&work);
+        Some(Candidate { instr, work, action, issue })
+    }
+
+    fn free_now(&self, reg: VReg, writes: bool) -> bool {
+        self.engine.register_free(reg, writes).is_some_and(|cycle| cycle <= self.engine.now())
+    }
+
+    fn sram(&self, reg: VReg) -> u8 {
+        self.machine.vrf.placement.sram(reg)
+    }
+
+    /// Registers for the results of an instruction.
+    fn results(
+        &mut self,
+        id: InstId,
+        inst: &Inst,
+        sources: &SourceRegs,
+    ) -> Result<Option<ResultRegs>, ScheduleError> {
+        let count = inst.results.len();
+        if count == 0 {
+            return Ok(Some(ResultRegs::new()));
+        }
+        let mut options: ArrayVec<VReg, REGISTERS> = ArrayVec::new();
+        // A source that nobody else reads can be overwritten.
+        let dying = inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1);
+        options.extend(dying.filter_map(|value| self.register_of(value)));
+        options.extend(self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)));
+        while options.len() < count {
+            let used = sources.iter().copied().collect();
+            let Some(reg) = self.evict(&[], used) else { return Ok(None) };
+            if options.contains(&reg) {
+                return Ok(None);
+            }
+            options.push(reg);
+        }
+        if self.tuning.srams == SramCare::None || self.machine.vrf.ports == VrfPorts::Ideal {
+            let start = self.next_register;
+            options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
+            return Ok(Some(options[..count].iter().copied().collect()));
+        }
+        // The cycles in which the results are written, were the sources the only matter.
+        let work = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
+        let issue = self.engine.earliest_issue(&work.without_writes());
+        let write = issue + work.latency;
+        let overlap = work.latency < work.occupancy;
+        let taken = if self.tuning.srams == SramCare::Schedule {
+            self.taken(write, work.occupancy)
+        } else {
+            RegSet::default()
+        };
+        let with = |regs: RegSet| {
+            regs.into_iter()
+                .fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
+        };
+        // Where reads and writes overlap in time, a source's SRAM is no better.
+        let mut rivals = with(if overlap { sources.iter().copied().collect() } else { RegSet::default() });
+        let mut chosen = ResultRegs::new();
+        for value in inst.results.iter() {
+            let partners = with(self.partners(id, value));
+            let best = options
+                .iter()
+                .copied()
+                .filter(|reg| !chosen.contains(reg))
+                .min_by_key(|&reg| (rivals.contains(reg), taken.contains(reg), partners.contains(reg)))
+                .expect("there are enough options");
+            chosen.push(best);
+            rivals = rivals.or(self.srams[usize::from(self.sram(best))]);
+        }
+        Ok(Some(chosen))
+    }
+
+    /// The registers whose SRAMs are accessed in one of the `count` cycles from `from` on.
+    fn taken(&self, from: Cycle, count: u32) -> RegSet {
+        let taken = self.engine.srams_taken(from, count);
+        let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
+        srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
+    }
+
+    /// The registers that will be read together with `value`.
+    fn partners(&self, by: InstId, value: ValueId) -> RegSet {
+        let readers = self.readers[value.index()].iter();
+        readers
+            .filter(|&&reader| reader != by)
+            .flat_map(|&reader| self.inst(reader).sources.iter())
+            .filter(|&other| other != value)
+            .filter_map(|other| self.register_of(other))
+            .collect()
+    }
+
+    fn registers_without_values(&self) -> usize {
+        REGISTERS - self.registers.values().len()
+    }
+
+    /// A register for a load, free now. For a constant, the last free registers are left to
+    /// results, and the constants in `keep` are not dropped.
+    fn allocate(&mut self, constant: Option<ConstantId>, keep: &[(InstId, ConstantId)]) -> Option<VReg> {
+        let free: RegSet =
+            self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)).collect();
+        if free.is_empty() || constant.is_some() && free.len() < 3 {
+            return self.evict(keep, RegSet::default());
+        }
+        if self.tuning.srams == SramCare::None {
+            let start = self.next_register;
+            return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
+        }
+        let taken = if self.tuning.srams == SramCare::Schedule {
+            let write = self.engine.pipe_free(Pipe::LoadStore, 0) + self.machine.vbar.latency_cycles;
+            self.taken(write, 4)
+        } else {
+            RegSet::default()
+        };
+        let crowd = |reg| self.registers.values().and(self.srams[usize::from(self.sram(reg))]).len();
+        free.into_iter().min_by_key(|&reg| (taken.contains(reg), crowd(reg)))
+    }
+
+    /// Drops the constant whose next use is the furthest and returns its register. Those in
+    /// `keep` and the registers `used` stay.
+    fn evict(&mut self, keep: &[(InstId, ConstantId)], used: RegSet) -> Option<VReg> {
+        let keep = keep.iter().fold(used, |all, &(_, constant)| all.or(self.registers.copies(constant)));
+        let victims = self.registers.constants().without(keep).into_iter();
+        victims
+            .filter(|&reg| self.free_now(reg, true))
+            .filter_map(|reg| match self.registers.content(reg) {
+                Content::Constant(c) => Some((reg, c)),
+                _ => None,
+            })
+            .max_by_key(|&(_, c)| self.users[c.index()].get(self.used[c.index()]).map_or(u32::MAX, |id| id.0))
+            .map(|(reg, _)| reg)
+    }
+
+    /// Gets an idle machine going: loads data despite the reserve where nothing else is ready, or
+    /// goes on as the textbook would, which spills values where it has to.
+    fn relieve(&mut self) -> Result<(), ScheduleError> {
+        let free = self.engine.pipe_free(Pipe::LoadStore, 0);
+        if self.ready.compute.is_empty()
+            && self.ready.shuffle.is_empty()
+            && self.registers_without_values() > 3
+            && let Some(candidate) = self.best(free + 1_000_000, Set::Loads)?
+        {
+            self.commit(candidate);
+            return Ok(());
+        }
+        self.next_in_textbook()
+    }
+}
+
+/// What the load/store pipe could do next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Constant,
+    Store,
+    Load,
+}
+
+#[derive(Clone, Copy)]
+enum Set {
+    Compute,
+    Shuffle,
+    Stores,
+    Loads,
+}

@@ -1,0 +1,123 @@
+//! Textbook order, which spills values where registers run out. The greedy scheduler falls back on
+//! it where it gets stuck.
+
+use super::addresses::offset;
+use super::registers::Content;
+use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs};
+use crate::code::{InstId, ValueId};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{AddressMode, Instr, Op, Operand, VReg};
+
+impl Scheduler<'_> {
+    /// Dispatches the first instruction in textbook order that is left.
+    pub(super) fn next_in_textbook(&mut self) -> Result<(), ScheduleError> {
+        while self.done.get(self.first_left).is_some_and(|&done| done) {
+            self.first_left += 1;
+        }
+        self.in_order(InstId(self.first_left as u32))
+    }
+
+    /// The value in a register outside of `taken` whose next read is the furthest, and where it is.
+    fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
+        let next_read =
+            |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
+        let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(
+            |reg| match self.registers.content(reg) {
+                Content::Value(value) => Some((next_read(value), value, reg)),
+                _ => None,
+            },
+        );
+        values.max().map(|(_, value, reg)| (value, reg))
+    }
+
+    fn spill(&mut self, value: ValueId, reg: VReg) -> Result<(), ScheduleError> {
+        let slot = self.free_slots.pop().unwrap_or(self.out.spill_words);
+        self.out.spill_words = self.out.spill_words.max(slot + 512);
+        let instr = self.spill_access(Op::Vstore, slot, reg)?;
+        self.place[value.index()] = Place::Spilled(slot);
+        self.registers.set(reg, Content::Free);
+        self.emit(instr, None);
+        Ok(())
+    }
+
+    pub(super) fn reload(&mut self, value: ValueId, reg: VReg) -> Result<Candidate, ScheduleError> {
+        let Place::Spilled(slot) = self.place[value.index()] else {
+            unreachable!("only spilled values are reloaded");
+        };
+        let instr = self.spill_access(Op::Vload, slot, reg)?;
+        let work = self.decoder.decode(&instr);
+        Ok(Candidate { instr, work, action: Action::Reload(value, reg), issue: self.engine.now() })
+    }
+
+    // Textbook order.
+
+    pub(super) fn textbook(&mut self) -> Result<(), ScheduleError> {
+        (0..self.code.insts.len()).try_for_each(|number| self.in_order(InstId(number as u32)))
+    }
+
+    /// Dispatches an instruction all of whose predecessors have been dispatched, after the reloads
+    /// and spills and the load of a constant that it needs.
+    fn in_order(&mut self, id: InstId) -> Result<(), ScheduleError> {
+        let inst = self.inst(id);
+        // Registers that hold operands must not be taken for others.
+        let mut sources = SourceRegs::new();
+        let mut taken: Vec<VReg> = inst.sources.iter().filter_map(|value| self.register_of(value)).collect();
+        for value in inst.sources.iter() {
+            if let Place::Spilled(_) = self.place[value.index()] {
+                let reg = self.first_register(&taken)?;
+                taken.push(reg);
+                let candidate = self.reload(value, reg)?;
+                self.commit(candidate);
+            }
+            sources.push(self.register_of(value).expect("its producer has been dispatched"));
+        }
+        if let Some(constant) = inst.constant {
+            if self.registers.copies(constant).is_empty() {
+                let reg = self.first_register(&taken)?;
+                let instr = self.addresses.load_constant(self.code, constant, reg)?;
+                let work = self.decoder.decode(&instr);
+                let action = Action::Constant(constant, reg);
+                self.commit(Candidate { instr, work, action, issue: self.engine.now() });
+            }
+            sources.extend(self.registers.copies(constant).into_iter().next());
+        }
+        let mut results = ResultRegs::new();
+        for _ in inst.results.iter() {
+            let taken: Vec<VReg> = sources.iter().chain(&results).copied().collect();
+            results.push(self.first_register(&taken)?);
+        }
+        let instr = self.addresses.instr(inst, &sources, &results)?;
+        let work = self.decoder.decode(&instr);
+        self.commit(Candidate { instr, work, action: Action::Inst(id, results), issue: self.engine.now() });
+        Ok(())
+    }
+
+    /// The next free register in rotation, dropping a constant or spilling a value where there is
+    /// none.
+    fn first_register(&mut self, taken: &[VReg]) -> Result<VReg, ScheduleError> {
+        let start = self.next_register;
+        let rotation = (start..start + REGISTERS).map(|index| VReg::at(index % REGISTERS));
+        let mut usable = rotation.filter(|reg| !taken.contains(reg));
+        if let Some(free) = usable.clone().find(|&reg| self.registers.content(reg) == Content::Free) {
+            return Ok(free);
+        }
+        let constant = usable.find(|&reg| matches!(self.registers.content(reg), Content::Constant(_)));
+        if let Some(reg) = constant {
+            self.registers.set(reg, Content::Free);
+            return Ok(reg);
+        }
+        let (value, reg) = self.furthest_value(taken).expect("an instruction uses at most five registers");
+        self.spill(value, reg)?;
+        Ok(reg)
+    }
+
+    fn spill_access(&self, op: Op, slot: u32, reg: VReg) -> Result<Instr, ScheduleError> {
+        let operands = [
+            Operand::VReg(reg),
+            Operand::AReg(self.addresses.spills),
+            Operand::Offset(offset(slot)?),
+            Operand::Mode(AddressMode::Linear),
+        ];
+        Ok(op.with_operands(&operands).expect("loads and stores have these operands"))
+    }
+}

@@ -1,0 +1,199 @@
+//! What is written down of a sweep.
+
+use crate::kernel::parse_u128;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Keys and values of a point, of the kernel first.
+pub type Settings = serde_json::Map<String, serde_json::Value>;
+
+/// What a sweep consists of, for those who have its results only.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The sweep's name.
+    pub name: String,
+    /// The chart's title.
+    pub title: String,
+    /// The keys of the points' settings: those of the kernel, then those of the machine that vary.
+    pub columns: Vec<String>,
+    /// Those that vary.
+    pub varying: Vec<String>,
+    /// Results from elsewhere.
+    pub references: Vec<Reference>,
+    /// How points are dropped early, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
+    /// The definition.
+    pub source: Source,
+    /// The points, in the order of the sweep.
+    pub points: Vec<ManifestPoint>,
+}
+
+/// The text from which a sweep was made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Source {
+    /// The file as the command line named it.
+    pub file: String,
+    /// Its content.
+    pub text: String,
+    /// `key=value` of each key that the command line set, in order.
+    pub changes: Vec<String>,
+}
+
+/// One point.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ManifestPoint {
+    /// The point's key.
+    pub key: String,
+    /// The value of each column.
+    pub settings: Settings,
+    /// The keys of the points that stand for this one on the rungs of the halving.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<String>,
+}
+
+/// What a point computes. Only points of one workload can be compared with each other.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Workload {
+    /// The ring operation.
+    pub kernel: String,
+    /// The ring's degree.
+    pub n: u64,
+    /// The size of the modulus.
+    pub modulus_bits: u64,
+}
+
+impl Workload {
+    /// The workload of a point with these settings.
+    pub fn of(settings: &Settings) -> Self {
+        let number = |key: &str| settings.get(key).and_then(serde_json::Value::as_u64);
+        let text = |key: &str| settings.get(key).and_then(serde_json::Value::as_str);
+        let modulus =
+            || text("modulus").and_then(parse_u128).map(|q| u64::from(u128::BITS - q.leading_zeros()));
+        Self {
+            kernel: text("kernel").unwrap_or_default().into(),
+            n: number("n").unwrap_or_default(),
+            modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
+        }
+    }
+
+    /// Without the modulus: `16K-point NTT`.
+    pub(super) fn name(&self) -> String {
+        let kernel = self.kernel.to_uppercase();
+        if self.n.is_multiple_of(1024) {
+            format!("{}K-point {kernel}", self.n / 1024)
+        } else {
+            format!("{}-point {kernel}", self.n)
+        }
+    }
+
+    /// For the names of files: `ntt-16384-60`.
+    pub fn slug(&self) -> String {
+        format!("{}-{}-{}", self.kernel, self.n, self.modulus_bits)
+    }
+}
+
+/// For people: `16K-point NTT, 60-bit modulus`.
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}-bit modulus", self.name(), self.modulus_bits)
+    }
+}
+
+impl ManifestPoint {
+    /// What the point computes.
+    pub fn workload(&self) -> Workload {
+        Workload::of(&self.settings)
+    }
+}
+
+impl Manifest {
+    /// Whether `other` has the same points and is shown in the same way: where the definition lay
+    /// and its comments do not count.
+    pub fn is_same_sweep(&self, other: &Self) -> bool {
+        let without_source = |manifest: &Self| {
+            let source = Source { file: String::new(), text: String::new(), changes: Vec::new() };
+            Self { source, ..manifest.clone() }
+        };
+        without_source(self) == without_source(other)
+    }
+}
+
+/// A result from elsewhere, shown beside the sweep's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// What it is and where it comes from.
+    pub label: String,
+    /// Latency.
+    pub time_us: f64,
+    /// Area.
+    pub area_mm2: f64,
+    /// The kernel that it is about; without it, whatever the sweep has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The same for the ring's degree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    /// The same for the size of the modulus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modulus_bits: Option<u64>,
+}
+
+impl Reference {
+    /// Whether it can be compared with results of a workload.
+    pub(super) fn is_about(&self, workload: &Workload) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)
+            && self.n.is_none_or(|n| n == workload.n)
+            && self.modulus_bits.is_none_or(|bits| bits == workload.modulus_bits)
+    }
+}
+
+/// How points are dropped before they are simulated in full.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halving {
+    /// What makes a point better than another.
+    pub objective: Objective,
+    /// The share of the points that goes on from each rung, above 0 and below 1; rounded up.
+    pub keep: f64,
+    /// The degrees of the small rings, powers of two in ascending order.
+    pub rungs: Vec<u32>,
+}
+
+/// What makes a point better than another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// Fewer cycles.
+    Cycles,
+    /// Less time.
+    TimeUs,
+    /// Less energy.
+    EnergyUj,
+    /// A smaller product of area and time.
+    AreaDelay,
+    /// A smaller product of energy and time.
+    EnergyDelay,
+    /// The front of area and time, then the front of what remains, and so on; the last of these
+    /// fronts goes on as a whole.
+    Pareto,
+}
+
+impl Halving {
+    /// Whether the values make sense; if not, what is wrong and what would be right.
+    pub(super) fn check(&self) -> Result<(), (String, String)> {
+        if !(self.keep > 0.0 && self.keep < 1.0) {
+            let help = "it is the share of the points that goes on, for example 0.5";
+            return Err((format!("`keep` cannot be {}", self.keep), help.into()));
+        }
+        let ascending = self.rungs.windows(2).all(|pair| pair[0] < pair[1]);
+        if self.rungs.is_empty() || !ascending || !self.rungs.iter().all(|n| n.is_power_of_two()) {
+            let help = "list powers of two in ascending order, for example [1024, 4096]";
+            return Err((format!("`rungs` cannot be {:?}", self.rungs), help.into()));
+        }
+        Ok(())
+    }
+}

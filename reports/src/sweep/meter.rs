@@ -1,0 +1,76 @@
+//! Where the time of a sweep goes.
+
+use std::ops::AddAssign;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where the time of all threads went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spent {
+    /// Programs generated.
+    pub programs: u32,
+    /// Time in the code generator.
+    pub generation: Duration,
+    /// Programs executed on data.
+    pub executions: u32,
+    /// Time in the functional simulator, drawing the data included.
+    pub execution: Duration,
+    /// Results that the golden model computed.
+    pub answers: u32,
+    /// Time in the golden model.
+    pub golden: Duration,
+    /// Points simulated in time.
+    pub points: u32,
+    /// Time in the cycle model and for the report.
+    pub timing: Duration,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.generation += other.generation;
+        self.executions += other.executions;
+        self.execution += other.execution;
+        self.answers += other.answers;
+        self.golden += other.golden;
+        self.points += other.points;
+        self.timing += other.timing;
+    }
+}
+
+/// Adds up what is spent.
+#[derive(Default)]
+pub(super) struct Meter(Mutex<Spent>);
+
+impl Meter {
+    pub(super) fn spent(self) -> Spent {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn measure<T>(&self, work: impl FnOnce() -> T, part: fn(&mut Spent) -> (&mut u32, &mut Duration)) -> T {
+        let begin = Instant::now();
+        let done = work();
+        let elapsed = begin.elapsed();
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, time) = part(&mut spent);
+        *count += 1;
+        *time += elapsed;
+        done
+    }
+
+    pub(super) fn generation<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.programs, &mut spent.generation))
+    }
+
+    pub(super) fn execution<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.executions, &mut spent.execution))
+    }
+
+    pub(super) fn golden<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.answers, &mut spent.golden))
+    }
+
+    pub(super) fn timing<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.measure(work, |spent| (&mut spent.points, &mut spent.timing))
+    }
+}
