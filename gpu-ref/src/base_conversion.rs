@@ -4,10 +4,10 @@
 //! `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`, which is congruent to each `x_j` and may exceed P by up to a - 1 times it.
 //! Conversion reduces that integer modulo each target.
 
+use crate::batch::{check_residues, store};
 use crate::device::{Buffer, Kernel, Launch};
 use crate::field::Field;
 use crate::number::{mul_mod, pow_mod, shift_mod};
-use crate::plan::{check_residues, store};
 use crate::recipe::{Recipe, Strategy};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};

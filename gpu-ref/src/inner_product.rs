@@ -1,8 +1,8 @@
 //! Inner products of a key switching, as in HE-Booster: fused into one kernel, or a kernel for each product and sum.
 
+use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
-use crate::plan::{check_residues, store};
 use crate::timing::median_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
 

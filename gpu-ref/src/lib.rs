@@ -31,6 +31,7 @@
 pub mod ablation;
 pub mod automorphism;
 pub mod base_conversion;
+mod batch;
 pub mod crosscheck;
 mod device;
 mod error;
@@ -48,10 +49,11 @@ mod timing;
 mod variants;
 mod word;
 
+pub use batch::Batch;
 pub use device::Device;
 pub use error::Error;
 pub use number::Modulus;
-pub use plan::{Batch, Direction, Plan};
+pub use plan::{Direction, Plan};
 pub use program::Program;
 pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};
 pub use timing::Work;

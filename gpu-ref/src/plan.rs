@@ -1,13 +1,13 @@
 //! Plans: a recipe compiled for a device, with the tables of its moduli.
 
-use std::marker::PhantomData;
 use std::sync::OnceLock;
 
+use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
-use crate::{Error, Modulus, Word, source};
+use crate::{Batch, Error, Modulus, Word, source};
 
 /// Which way a transform goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,88 +66,6 @@ pub(crate) struct ProductKernels {
     /// the last.
     forward_truncated: Option<Kernel>,
     inverse_truncated: Option<Kernel>,
-}
-
-/// Polynomials in a device's memory, laid out as [`Plan`] says.
-///
-/// It works with every plan of the same device; one for other moduli gives results that mean nothing.
-pub struct Batch<W> {
-    device: Device,
-    buffer: Buffer,
-    words: usize,
-    word: PhantomData<W>,
-}
-
-impl<W> Batch<W> {
-    /// So many words, all zero.
-    ///
-    /// # Errors
-    /// [`Error::Driver`], for too many words too.
-    pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
-        let buffer = device.allocate(words * size_of::<W>())?;
-        Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
-    }
-
-    /// The device that the words lie on.
-    pub(crate) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// The address of a word on its device.
-    pub(crate) fn address_of(&self, word: usize) -> u64 {
-        self.buffer.region(word * size_of::<W>(), 0).start
-    }
-
-    /// The first word's address as a kernel's argument.
-    pub(crate) fn pointer(&self) -> Argument {
-        self.buffer.pointer()
-    }
-
-    /// [`Self::address_of`] as a kernel's argument.
-    pub(crate) fn pointer_at(&self, word: usize) -> Argument {
-        self.buffer.pointer_at(word * size_of::<W>())
-    }
-
-    /// The number of words.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-}
-
-impl<W: Word> Batch<W> {
-    /// Copies words to a device as they are: what is below its modulus, and which layout it has, is for the caller to know.
-    ///
-    /// # Errors
-    /// [`Error::Driver`].
-    pub fn upload(device: &Device, words: &[W]) -> Result<Self, Error> {
-        let buffer = store(device, words)?;
-        Ok(Self { device: device.clone(), buffer, words: words.len(), word: PhantomData })
-    }
-
-    /// Copies the words back as they are, after all work on them.
-    ///
-    /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed earlier.
-    pub fn download(&self) -> Result<Vec<W>, Error> {
-        let mut words = vec![W::zeroed(); self.words];
-        self.device.download(&self.buffer, bytemuck::cast_slice_mut(&mut words))?;
-        Ok(words)
-    }
-}
-
-/// Whether all words are below their moduli, in rows of N that go through the moduli again and again.
-///
-/// # Errors
-/// [`Error::Range`] naming the first that is not.
-pub(crate) fn check_residues<W: Word>(moduli: &[Modulus<W>], words: &[W]) -> Result<(), Error> {
-    let rows = words.chunks(moduli[0].n()).zip(moduli.iter().cycle());
-    for (row, (chunk, q)) in rows.map(|(chunk, modulus)| (chunk, modulus.q())).enumerate() {
-        if let Some(column) = chunk.iter().position(|&word| word >= q) {
-            let index = row * moduli[0].n() + column;
-            return Err(Error::Range { index, value: words[index].widen(), q: q.widen() });
-        }
-    }
-    Ok(())
 }
 
 impl<W: Word> Plan<W> {
@@ -310,7 +228,7 @@ impl<W: Word> Plan<W> {
         let mut words = batch.download()?;
         if self.recipe.interleave_log > 0 {
             let interleaved = words.clone();
-            for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words)) {
+            for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words())) {
                 words[to] = word;
             }
         }
@@ -346,9 +264,9 @@ impl<W: Word> Plan<W> {
         direction: Direction,
         batch: &Batch<W>,
     ) -> Result<Vec<Launch<'_>>, Error> {
-        self.device.require(&batch.device)?;
+        self.device.require(batch.device())?;
         let mut launches = Vec::new();
-        for (start, count) in self.chunks(batch.words)? {
+        for (start, count) in self.chunks(batch.words())? {
             for (kernel, number) in self.steps(direction) {
                 launches.push(self.pass_launch(kernel, direction, number, batch, start, count));
             }
@@ -366,8 +284,8 @@ impl<W: Word> Plan<W> {
         start: usize,
         count: u32,
     ) -> Launch<'a> {
-        let data = batch.buffer.pointer_at(start);
-        let region = batch.buffer.region(start, self.group_bytes() * count as usize);
+        let region = batch.region(start, self.group_bytes() * count as usize);
+        let data = Argument::address(region.start);
         let mut arguments = vec![
             data,
             data,
@@ -407,17 +325,17 @@ impl<W: Word> Plan<W> {
         left: &Batch<W>,
         right: &Batch<W>,
     ) -> Result<Vec<Launch<'_>>, Error> {
-        self.device.require(&left.device)?;
-        self.device.require(&right.device)?;
-        if left.words != right.words {
-            return Err(Error::Length { unit: left.words, got: right.words });
+        self.device.require(left.device())?;
+        self.device.require(right.device())?;
+        if left.words() != right.words() {
+            return Err(Error::Length { unit: left.words(), got: right.words() });
         }
         let product = self.product_kernels()?;
         let last = self.recipe.passes.len() - 1;
         // Passes beside the heart.
         let beside = if self.heart_is_products_alone() { last + 1 } else { last };
         let mut launches = Vec::new();
-        for (start, count) in self.chunks(left.words)? {
+        for (start, count) in self.chunks(left.words())? {
             for number in 0..beside {
                 let kernel = match &product.forward_truncated {
                     Some(kernel) if number == last => kernel,
@@ -427,8 +345,9 @@ impl<W: Word> Plan<W> {
                     launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, start, count));
                 }
             }
-            let (x, y) = (left.buffer.pointer_at(start), right.buffer.pointer_at(start));
             let bytes = self.group_bytes() * count as usize;
+            let [products, others] = [left, right].map(|batch| batch.region(start, bytes));
+            let [x, y] = [&products, &others].map(|region| Argument::address(region.start));
             launches.push(Launch {
                 kernel: &product.heart,
                 shape: self.heart_shape(count),
@@ -442,8 +361,8 @@ impl<W: Word> Plan<W> {
                     count.into(),
                     self.recipe.each.into(),
                 ],
-                reads: vec![right.buffer.region(start, bytes)],
-                writes: vec![left.buffer.region(start, bytes)],
+                reads: vec![others],
+                writes: vec![products],
             });
             for number in (0..beside).rev() {
                 let kernel = match (&product.inverse, &product.inverse_truncated) {
@@ -608,12 +527,4 @@ fn sync_bytes<W>(words: usize) -> usize {
 /// and for many.
 fn text(device: &Device, recipe: &Recipe, some: impl FnOnce(&Recipe) -> String) -> String {
     if device.is_emulated() { source::everything(recipe) } else { some(recipe) }
-}
-
-/// Words in a new buffer.
-pub(crate) fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {
-    let bytes: &[u8] = bytemuck::cast_slice(words);
-    let mut buffer = device.allocate(bytes.len())?;
-    device.upload(bytes, &mut buffer)?;
-    Ok(buffer)
 }

@@ -3,10 +3,10 @@
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
+use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::number::{mul_mod, pow_mod};
-use crate::plan::{check_residues, store};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
 

@@ -4,7 +4,7 @@ use super::{
     Basis, Batch, Buffer, By, Cluster, Error, Node, Plan, Sum, Transfer, Word, number, plan, share, store,
 };
 use crate::Direction;
-use crate::plan::check_residues;
+use crate::batch::check_residues;
 use std::time::Instant;
 
 /// How a key switching is divided among devices.

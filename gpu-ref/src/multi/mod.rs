@@ -23,9 +23,9 @@ pub use products::Products;
 use basis::share;
 use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
 
+use crate::batch::store;
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
-use crate::plan::store;
 use crate::recipe::Strategy;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
 
