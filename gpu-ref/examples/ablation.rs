@@ -3,7 +3,8 @@
 //! `ablation [--paper NAME].. [--csv FILE]`; without options all papers. Papers: cheddar, he-booster, shivdikar, caramel. The
 //! file gets one line a claim: `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
 //!
-//! Times are for the whole batch of a claim's setting, the median of 15 samples. The kernels of every variant are compared
+//! Times are for the whole batch of a claim's setting, the median of 15 samples: of a conversion between moduli or of residues one of
+//! 20 launches in a graph, of an inner product its own launches, of all else what the claim says. The kernels of every variant are compared
 //! with the host model on fresh random inputs before they are timed (integers and their residues with each other); a
 //! difference is an error.
 
