@@ -229,7 +229,8 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
         }
     };
     let mut plans = Vec::new();
-    if machine.vdm.mapping == BankMapping::Xor {
+    // Strides meet no bank conflicts where the banks are folded, and fewer where a beat has few lanes.
+    if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
         plans.extend(Plan::transposing(log_n));
         plans.extend((0..=3).filter_map(|unpacks| Plan::folded(log_n, unpacks)));
     }
