@@ -5,6 +5,7 @@
 //! and small changes of the best recipe so far. It is deterministic for a seed, whatever the
 //! number of threads.
 
+use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::plan::{Algorithm, Bit, Plan, PlanError};
 use crate::schedule::{Margin, TableOrder, Tuning};
@@ -153,6 +154,10 @@ pub fn tune(
                 recipe = candidate;
             }
         }
+    }
+    // A setting that changes nothing is none.
+    if with(&recipe)?.removed == Removed::default() {
+        recipe.forwarding = None;
     }
     Ok(Found { recipe, cycles, tried: total })
 }
