@@ -1,12 +1,13 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! Candidates are all plans of a few families, each with some settings of the scheduler. The
-//! search tries them all, then refines in rounds: it tries random settings for the fastest plans,
-//! and small changes of the best recipe so far. It is deterministic for a seed, whatever the
-//! number of threads.
+//! Candidates are all plans of a few families, each with some settings of the scheduler, and what
+//! the library has for the same task on any machine. The search tries them all, then refines in
+//! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
+//! far. It is deterministic for a seed, whatever the number of threads.
 
 use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
+use crate::library;
 use crate::plan::{Algorithm, Bit, Plan, PlanError};
 use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
@@ -100,6 +101,8 @@ pub fn tune(
             }
         }
     }
+    // What is fast on one machine often is on another.
+    first.extend(library::BUILT_IN.recipes(batch).cloned());
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
     let with = |recipe: &Recipe| {
