@@ -22,7 +22,7 @@ pub struct PassBound {
     /// cycles that the front end takes to dispatch the pass.
     pub resource: Cycle,
     /// The longest chain of instructions, each of which reads what the one before it wrote, from
-    /// a load to a store.
+    /// a load, or a value that the pass before it has left in a register, to a store.
     pub dependence: Cycle,
 }
 
@@ -77,11 +77,13 @@ pub(crate) fn passes(
     // The order of the instructions respects their dependences.
     let passes = code.insts.iter().map(|inst| inst.pass + 1).max().unwrap_or(0);
     let mut counts = vec![Count::default(); passes as usize];
-    let mut written = vec![Cycle::ZERO; code.values as usize];
+    // When each value is there, in the pass that defines it; later ones find it, as in memory.
+    let mut written = vec![(0, Cycle::ZERO); code.values as usize];
     let first_user = first_users(code);
     for (number, inst) in code.insts.iter().enumerate() {
         let count = &mut counts[inst.pass as usize];
-        let mut start = inst.sources.iter().map(|value| written[value.index()]).max().unwrap_or_default();
+        let here = inst.sources.iter().map(|value| written[value.index()]).filter(|w| w.0 == inst.pass);
+        let mut start = here.map(|(_, end)| end).max().unwrap_or_default();
         if let Some(constant) = inst.constant
             && first_user[constant.index()] == Some(InstId(number as u32))
             && let Ok(load) = addresses.load_constant(code, constant, results[0])
@@ -92,7 +94,7 @@ pub(crate) fn passes(
         let Ok(instr) = addresses.instr(inst, sources, results) else { continue };
         let end = count.add(machine, &decode(instr), start);
         for value in inst.results.iter() {
-            written[value.index()] = end;
+            written[value.index()] = (inst.pass, end);
         }
     }
     let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };

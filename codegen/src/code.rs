@@ -209,6 +209,11 @@ impl Code {
         self.pass += 1;
     }
 
+    /// Starts from pass 0 again: what comes next needs nothing of what came before.
+    pub fn first_pass(&mut self) {
+        self.pass = 0;
+    }
+
     /// Lets the towers take turns instead of coming one after the other: each one starts when the
     /// one before it is `stagger` instructions ahead.
     pub fn interleave(&mut self, stagger: u32) {

@@ -475,6 +475,7 @@ fn lower_tower(
             let c = code.buffer(name("c"), n, Role::Output);
             let product = code.buffer(name("product"), n, Role::Scratch);
             run(code, &plans[0], a, c, "product", None)?;
+            code.first_pass();
             run(code, &plans[0], b, product, "scratch", Some(c))?;
             run(code, &plans[1], product, c, "scratch", None)?;
             (vec![a, b], c)

@@ -175,6 +175,13 @@ impl Library {
         true
     }
 
+    /// The recipes for a batch's function, degree and number of rings, whatever the machine.
+    pub fn recipes(&self, batch: &Batch) -> impl Iterator<Item = &Recipe> {
+        let (name, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+        let same_task = move |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
+        self.entry.iter().filter(same_task).map(|entry| &entry.recipe)
+    }
+
     /// The recipe for a batch on a target. That for several rings serves other numbers of them, and
     /// that for a register file with ports one with ideal ports, where there is no other.
     pub fn find(&self, batch: &Batch, target: &Target) -> Option<&Recipe> {

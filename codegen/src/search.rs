@@ -1,11 +1,13 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! Candidates are all plans of a few families, each with some settings of the scheduler. The
-//! search tries them all, then refines in rounds: it tries random settings for the fastest plans,
-//! and small changes of the best recipe so far. It is deterministic for a seed, whatever the
-//! number of threads.
+//! Candidates are all plans of a few families, each with some settings of the scheduler, and what
+//! the library has for the same task on any machine. The search tries them all, then refines in
+//! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
+//! far. It is deterministic for a seed, whatever the number of threads.
 
+use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
+use crate::library;
 use crate::plan::{Algorithm, Bit, Plan, PlanError};
 use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
@@ -21,6 +23,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Effort {
     /// The settings of the scheduler that each plan and order is tried with, at most.
     pub tunings: usize,
+    /// The orders that each plan is tried in, at most three.
+    pub orders: usize,
     /// Random settings tried for the fastest plans together.
     pub refinements: usize,
     /// The seed of those.
@@ -29,9 +33,9 @@ pub struct Effort {
 
 impl Effort {
     /// What a generator can afford that has found no recipe ready.
-    pub const QUICK: Self = Self { tunings: 1, refinements: 0, seed: 0 };
+    pub const QUICK: Self = Self { tunings: 1, orders: 2, refinements: 0, seed: 0 };
     /// What `rpu tune` does unless told otherwise.
-    pub const DEFAULT: Self = Self { tunings: 6, refinements: 100, seed: 0 };
+    pub const DEFAULT: Self = Self { tunings: 6, orders: 3, refinements: 100, seed: 0 };
 }
 
 /// A recipe and what it costs.
@@ -81,24 +85,24 @@ pub fn tune(
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = batch.rings.len() > 1;
     // Between the transforms of a product much can stay in registers, and few banks make memory
-    // what the other pipes wait for.
+    // what the other pipes wait for. Elsewhere the refinements try it.
     let much = batch.function == Function::Polymul || machine.vdm.banks < machine.hple.count;
-    let first_forwarding = if much { FORWARDING } else { &FORWARDING[..1] };
+    let forwarding = much.then_some(44);
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
     for plans in &plans {
-        for order in ORDERS {
+        for &order in &ORDERS[..effort.orders.clamp(1, ORDERS.len())] {
             for share in staggers {
                 for tuning in tunings {
                     let stagger = share.map(|share| stagger(plans, share));
-                    for forwarding in first_forwarding {
-                        let (tuning, forwarding, plans) = (tuning.clone(), *forwarding, plans.clone());
-                        first.push(Recipe { tuning, order, stagger, forwarding, plans });
-                    }
+                    let (tuning, plans) = (tuning.clone(), plans.clone());
+                    first.push(Recipe { tuning, order, stagger, forwarding, plans });
                 }
             }
         }
     }
+    // What is fast on one machine often is on another.
+    first.extend(library::BUILT_IN.recipes(batch).cloned());
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
     let with = |recipe: &Recipe| {
@@ -154,15 +158,18 @@ pub fn tune(
             }
         }
     }
+    // A setting that changes nothing is none.
+    if with(&recipe)?.removed == Removed::default() {
+        recipe.forwarding = None;
+    }
     Ok(Found { recipe, cycles, tried: total })
 }
 
-/// The values that may be live where registers take the place of memory.
-const FORWARDING: &[Option<u32>] = &[None, Some(44)];
+/// The values that may be live where registers take the place of memory; `None` where they do not.
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
-/// The orders that every plan is tried with.
-const ORDERS: [Order; 3] = [Order::ByStep, Order::ByDemand, Order::ByLevel];
+/// The orders that plans are tried in, the best first.
+const ORDERS: [Order; 3] = [Order::ByLevel, Order::ByDemand, Order::ByStep];
 
 /// How far each tower of a batch trails the one before it, in sixteenths of its length: those that
 /// every plan is tried with (`None`: they come one after the other), and those of refinements.
@@ -230,7 +237,8 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
         }
     };
     let mut plans = Vec::new();
-    if machine.vdm.mapping == BankMapping::Xor {
+    // Strides meet no bank conflicts where the banks are folded, and fewer where a beat has few lanes.
+    if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
         plans.extend(Plan::transposing(log_n));
         plans.extend((0..=3).filter_map(|unpacks| Plan::folded(log_n, unpacks)));
     }

@@ -1,0 +1,88 @@
+//! Forwarding on code that no plan makes: random loads, stores and sums.
+
+use b512_asm::reg::VECTOR_LENGTH;
+use b512_asm::{AddressMode, Function, Log2, Op, Role};
+use codegen::check;
+use codegen::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
+use codegen::forwarding::forward;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+const TOWER: TowerId = TowerId(0);
+/// Words of each buffer: an input, an output, and a scratch buffer.
+const WORDS: u32 = 1024;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Load { at: MemRef },
+    Store { value: Index, at: MemRef },
+    Add { left: Index, right: Index },
+}
+
+/// Words of one of the buffers; few places, so that they meet.
+fn place(buffers: std::ops::Range<u32>) -> impl Strategy<Value = MemRef> {
+    let log2 = |value| Log2::new(value).unwrap();
+    let mode = prop_oneof![
+        4 => (0..3u32).prop_map(|half| (half * 256, AddressMode::Linear)),
+        1 => (0..2u32).prop_map(move |word| (word, AddressMode::Strided(log2(1)))),
+        1 => Just((0, AddressMode::StridedSkip(log2(8)))),
+    ];
+    (buffers, mode).prop_map(|(buffer, (word, mode))| MemRef { buffer: BufferId(buffer), word, mode })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => place(0..3).prop_map(|at| Step::Load { at }),
+        2 => (any::<Index>(), place(1..3)).prop_map(|(value, at)| Step::Store { value, at }),
+        1 => (any::<Index>(), any::<Index>()).prop_map(|(left, right)| Step::Add { left, right }),
+    ]
+}
+
+/// The code of the steps; what would load words that nothing has been stored to is left out.
+fn code(steps: &[Step]) -> Code {
+    let mut code = Code::default();
+    code.tower(Tower { n: WORDS, modulus: 12289, root: 7 });
+    for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
+        code.buffer(name, WORDS, role);
+    }
+    let claim =
+        Claim { output: BufferId(1), function: Function::Ntt, inputs: vec![BufferId(0)], tower: TOWER };
+    code.claims.push(claim);
+    let mut written = [true, false, false].map(|input| vec![input; WORDS as usize]);
+    let start = MemRef { buffer: BufferId(0), word: 0, mode: AddressMode::Linear };
+    let mut values: Vec<ValueId> = vec![code.load(start, TOWER)];
+    for step in steps {
+        match *step {
+            Step::Load { at } => {
+                let mut words = (0..VECTOR_LENGTH as u32).map(|lane| at.word + at.mode.element(lane));
+                if words.all(|word| written[at.buffer.index()][word as usize]) {
+                    values.push(code.load(at, TOWER));
+                }
+            }
+            Step::Store { value, at } => {
+                code.store(*value.get(&values), at, TOWER);
+                for lane in 0..VECTOR_LENGTH as u32 {
+                    written[at.buffer.index()][(at.word + at.mode.element(lane)) as usize] = true;
+                }
+            }
+            Step::Add { left, right } => {
+                let [left, right] = [*left.get(&values), *right.get(&values)];
+                values.push(code.apply(Op::Vadd, [left, right], None, TOWER));
+            }
+        }
+    }
+    code
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn code_stays_what_it_is(steps in prop::collection::vec(step(), 1..60), registers in 0u32..12) {
+        let before = code(&steps);
+        let mut after = before.clone();
+        let removed = forward(&mut after, registers);
+        prop_assert_eq!(check::forwarding(&before, &after), Ok(()));
+        prop_assert!(removed.loads + removed.stores <= before.insts.len() - after.insts.len());
+    }
+}
