@@ -16,7 +16,7 @@ use sim::Machine;
 use sim::cpu::{Fast, Kernel, Ntt, Ntt64};
 use sim::functional::Executor;
 use sim::modular::Modulus;
-use sim::timing::{Decoder, simulate};
+use sim::timing::{Decoded, simulate, simulate_decoded};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -379,11 +379,16 @@ fn tools<'a>(
             black_box(simulate(black_box(machine), black_box(program)));
         });
         table.rate(&format!("timing of the transform, plan `{name}`"), count, "instructions", run);
+        let decoded = Decoded::of(program);
+        let run = Candidate::new(MANY, move || {
+            black_box(simulate_decoded(black_box(machine), black_box(&decoded)));
+        });
+        table.rate("the same for one of several machines, decoded once", count, "instructions", run);
     }
     let program = kernels[0].1;
     let count = program.instructions.len();
     let run = Candidate::new(MANY, move || {
-        black_box(Decoder::program(black_box(machine), black_box(program)));
+        black_box(Decoded::of(black_box(program)));
     });
     table.rate("decoding for it, plan `kl`", count, "instructions", run);
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {

@@ -6,7 +6,7 @@ use codegen::number::{largest_prime, smallest_root};
 use codegen::{PlanChoice, Request, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sim::Machine;
-use sim::timing::{Decoder, Engine, simulate};
+use sim::timing::{Decoded, Engine, simulate, simulate_decoded};
 use std::hint::black_box;
 
 const N: u32 = 65536;
@@ -19,14 +19,18 @@ fn bench(criterion: &mut Criterion) {
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let request = request(plan);
         let program = generate(&request, &machine).expect("a kernel").program;
-        let works = Decoder::program(&machine, &program);
+        let works = Decoded::of(&program).works(&machine);
         let mut group = criterion.benchmark_group("ntt65536");
         group.throughput(Throughput::Elements(program.instructions.len() as u64));
         group.bench_function(BenchmarkId::new("simulate", name), |bencher| {
             bencher.iter(|| simulate(black_box(&machine), black_box(&program)));
         });
+        let decoded = Decoded::of(&program);
+        group.bench_function(BenchmarkId::new("simulate decoded", name), |bencher| {
+            bencher.iter(|| simulate_decoded(black_box(&machine), black_box(&decoded)));
+        });
         group.bench_function(BenchmarkId::new("decode", name), |bencher| {
-            bencher.iter(|| Decoder::program(black_box(&machine), black_box(&program)));
+            bencher.iter(|| Decoded::of(black_box(&program)));
         });
         group.bench_function(BenchmarkId::new("engine", name), |bencher| {
             bencher.iter(|| {

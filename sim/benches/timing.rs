@@ -3,7 +3,7 @@
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, VReg};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim::Machine;
-use sim::timing::{Decoder, Engine, simulate};
+use sim::timing::{Decoded, Decoder, Engine, simulate, simulate_decoded};
 use std::hint::black_box;
 
 /// 128 blocks, each of 8 loads, 8 butterflies, 15 shuffles and 4 stores: about 4,500 instructions.
@@ -55,7 +55,14 @@ fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("timing");
     group.throughput(Throughput::Elements(program.instructions.len() as u64));
     group.bench_function("simulate", |b| b.iter(|| simulate(black_box(&machine), black_box(&program))));
-    group.bench_function("decode", |b| b.iter(|| Decoder::program(black_box(&machine), black_box(&program))));
+    let decoded = Decoded::of(&program);
+    group.bench_function("simulate decoded", |b| {
+        b.iter(|| simulate_decoded(black_box(&machine), black_box(&decoded)));
+    });
+    group.bench_function("decode", |b| b.iter(|| Decoded::of(black_box(&program))));
+    group.bench_function("decode for a machine", |b| {
+        b.iter(|| black_box(&decoded).works(black_box(&machine)))
+    });
     group.bench_function("engine", |b| {
         b.iter(|| {
             let mut engine = Engine::new(&machine);

@@ -11,7 +11,8 @@ use b512_asm::{Function, Program};
 use codegen::Request;
 use codegen::number::NumberError;
 use rayon::prelude::*;
-use sim::{Machine, timing};
+use sim::Machine;
+use sim::timing::{self, Decoded};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
@@ -99,8 +100,9 @@ fn each<E: Send>(
         let job = Job { facts: ProgramFacts::of(&program), program, task: group };
         let known = checker.check(job, &first.scheduled_for, &meter);
         known.par_iter().try_for_each(|(job, verdict)| {
+            let decoded = Decoded::of(&job.program);
             job.task.par_iter().try_for_each(|point| {
-                let simulated = || meter.timing(|| simulate(&job.program, &job.facts, &point.machine, seed));
+                let simulated = || meter.timing(|| simulate(job, &decoded, &point.machine, seed));
                 end(point, verdict.clone().and_then(|()| guarded(simulated)))
             })
         })
@@ -145,15 +147,11 @@ impl Requests {
 }
 
 /// The report of a program that has been checked.
-fn simulate(
-    program: &Program,
-    facts: &ProgramFacts,
-    machine: &Machine,
-    seed: u64,
-) -> Result<RunReport, String> {
-    machine.check_fits(program).map_err(|error| error.to_string())?;
-    let timing = TimingReport::new(machine, &timing::simulate(machine, program));
-    Ok(RunReport { checked: true, seed: Some(seed), timing: Some(timing), ..RunReport::new(facts, machine) })
+fn simulate<T>(job: &Job<T>, decoded: &Decoded, machine: &Machine, seed: u64) -> Result<RunReport, String> {
+    machine.check_fits(&job.program).map_err(|error| error.to_string())?;
+    let timing = TimingReport::new(machine, &timing::simulate_decoded(machine, decoded));
+    let report = RunReport::new(&job.facts, machine);
+    Ok(RunReport { checked: true, seed: Some(seed), timing: Some(timing), ..report })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::fmt;
 /// A way to compute a transform. What is listed first is faster, where it can be had.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kernel {
-    /// Radix 4 on eight elements at a time with the 52-bit multiplier of AVX-512 IFMA; from 16 points on.
+    /// Radix 4 on sixteen elements at a time with the 52-bit multiplier of AVX-512 IFMA; from 32 points on.
     Ifma,
     /// The same with the fused multiply-add of AVX-512F.
     Avx512,
@@ -64,7 +64,9 @@ pub struct Fast {
 #[derive(Clone, Debug)]
 enum Tables {
     #[cfg(target_arch = "x86_64")]
-    Wide(Modulus, wide::Constants),
+    Ifma(wide::ifma::Transform),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(wide::fma::Transform),
     Lazy(Lazy<u128>),
     Plain(Ntt),
 }
@@ -92,8 +94,12 @@ impl Fast {
         }
         let tables = match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Ifma | Kernel::Avx512 => {
-                Tables::Wide(modulus, wide::Constants::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
+            Kernel::Ifma => {
+                Tables::Ifma(wide::ifma::Transform::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => {
+                Tables::Avx512(wide::fma::Transform::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
             }
             Kernel::Lazy => {
                 let factor = |factor| Factor { factor, quotient: modulus.divide(factor, 128).0 };
@@ -125,15 +131,11 @@ impl Fast {
         assert_eq!(x.len(), self.len(), "the transform has another length");
         match &self.tables {
             #[cfg(target_arch = "x86_64")]
-            Tables::Wide(modulus, constants) => {
-                // SAFETY: the kernel was available, so the processor has the instructions.
-                unsafe {
-                    match self.kernel {
-                        Kernel::Ifma => wide::ifma::forward(modulus, constants, x),
-                        _ => wide::fma::forward(modulus, constants, x),
-                    }
-                }
-            }
+            // SAFETY: the kernel was available, so the processor has the instructions.
+            Tables::Ifma(transform) => unsafe { transform.forward(x) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Tables::Avx512(transform) => unsafe { transform.forward(x) },
             Tables::Lazy(lazy) => lazy.forward(x),
             Tables::Plain(ntt) => ntt.forward(x),
         }

@@ -27,7 +27,7 @@ fn what_is_no_transform_is_refused() {
 
 #[test]
 fn kernels_are_there_or_refused() {
-    // 3^8 = -1 mod 17, and 2^8 = -1 mod 257; AVX-512 starts at 16 points.
+    // 3^8 = -1 mod 17, and 2^8 = -1 mod 257; AVX-512 starts at 32 points.
     for kernel in [Kernel::Ifma, Kernel::Avx512] {
         let error = Fast::with_kernel(kernel, 8, 17, 3).unwrap_err();
         assert_eq!(error, NttError::Unavailable { kernel, n: 8, modulus: 17 });

@@ -1,6 +1,6 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
-use super::work::{SRAMS, Table, Work, takes_turns_at_srams};
+use super::work::{Decoded, SRAMS, Table, Work, takes_turns_at_srams};
 use super::{Cycle, Schedule};
 use crate::machine::{Busyboard, Machine, SourceRelease};
 use b512_asm::{Pipe, VReg};
@@ -98,18 +98,6 @@ impl Stalls {
         self.0[cause as usize]
     }
 
-    /// Of a run of that many `cycles` with this `schedule`.
-    pub(super) fn of(machine: &Machine, works: &[Work], schedule: &[Schedule], cycles: Cycle) -> Self {
-        let mut stalls = Self::default();
-        for_each_wait(machine, works, schedule, |wait| stalls.charge(wait.cause, wait.to - wait.from));
-        let same_cycle = schedule.windows(2).filter(|pair| pair[0].dispatch == pair[1].dispatch).count();
-        stalls.charge(Cause::Issue, (schedule.len() - same_cycle) as u64);
-        let dispatched = schedule.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
-        stalls.charge(Cause::Drain, cycles - dispatched);
-        assert_eq!(stalls.total(), cycles.0, "every cycle has one cause");
-        stalls
-    }
-
     /// Charges `cycles` to `cause`.
     pub(super) const fn charge(&mut self, cause: Cause, cycles: u64) {
         self.0[cause as usize] += cycles;
@@ -138,120 +126,257 @@ impl Wait {
     /// All waits of a run in order of time, from what is known once it is over. Summed by cause
     /// they are its [`Stalls`].
     pub fn of(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
+        match machine.frontend.busyboard {
+            Busyboard::Strict => Self::with::<User>(machine, works, schedule),
+            Busyboard::SharedReads => Self::with::<SharedUsers>(machine, works, schedule),
+        }
+    }
+
+    fn with<U: Users>(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
         let mut waits = Vec::new();
-        for_each_wait(machine, works, schedule, |wait| waits.push(wait));
+        let mut dispatches = Dispatches::<U>::new(machine);
+        for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
+            dispatches.add(work, schedule, |cause, from, to| {
+                if from < to {
+                    waits.push(Self { instruction, cause, from, to });
+                }
+            });
+        }
         waits
     }
 }
 
-/// When the instructions of each pipe that read or wrote a register have all released it.
+/// The instructions that use a register, as far as later ones may wait for them.
+pub(super) trait Users: Copy + Default {
+    /// An instruction of `pipe` reads it and releases it at `until`.
+    fn add_reader(&mut self, pipe: Pipe, until: Cycle);
+
+    /// An instruction of `pipe` writes it and releases it at `until`.
+    fn add_writer(&mut self, pipe: Pipe, until: Cycle);
+
+    /// Calls `wait` for each pipe whose instructions may make it busy for a reader, or a writer, with
+    /// what cycles are charged to then, and when the last of them releases it.
+    fn for_each(&self, writer: bool, wait: impl FnMut(Cause, Cycle));
+}
+
+/// With the strict busyboard there is one user at a time: the last one.
+#[derive(Clone, Copy)]
+pub(super) struct User {
+    /// What waiting for it is called.
+    cause: Cause,
+    until: Cycle,
+}
+
+impl Default for User {
+    /// None.
+    fn default() -> Self {
+        Self { cause: Cause::BusyLoadStore, until: Cycle::ZERO }
+    }
+}
+
+impl Users for User {
+    #[inline]
+    fn add_reader(&mut self, pipe: Pipe, until: Cycle) {
+        *self = Self { cause: Cause::busy(pipe), until };
+    }
+
+    #[inline]
+    fn add_writer(&mut self, pipe: Pipe, until: Cycle) {
+        *self = Self { cause: Cause::busy(pipe), until };
+    }
+
+    #[inline]
+    fn for_each(&self, _: bool, mut wait: impl FnMut(Cause, Cycle)) {
+        wait(self.cause, self.until);
+    }
+}
+
+/// With shared reads: when the readers and the writers of each pipe have all released the register,
+/// by [`Pipe::index`].
 #[derive(Clone, Copy, Default)]
-struct Released {
+pub(super) struct SharedUsers {
     readers: [Cycle; 3],
     writers: [Cycle; 3],
 }
 
-/// Calls `visit` with the waits of a run in order of time.
-fn for_each_wait(machine: &Machine, works: &[Work], schedule: &[Schedule], mut visit: impl FnMut(Wait)) {
-    let shared_reads = machine.frontend.busyboard == Busyboard::SharedReads;
-    let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
-    let release_at_read = machine.frontend.source_release == SourceRelease::Read;
-    let mut released = Table::new(Released::default());
-    let mut held_until = Cycle::ZERO;
-    let mut at = Cycle::ZERO;
-    for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
-        let waited = at < schedule.dispatch;
-        let mut wait = |cause, to: Cycle| {
-            if to > at {
-                visit(Wait { instruction, cause, from: at, to });
-                at = to;
-            }
-        };
-        wait(Cause::Fetch, fetched);
-        wait(Cause::Scalar, held_until);
-        if work.pipe == Pipe::Scalar {
-            if work.scalar_load {
-                held_until = schedule.dispatch + machine.scalar.load_latency_cycles;
-            }
-        } else {
-            if waited {
-                let reads = work.reads.places().map(|reg| (reg, !shared_reads));
-                let writes = work.writes.places().map(|reg| (reg, true));
-                for (reg, readers_block) in reads.into_iter().chain(writes) {
-                    let Released { readers, writers } = &released[reg];
-                    for pipe in Pipe::VECTOR {
-                        let p = pipe.index();
-                        let readers = if readers_block { readers[p] } else { Cycle::ZERO };
-                        wait(Cause::busy(pipe), writers[p].max(readers));
-                    }
-                }
-                wait(Cause::queue(work.pipe), schedule.dispatch);
-            }
-            let read = if release_at_read { schedule.issue + work.read_cycles() } else { schedule.complete };
-            let p = work.pipe.index();
-            for reg in work.reads.places() {
-                let readers = &mut released[reg].readers[p];
-                *readers = read.max(*readers);
-            }
-            for reg in work.writes.places() {
-                let writers = &mut released[reg].writers[p];
-                *writers = schedule.complete.max(*writers);
-            }
-            released.set_none(Released::default());
+impl Users for SharedUsers {
+    fn add_reader(&mut self, pipe: Pipe, until: Cycle) {
+        let readers = &mut self.readers[pipe.index()];
+        *readers = until.max(*readers);
+    }
+
+    fn add_writer(&mut self, pipe: Pipe, until: Cycle) {
+        let writers = &mut self.writers[pipe.index()];
+        *writers = until.max(*writers);
+    }
+
+    fn for_each(&self, writer: bool, mut wait: impl FnMut(Cause, Cycle)) {
+        for pipe in Pipe::VECTOR {
+            let p = pipe.index();
+            let readers = if writer { self.readers[p] } else { Cycle::ZERO };
+            wait(Cause::busy(pipe), self.writers[p].max(readers));
         }
-        at = at.max(schedule.dispatch + 1);
     }
 }
 
-/// Cycles for which the head of each queue was held back only by SRAMs of the register file that
-/// other instructions used, by [`Pipe::index`].
-pub(super) fn port_wait(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> [u64; 3] {
-    let mut free_at = [[Cycle::ZERO; 2]; 3];
-    let mut port_wait = [0; 3];
-    for (work, schedule) in works.iter().zip(schedule).filter(|(work, _)| work.pipe != Pipe::Scalar) {
-        let (p, path) = (work.pipe.index(), usize::from(work.path));
-        let arrival = schedule.dispatch + machine.frontend.dispatch_to_issue_cycles;
-        port_wait[p] += schedule.issue - arrival.max(free_at[p][path]);
-        // A queue issues one instruction a cycle, even where the other path is free.
-        free_at[p] = free_at[p].map(|free| free.max(schedule.issue + 1));
-        free_at[p][path] = schedule.issue + work.occupancy;
+/// Follows the dispatches of a run, and says what each waited for.
+pub(super) struct Dispatches<U> {
+    release_at_read: bool,
+    scalar_latency: u32,
+    fetched: Cycle,
+    users: Table<U>,
+    held_until: Cycle,
+    /// Every cycle before this one has its cause.
+    at: Cycle,
+    /// Cycles in which instructions have dispatched.
+    pub(super) cycles: u64,
+}
+
+impl<U: Users> Dispatches<U> {
+    pub(super) fn new(machine: &Machine) -> Self {
+        Self {
+            release_at_read: machine.frontend.source_release == SourceRelease::Read,
+            scalar_latency: machine.scalar.load_latency_cycles,
+            fetched: Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles,
+            users: Table::new(U::default()),
+            held_until: Cycle::ZERO,
+            at: Cycle::ZERO,
+            cycles: 0,
+        }
     }
-    port_wait
+
+    /// The next instruction. Calls `visit` with the causes of the cycles since the one before it, in
+    /// order of time: the cause, the first cycle and the one after the last, which may be the same.
+    #[inline]
+    pub(super) fn add(&mut self, work: &Work, schedule: &Schedule, visit: impl FnMut(Cause, Cycle, Cycle)) {
+        self.cycles += u64::from(self.at <= schedule.dispatch);
+        if self.at < schedule.dispatch {
+            self.explain(work, schedule.dispatch, visit);
+        }
+        self.at = schedule.dispatch + 1;
+        if work.pipe == Pipe::Scalar {
+            if work.scalar_load {
+                self.held_until = schedule.dispatch + self.scalar_latency;
+            }
+            return;
+        }
+        let read = schedule.issue + work.read_cycles();
+        let read = if self.release_at_read { read } else { schedule.complete };
+        for reg in work.reads.places() {
+            self.users[reg].add_reader(work.pipe, read);
+        }
+        for reg in work.writes.places() {
+            self.users[reg].add_writer(work.pipe, schedule.complete);
+        }
+        self.users.set_none(U::default());
+    }
+
+    /// Says why `work` did not dispatch before it did.
+    #[inline]
+    fn explain(&self, work: &Work, dispatch: Cycle, mut visit: impl FnMut(Cause, Cycle, Cycle)) {
+        let mut at = self.at;
+        // No jumps: which register is the busy one cannot be predicted.
+        let mut wait = |cause, to: Cycle| {
+            let from = at;
+            at = to.max(at);
+            visit(cause, from, at);
+        };
+        if self.at < self.fetched.max(self.held_until) {
+            wait(Cause::Fetch, self.fetched);
+            wait(Cause::Scalar, self.held_until);
+        }
+        if work.pipe == Pipe::Scalar {
+            return;
+        }
+        for reg in work.reads.places() {
+            self.users[reg].for_each(false, &mut wait);
+        }
+        for reg in work.writes.places() {
+            self.users[reg].for_each(true, &mut wait);
+        }
+        wait(Cause::queue(work.pipe), dispatch);
+    }
 }
 
 /// What the instructions of a program ask of the machine, whatever their order.
-#[derive(Default)]
-pub(super) struct Demand {
-    /// Instructions of each pipe, by [`Pipe::index`].
-    pub(super) instructions: [u64; 4],
+pub(super) struct Demand<'m> {
+    machine: &'m Machine,
     /// Cycles for which they hold each path of each pipe.
     pub(super) paths: [[u64; 2]; 4],
-    /// Cycles for which they use each SRAM of the register file.
-    pub(super) srams: [u64; SRAMS],
+    /// Cycles for which they access each register; of bank conflicts only those so far.
+    registers: Table<u64>,
     /// Cycles for which they hold the VBAR because banks of the VDM conflict.
     pub(super) bank_conflicts: u64,
-    /// Scalar loads.
-    scalar_loads: u64,
+    fetched: Cycle,
+    /// For each register the cycle in which the longest chain of instructions ends of which each
+    /// reads what the one before it wrote, and the last writes that register.
+    written: Table<Cycle>,
+    /// The same for the longest of all chains.
+    longest: Cycle,
 }
 
-impl Demand {
-    pub(super) fn of(machine: &Machine, works: &[Work]) -> Self {
-        let mut demand = Self::default();
-        // Cycles for which each register is accessed.
-        let mut registers = Table::new(0);
-        for work in works {
-            demand.instructions[work.pipe.index()] += 1;
-            demand.paths[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
-            demand.bank_conflicts += u64::from(work.bank_conflicts);
-            demand.scalar_loads += u64::from(work.scalar_load);
-            work.add_register_cycles(&mut registers);
+impl<'m> Demand<'m> {
+    /// Before the first instruction of the `program`.
+    pub(super) fn new(machine: &'m Machine, program: &Decoded) -> Self {
+        let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
+        Self {
+            machine,
+            paths: [[0; 2]; 4],
+            registers: program.register_cycles(machine),
+            bank_conflicts: 0,
+            fetched,
+            written: Table::new(fetched),
+            longest: Cycle::ZERO,
         }
-        if takes_turns_at_srams(machine) {
-            for reg in VReg::all() {
-                demand.srams[usize::from(machine.vrf.placement.sram(reg))] += registers[reg.into()];
+    }
+
+    /// The next instruction.
+    #[inline(always)]
+    pub(super) fn add(&mut self, work: &Work) {
+        if work.pipe == Pipe::Scalar {
+            return;
+        }
+        self.paths[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
+        if work.bank_conflicts > 0 {
+            let conflicts = u64::from(work.bank_conflicts);
+            self.bank_conflicts += conflicts;
+            for reg in work.reads.iter().chain(work.writes.iter()) {
+                self.registers[reg.into()] += conflicts;
             }
         }
-        demand
+        let [a, b, c] = work.reads.places().map(|reg| self.written[reg]);
+        let start = a.max(b).max(c);
+        let end = start + (self.machine.frontend.dispatch_to_issue_cycles + work.total_cycles());
+        for reg in work.writes.places() {
+            self.written[reg] = end;
+        }
+        self.written.set_none(self.fetched);
+        self.longest = self.longest.max(end);
+    }
+
+    /// Cycles for which each SRAM of the register file is used; zeros where ports are ideal.
+    pub(super) fn srams(&self) -> [u64; SRAMS] {
+        let mut srams = [0; SRAMS];
+        if takes_turns_at_srams(self.machine) {
+            for reg in VReg::all() {
+                srams[usize::from(self.machine.vrf.placement.sram(reg))] += self.registers[reg.into()];
+            }
+        }
+        srams
+    }
+
+    /// The bounds of the `program`, all of whose instructions have been added.
+    pub(super) fn bounds(&self, program: &Decoded) -> Bounds {
+        let (frontend, scalar) = (&self.machine.frontend, &self.machine.scalar);
+        let width = if self.machine.ideal.front_end { u64::MAX } else { frontend.width.into() };
+        // Cycles that pass after a scalar load before the next instruction. One may come last and
+        // hold nothing up.
+        let hold = u64::from(scalar.load_latency_cycles - 1) * program.scalar_loads().saturating_sub(1);
+        let dispatch = program.instructions().iter().sum::<u64>().div_ceil(width) + hold;
+        let srams = self.srams();
+        let units = self.paths.as_flattened().iter().chain(&srams);
+        let resource = units.copied().max().unwrap_or(0).max(dispatch);
+        Bounds { resource: Cycle(resource), dependence: self.longest }
     }
 }
 
@@ -263,37 +388,4 @@ pub struct Bounds {
     pub resource: Cycle,
     /// The longest chain of instructions in which each reads what the one before it wrote.
     pub dependence: Cycle,
-}
-
-impl Bounds {
-    /// The bounds of a program with this `demand`.
-    pub(super) fn of(machine: &Machine, works: &[Work], demand: &Demand) -> Self {
-        let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
-        // Cycles that pass after a scalar load before the next instruction. One may come last and
-        // hold nothing up.
-        let hold = u64::from(machine.scalar.load_latency_cycles - 1);
-        let dispatch = (works.len() as u64).div_ceil(width) + hold * demand.scalar_loads.saturating_sub(1);
-        let units = demand.paths.as_flattened().iter().chain(&demand.srams);
-        let resource = units.copied().max().unwrap_or(0).max(dispatch);
-        Self { resource: Cycle(resource), dependence: longest_chain(machine, works) }
-    }
-}
-
-/// The cycle in which the longest chain of instructions ends of which each reads what the one
-/// before it wrote.
-fn longest_chain(machine: &Machine, works: &[Work]) -> Cycle {
-    let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
-    let mut written = Table::new(fetched);
-    let mut longest = Cycle::ZERO;
-    for work in works.iter().filter(|work| work.pipe != Pipe::Scalar) {
-        let [a, b, c] = work.reads.places().map(|reg| written[reg]);
-        let start = a.max(b).max(c);
-        let end = start + machine.frontend.dispatch_to_issue_cycles + work.total_cycles();
-        for reg in work.writes.places() {
-            written[reg] = end;
-        }
-        written.set_none(fetched);
-        longest = longest.max(end);
-    }
-    longest
 }

@@ -10,33 +10,18 @@ use b512_asm::VReg;
 pub(super) struct Busyboard {
     /// Whether a register that is only being read is free for a reader.
     shared_reads: bool,
-    /// When each register is free.
-    free: Table<Free>,
-    /// With shared reads, the readers of each register.
-    readers: Table<Readers>,
-}
-
-/// When a register is free; [`Cycle::NEVER`] where an instruction that waits in a queue must issue
-/// first.
-#[derive(Clone, Copy)]
-struct Free {
-    /// For a reader; with the strict board nobody asks.
-    reader: Cycle,
-    /// For a writer. With the strict board a reader asks for as much.
-    writer: Cycle,
-}
-
-impl Free {
-    const NOW: Self = Self { reader: Cycle::ZERO, writer: Cycle::ZERO };
-}
-
-/// The instructions that read a register.
-#[derive(Clone, Copy, Default)]
-struct Readers {
-    /// Those that wait in queues.
-    waiting: u32,
-    /// When those that have issued have all read it.
-    done: Cycle,
+    /// Registers that an instruction which waits in a queue writes, a bit for each. With the strict
+    /// board also those that one reads.
+    waiting: u64,
+    /// When each register is free of instructions that have issued and write it. With the strict
+    /// board also of those that read it.
+    free: Table<Cycle>,
+    /// With shared reads, registers that an instruction which waits in a queue reads.
+    waiting_reads: u64,
+    /// With shared reads, how many do.
+    readers: Table<u32>,
+    /// With shared reads, when the instructions that have issued have all read each register.
+    read: Table<Cycle>,
 }
 
 impl Busyboard {
@@ -44,8 +29,11 @@ impl Busyboard {
     pub(super) fn new(kind: machine::Busyboard) -> Self {
         Self {
             shared_reads: kind == machine::Busyboard::SharedReads,
-            free: Table::new(Free::NOW),
-            readers: Table::new(Readers::default()),
+            waiting: 0,
+            free: Table::new(Cycle::ZERO),
+            waiting_reads: 0,
+            readers: Table::new(0),
+            read: Table::new(Cycle::ZERO),
         }
     }
 
@@ -53,55 +41,77 @@ impl Busyboard {
     /// queue must issue first.
     #[inline]
     pub(super) fn free(&self, work: &Work) -> Cycle {
-        let [a, b, c] = work.reads.places().map(|reg| self.for_reader(self.free[reg]));
-        let [d, e] = work.writes.places().map(|reg| self.free[reg].writer);
-        a.max(b).max(c).max(d).max(e)
+        if self.waiting & work.registers != 0 {
+            return Cycle::NEVER;
+        }
+        let [a, b, c] = work.reads.places().map(|reg| self.free[reg]);
+        let [d, e] = work.writes.places().map(|reg| self.free[reg]);
+        let free = a.max(b).max(c).max(d).max(e);
+        if !self.shared_reads {
+            return free;
+        }
+        if self.waiting_reads & work.writes.mask() != 0 {
+            return Cycle::NEVER;
+        }
+        let [d, e] = work.writes.places().map(|reg| self.read[reg]);
+        free.max(d).max(e)
     }
 
     /// When a register is free for a reader or a writer, as [`free`](Self::free) says it.
     pub(super) fn register_free(&self, reg: VReg, writes: bool) -> Cycle {
+        let bit = 1 << reg.index();
+        if self.waiting & bit != 0 || writes && self.waiting_reads & bit != 0 {
+            return Cycle::NEVER;
+        }
         let free = self.free[reg.into()];
-        if writes { free.writer } else { self.for_reader(free) }
-    }
-
-    #[inline]
-    fn for_reader(&self, free: Free) -> Cycle {
-        if self.shared_reads { free.reader } else { free.writer }
+        if writes { free.max(self.read[reg.into()]) } else { free }
     }
 
     /// `work` enters its queue.
     #[inline]
-    pub(super) fn dispatch(&mut self, work: &Work) {
+    pub(super) fn enter(&mut self, work: &Work) {
+        if !self.shared_reads {
+            self.waiting |= work.registers;
+            return;
+        }
+        self.waiting |= work.writes.mask();
+        self.waiting_reads |= work.reads.mask();
         for reg in work.reads.places() {
-            self.free[reg].writer = Cycle::NEVER;
-            if self.shared_reads {
-                self.readers[reg].waiting += 1;
+            self.readers[reg] += 1;
+        }
+    }
+
+    /// `work` leaves its queue.
+    #[inline]
+    pub(super) fn leave(&mut self, work: &Work) {
+        // With shared reads, too, no other instruction that waits writes any of them.
+        self.waiting &= !work.registers;
+        if self.shared_reads {
+            for reg in work.reads.places() {
+                self.readers[reg] -= 1;
+                if self.readers[reg] == 0 {
+                    self.waiting_reads &= !reg.bit();
+                }
             }
         }
-        self.set_written(work, Cycle::NEVER);
     }
 
     /// `work` issues, and will leave its sources at `read` and its destinations at `complete`.
     #[inline]
     pub(super) fn issue(&mut self, work: &Work, read: Cycle, complete: Cycle) {
-        for reg in work.reads.places() {
-            self.free[reg].writer = read;
-            if self.shared_reads {
-                let readers = &mut self.readers[reg];
-                readers.waiting -= 1;
-                readers.done = readers.done.max(read);
-                self.free[reg].writer = if readers.waiting == 0 { readers.done } else { Cycle::NEVER };
+        if self.shared_reads {
+            for reg in work.reads.places() {
+                self.read[reg] = self.read[reg].max(read);
+            }
+            self.read.set_none(Cycle::ZERO);
+        } else {
+            for reg in work.reads.places() {
+                self.free[reg] = read;
             }
         }
-        self.set_written(work, complete);
-    }
-
-    /// Says when the destinations of `work`, which no other instruction uses, will be free.
-    #[inline]
-    fn set_written(&mut self, work: &Work, cycle: Cycle) {
         for reg in work.writes.places() {
-            self.free[reg] = Free { reader: cycle, writer: cycle };
+            self.free[reg] = complete;
         }
-        self.free.set_none(Free::NOW);
+        self.free.set_none(Cycle::ZERO);
     }
 }

@@ -8,6 +8,7 @@ use crate::machine::{Arbitration, Machine, SourceRelease};
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Pipe, VReg};
 use std::collections::VecDeque;
+use std::hint::select_unpredictable;
 
 /// The cycles of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,8 +36,8 @@ pub enum Stall {
 /// best next instruction asks [`Engine::try_dispatch`] about each candidate, dispatches one, or
 /// lets time pass with [`Engine::advance`].
 ///
-/// The engine finds the cycles of each instruction and nothing else: everything that a [`Timing`](super::Timing)
-/// says beyond them follows from them.
+/// The engine finds the cycles of each instruction, and how long SRAMs held the heads of queues back:
+/// everything that a [`Timing`](super::Timing) says beyond them follows from them.
 #[derive(Clone)]
 pub struct Engine {
     params: Params,
@@ -46,13 +47,49 @@ pub struct Engine {
     dispatched_now: u32,
     /// The front end is held until then by a scalar load.
     held_until: Cycle,
-    busyboard: Busyboard,
-    pipes: [PipeState; 3],
+    queues: [VecDeque<Waiting>; 3],
     heads: [Head; 3],
-    reservations: Reservations,
-    /// When the last of the instructions that have issued completes.
-    end: Cycle,
+    /// The smallest head, and its pipe.
+    next: (Head, usize),
+    issued: Issued,
+    /// Cycles for which heads have been put off because of SRAMs, by [`Pipe::index`].
+    port_wait: [u64; 3],
     schedule: Vec<Schedule>,
+}
+
+/// What the instructions that have issued hold of the machine.
+#[derive(Clone)]
+struct Issued {
+    release_at_read: bool,
+    busyboard: Busyboard,
+    reservations: Reservations,
+    /// When each path of each pipe is free, by [`Pipe::index`].
+    free_at: [[Cycle; 2]; 4],
+    /// When the last of them completes.
+    end: Cycle,
+}
+
+impl Issued {
+    /// Adds `work` at `at`, and says when it completes.
+    #[inline]
+    fn add(&mut self, work: &Work, at: Cycle) -> Cycle {
+        self.reservations.reserve(work, at);
+        let free_at = &mut self.free_at[work.pipe.index()];
+        // A queue issues one instruction a cycle, even where the other path is free.
+        *free_at = free_at.map(|free| free.max(at + 1));
+        free_at[usize::from(work.path & 1)] = at + work.occupancy;
+        let complete = at + work.total_cycles();
+        let read = if self.release_at_read { at + work.read_cycles() } else { complete };
+        self.busyboard.issue(work, read, complete);
+        self.end = self.end.max(complete);
+        complete
+    }
+
+    /// When the pipe and path of `work` are free.
+    #[inline]
+    fn pipe_free(&self, work: &Work) -> Cycle {
+        self.free_at[work.pipe.index()][usize::from(work.path & 1)]
+    }
 }
 
 /// What the engine needs of the machine.
@@ -62,18 +99,10 @@ struct Params {
     queue_depth: usize,
     dispatch_to_issue: u32,
     scalar_latency: u32,
-    release_at_read: bool,
     oldest_first: bool,
 }
 
-/// A pipe and its queue.
-#[derive(Clone, Default)]
-struct PipeState {
-    queue: VecDeque<Waiting>,
-    /// When each path is free.
-    free_at: [Cycle; 2],
-}
-
+/// An instruction in a queue.
 #[derive(Clone)]
 struct Waiting {
     index: usize,
@@ -120,19 +149,37 @@ impl Engine {
                 queue_depth: if machine.ideal.queues { usize::MAX } else { frontend.queue_depth as usize },
                 dispatch_to_issue: frontend.dispatch_to_issue_cycles,
                 scalar_latency: machine.scalar.load_latency_cycles,
-                release_at_read: frontend.source_release == SourceRelease::Read,
                 oldest_first: machine.vrf.arbitration == Arbitration::OldestFirst,
             },
             now: Cycle::ZERO + frontend.fetch_to_dispatch_cycles,
             dispatched_now: 0,
             held_until: Cycle::ZERO,
-            busyboard: Busyboard::new(frontend.busyboard),
-            pipes: Default::default(),
+            queues: Default::default(),
             heads: Default::default(),
-            reservations: Reservations::new(horizon(machine)),
-            end: Cycle::ZERO,
+            next: Default::default(),
+            issued: Issued {
+                release_at_read: frontend.source_release == SourceRelease::Read,
+                busyboard: Busyboard::new(frontend.busyboard),
+                reservations: Reservations::new(horizon(machine)),
+                free_at: Default::default(),
+                end: Cycle::ZERO,
+            },
+            port_wait: [0; 3],
             schedule: Vec::new(),
         }
+    }
+
+    /// The cycles of each instruction of a whole program, and for each queue, by [`Pipe::index`], the
+    /// cycles for which its head was held back only by SRAMs of the register file that other
+    /// instructions used.
+    pub(super) fn run(machine: &Machine, works: &[Work]) -> (Vec<Schedule>, [u64; 3]) {
+        let mut engine = Self::new(machine);
+        engine.schedule.reserve_exact(works.len());
+        for work in works {
+            engine.dispatch(work);
+        }
+        engine.issue_before(Cycle::NEVER);
+        (engine.schedule, engine.port_wait)
     }
 
     /// The cycle in which the front end stands.
@@ -154,7 +201,7 @@ impl Engine {
         if work.pipe == Pipe::Scalar {
             return Ok(());
         }
-        let free = self.busyboard.free(work);
+        let free = self.issued.busyboard.free(work);
         if free == Cycle::NEVER || self.is_full(work.pipe) {
             return Err(Stall::UntilIssue);
         }
@@ -164,13 +211,13 @@ impl Engine {
     /// When a register stops being busy for a reader or writer; `None` where one of its users has
     /// not issued.
     pub fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        Some(self.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
+        Some(self.issued.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
     }
 
     /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
     /// what dispatches later may still take its SRAMs.
     pub fn earliest_issue(&self, work: &Work) -> Cycle {
-        self.reservations.first_free(work, self.pipe_free(work.pipe, work.path))
+        self.issued.reservations.first_free(work, self.pipe_free(work.pipe, work.path))
     }
 
     /// When a pipe (and path) could take an instruction that dispatched in the current cycle, as
@@ -179,11 +226,10 @@ impl Engine {
     /// # Panics
     /// For the scalar unit.
     pub fn pipe_free(&self, pipe: Pipe, path: u8) -> Cycle {
-        let pipe = &self.pipes[pipe.index()];
-        let mut free = pipe.free_at[usize::from(path)];
-        for waiting in pipe.queue.iter().filter(|waiting| waiting.work.path == path) {
+        let mut free = self.issued.free_at[pipe.index()][usize::from(path)];
+        for waiting in self.queues[pipe.index()].iter().filter(|waiting| waiting.work.path == path) {
             let ready = free.max(waiting.dispatch + self.params.dispatch_to_issue);
-            free = self.reservations.first_free(&waiting.work, ready) + waiting.work.occupancy;
+            free = self.issued.reservations.first_free(&waiting.work, ready) + waiting.work.occupancy;
         }
         free.max(self.now + self.params.dispatch_to_issue)
     }
@@ -191,13 +237,13 @@ impl Engine {
     /// Whether nothing is in flight and nothing holds the front end.
     pub fn idle(&self) -> bool {
         let free = self.dispatched_now == 0 && self.held_until <= self.now;
-        free && self.end <= self.now && self.pipes.iter().all(|pipe| pipe.queue.is_empty())
+        free && self.issued.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
     }
 
     /// The SRAMs to which an access is known in some of the `count` cycles from `from` on: a bit
     /// for each, the least significant one for SRAM 0.
     pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
-        self.reservations.taken(from, count)
+        self.issued.reservations.taken(from, count)
     }
 
     /// Lets the current cycle end: its issues happen, and the front end moves to the next one.
@@ -206,42 +252,49 @@ impl Engine {
     }
 
     /// Lets the cycles before `cycle` end.
+    #[inline]
     pub fn advance_to(&mut self, cycle: Cycle) {
         if cycle > self.now {
-            while self.next_head().0 < cycle && self.issue_next(cycle).is_some() {}
+            if self.next.0.at() < cycle {
+                self.issue_before(cycle);
+            }
             self.now = cycle;
             self.dispatched_now = 0;
         }
     }
 
     /// Dispatches `work` as the next instruction, in the first cycle in which it can.
+    #[inline]
     pub fn dispatch(&mut self, work: &Work) -> Cycle {
-        if self.dispatched_now >= self.params.width {
-            self.advance();
+        let full = self.dispatched_now >= self.params.width;
+        let mut at = self.held_until.max(self.now + u32::from(full));
+        if work.pipe != Pipe::Scalar {
+            let mut free = self.issued.busyboard.free(work);
+            while free == Cycle::NEVER {
+                self.try_issue();
+                free = self.issued.busyboard.free(work);
+            }
+            at = at.max(free);
         }
-        self.advance_to(self.held_until);
-        let index = self.schedule.len();
+        self.advance_to(at);
         if work.pipe == Pipe::Scalar {
             if work.scalar_load {
                 self.held_until = self.now + self.params.scalar_latency;
             }
         } else {
-            let mut free = self.busyboard.free(work);
-            while free == Cycle::NEVER {
-                self.issue_next(Cycle::NEVER).expect("a user that waits has a head to issue");
-                free = self.busyboard.free(work);
-            }
-            self.advance_to(free);
             while self.is_full(work.pipe) {
-                let at = self.issue_next(Cycle::NEVER).expect("a full queue has a head to issue");
-                // What issues in a cycle has left its queue in the next.
-                self.advance_to(at + 1);
+                if let Some(at) = self.try_issue() {
+                    // What issues in a cycle has left its queue in the next.
+                    self.advance_to(at + 1);
+                }
             }
-            self.busyboard.dispatch(work);
+            self.issued.busyboard.enter(work);
             let pipe = work.pipe.index();
-            self.pipes[pipe].queue.push_back(Waiting { index, dispatch: self.now, work: *work });
-            if self.pipes[pipe].queue.len() == 1 {
-                self.look_at_head(pipe);
+            let queue = &mut self.queues[pipe];
+            queue.push_back(Waiting { index: self.schedule.len(), dispatch: self.now, work: *work });
+            if queue.len() == 1 {
+                self.heads[pipe] = self.head(pipe);
+                self.next = self.next.min((self.heads[pipe], pipe));
             }
         }
         self.dispatched_now += 1;
@@ -251,66 +304,64 @@ impl Engine {
 
     /// Lets everything issue, and returns the cycles of each instruction.
     pub fn finish(mut self) -> Vec<Schedule> {
-        while self.issue_next(Cycle::NEVER).is_some() {}
+        self.issue_before(Cycle::NEVER);
         self.schedule
     }
 
     fn is_full(&self, pipe: Pipe) -> bool {
-        self.pipes[pipe.index()].queue.len() >= self.params.queue_depth
+        self.queues[pipe.index()].len() >= self.params.queue_depth
     }
 
-    /// The pipe whose head comes next, and a cycle before which it does not issue.
-    #[inline]
-    fn next_head(&self) -> (Cycle, usize) {
-        let [load_store, compute, shuffle] = self.heads;
-        let (first, pipe) = if compute < load_store { (compute, 1) } else { (load_store, 0) };
-        if shuffle < first { (shuffle.at(), 2) } else { (first.at(), pipe) }
-    }
-
-    /// Lets the next issue happen if that is before `limit`, and says when it was.
-    fn issue_next(&mut self, limit: Cycle) -> Option<Cycle> {
-        loop {
-            let (ready, pipe) = self.next_head();
-            if ready >= limit {
-                return None;
-            }
-            let at = self.reservations.first_free(&self.pipes[pipe].queue[0].work, ready);
-            if at == ready {
-                self.issue(pipe, at);
-                return Some(at);
-            }
-            self.heads[pipe] = self.heads[pipe].put_off(at);
+    /// Lets every issue before `cycle` happen.
+    fn issue_before(&mut self, cycle: Cycle) {
+        while self.next.0.at() < cycle {
+            self.try_issue();
         }
     }
 
-    /// The head of a queue issues.
+    /// Lets the next head issue, and says when that was, or puts it off.
     #[inline]
-    fn issue(&mut self, p: usize, at: Cycle) {
-        let PipeState { queue, free_at } = &mut self.pipes[p];
-        let Waiting { index, work, .. } = &queue[0];
-        self.reservations.reserve(work, at);
-        // A queue issues one instruction a cycle, even where the other path is free.
-        *free_at = free_at.map(|free| free.max(at + 1));
-        free_at[usize::from(work.path)] = at + work.occupancy;
-        let complete = at + work.total_cycles();
-        let read = if self.params.release_at_read { at + work.read_cycles() } else { complete };
-        self.busyboard.issue(work, read, complete);
-        self.end = self.end.max(complete);
+    fn try_issue(&mut self) -> Option<Cycle> {
+        let (head, pipe) = self.next;
+        let ready = head.at();
+        let queue = &mut self.queues[pipe];
+        let Waiting { index, work, .. } = queue.front().expect("what others wait for is in a queue");
+        let at = self.issued.reservations.first_free(work, ready);
+        if at > ready {
+            self.port_wait[pipe] += at - ready;
+            self.set_head(pipe, head.put_off(at));
+            return None;
+        }
+        self.issued.busyboard.leave(work);
+        let complete = self.issued.add(work, at);
         let schedule = &mut self.schedule[*index];
         schedule.issue = at;
         schedule.complete = complete;
         queue.pop_front();
-        self.look_at_head(p);
+        self.set_head(pipe, self.head(pipe));
+        Some(at)
     }
 
-    /// Takes note of a new head of a queue.
-    fn look_at_head(&mut self, pipe: usize) {
-        let PipeState { queue, free_at } = &self.pipes[pipe];
-        self.heads[pipe] = queue.front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
+    /// What is known of a queue's head.
+    #[inline]
+    fn head(&self, pipe: usize) -> Head {
+        self.queues[pipe].front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
             let arrival = *dispatch + self.params.dispatch_to_issue;
             let rank = if self.params.oldest_first { *index } else { pipe };
-            Head::new(arrival.max(free_at[usize::from(work.path)]), rank)
-        });
+            Head::new(arrival.max(self.issued.pipe_free(work)), rank)
+        })
+    }
+
+    #[inline]
+    fn set_head(&mut self, pipe: usize, head: Head) {
+        self.heads[pipe] = head;
+        let [load_store, compute, shuffle] = self.heads;
+        // No jumps: what comes next cannot be predicted.
+        let earlier = compute < load_store;
+        let first = select_unpredictable(earlier, compute.0, load_store.0);
+        let last = shuffle.0 < first;
+        let pipe = select_unpredictable(last, 2, usize::from(earlier));
+        self.next = (Head(select_unpredictable(last, shuffle.0, first)), pipe);
     }
 }
 

@@ -95,8 +95,8 @@ mod work;
 
 pub use accounting::{Bounds, Cause, Stalls, Wait};
 pub use engine::{Engine, Schedule, Stall};
-pub use outcome::{Timing, Utilisation, simulate};
-pub use work::{Decoder, RegSlots, SRAMS, Work};
+pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};
+pub use work::{Decoded, Decoder, RegSlots, SRAMS, Work};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,9 +1,9 @@
 //! The outcome of a run.
 
-use super::accounting::{Bounds, Demand, Stalls, port_wait};
-use super::work::{Decoder, SRAMS, Work};
+use super::accounting::{Bounds, Cause, Demand, Dispatches, SharedUsers, Stalls, User, Users};
+use super::work::{Decoded, Decoder, SRAMS, Work};
 use super::{Cycle, Engine, Schedule};
-use crate::machine::{Machine, VbarPaths};
+use crate::machine::{Busyboard, Machine, VbarPaths};
 use b512_asm::Program;
 
 /// The outcome of a run.
@@ -41,19 +41,35 @@ pub struct Utilisation {
 
 impl Timing {
     /// What follows from the cycles of each instruction of a run.
-    fn of(machine: &Machine, works: &[Work], schedule: Vec<Schedule>) -> Self {
-        let completed = schedule.iter().map(|s| s.complete).fold(Cycle::ZERO, Cycle::max);
-        let cycles = schedule.last().map_or(Cycle::ZERO, |last| completed.max(last.dispatch + 1));
-        let demand = Demand::of(machine, works);
+    fn of<U: Users>(
+        machine: &Machine,
+        program: &Decoded,
+        works: &[Work],
+        schedule: Vec<Schedule>,
+        port_wait: [u64; 3],
+    ) -> Self {
+        let mut stalls = Stalls::default();
+        let (mut dispatches, mut demand) = (Dispatches::<U>::new(machine), Demand::new(machine, program));
+        let mut completed = Cycle::ZERO;
+        for (work, schedule) in works.iter().zip(&schedule) {
+            dispatches.add(work, schedule, |cause, from, to| stalls.charge(cause, to - from));
+            demand.add(work);
+            completed = completed.max(schedule.complete);
+        }
+        let dispatched = schedule.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
+        let cycles = completed.max(dispatched);
+        stalls.charge(Cause::Issue, dispatches.cycles);
+        stalls.charge(Cause::Drain, cycles - dispatched);
+        assert_eq!(stalls.total(), cycles.0, "every cycle has one cause");
         Self {
             cycles,
-            stalls: Stalls::of(machine, works, &schedule, cycles),
-            instructions: demand.instructions,
+            stalls,
+            instructions: program.instructions(),
             busy: demand.paths.map(|paths| paths.iter().sum()),
-            sram_busy: demand.srams,
-            port_wait: port_wait(machine, works, &schedule),
+            sram_busy: demand.srams(),
+            port_wait,
             bank_conflicts: demand.bank_conflicts,
-            bounds: Bounds::of(machine, works, &demand),
+            bounds: demand.bounds(program),
             schedule,
         }
     }
@@ -89,10 +105,16 @@ impl Timing {
 
 /// Runs a program through the cycle model.
 pub fn simulate(machine: &Machine, program: &Program) -> Timing {
-    let works = Decoder::program(machine, program);
-    let mut engine = Engine::new(machine);
-    for work in &works {
-        engine.dispatch(work);
-    }
-    Timing::of(machine, &works, engine.finish())
+    simulate_decoded(machine, &Decoded::of(program))
+}
+
+/// Runs a program through the cycle model that has been decoded for several machines.
+pub fn simulate_decoded(machine: &Machine, program: &Decoded) -> Timing {
+    let works = program.works(machine);
+    let (schedule, port_wait) = Engine::run(machine, &works);
+    let of = match machine.frontend.busyboard {
+        Busyboard::Strict => Timing::of::<User>,
+        Busyboard::SharedReads => Timing::of::<SharedUsers>,
+    };
+    of(machine, program, &works, schedule, port_wait)
 }

@@ -26,22 +26,29 @@ pub(super) const fn first(cycles: u32) -> FourCycles {
 /// Which SRAMs are taken in each cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// A ring: cycle `c` is in word `c / 4 % len`, and the length is a power of two.
-    taken: Vec<FourCycles>,
-    /// Everything before this cycle has been forgotten.
+    /// A set of SRAMs for each cycle from `base` on, [`BYTES`] bytes each, so that four cycles from any
+    /// one on are eight bytes in a row.
+    taken: Vec<u8>,
+    base: u64,
+    /// Everything before this cycle has been forgotten. Not before `base`, and not more than `horizon`
+    /// after it.
     start: u64,
-    /// Nothing is taken from this cycle on. At most half of the ring's length after `start`, so that
-    /// accesses of an instruction that issues before it are within the ring.
+    /// Nothing is taken from this cycle on. At most `horizon` after `start`, so that accesses of an
+    /// instruction that issues before it are at most three times as much after `base`.
     end: u64,
+    /// Cycles from an issue within which an instruction makes its last access.
+    horizon: u64,
 }
+
+/// The bytes of a set of SRAMs.
+const BYTES: usize = SRAMS.div_ceil(u8::BITS as usize);
 
 impl Reservations {
     /// A table for instructions that make their last access less than `horizon` cycles after
     /// they issue.
     pub(super) fn new(horizon: u32) -> Self {
-        // One more for a first cycle in the middle of a word, and one beyond the last cycle.
-        let words = (2 * horizon).div_ceil(CYCLES) + 2;
-        Self { taken: vec![0; words.next_power_of_two() as usize], start: 0, end: 0 }
+        let cycles = 3 * horizon as usize + CYCLES as usize;
+        Self { taken: vec![0; cycles * BYTES], base: 0, start: 0, end: 0, horizon: horizon.into() }
     }
 
     /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
@@ -50,7 +57,12 @@ impl Reservations {
     pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
         let mut at = from.0.max(self.start);
         while at < self.end {
-            let delay = self.delay(work, at);
+            let taken = self.since(at);
+            let delay = match clash(taken, work, 0) {
+                0 if !work.has_step_after(0) => 0,
+                0 => delay_of_later_steps(taken, work),
+                clash => delay(work, 0, clash),
+            };
             if delay == 0 {
                 break;
             }
@@ -64,84 +76,106 @@ impl Reservations {
         let upto = (from + count).0.min(self.end);
         let mut taken = 0;
         for cycle in (from.0.max(self.start)..upto).step_by(CYCLES as usize) {
-            taken |= self.four_cycles(cycle) & first((upto - cycle) as u32);
+            taken |= four_cycles(self.since(cycle), 0) & first((upto - cycle) as u32);
         }
         let two = taken | taken >> (2 * SRAMS);
         (two | two >> SRAMS) as u16
     }
 
-    /// Cycles by which an issue of `work` at `at` has to be put off at least; zero where it meets
-    /// no reservation.
-    #[inline]
-    fn delay(&self, work: &Work, at: u64) -> u64 {
-        let mut cycle = 0;
-        loop {
-            let reads = self.four_cycles(at + u64::from(cycle)) & work.sram_reads;
-            let writes = self.four_cycles(at + u64::from(cycle + work.latency)) & work.sram_writes;
-            let clash = (reads | writes) & first(work.occupancy - cycle);
-            if clash != 0 {
-                // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
-                let last = clash.ilog2() / SRAMS as u32;
-                return if work.interval == 1 { u64::from(cycle + last + 1) } else { 1 };
-            }
-            cycle += work.sram_step();
-            if cycle >= work.occupancy {
-                return 0;
-            }
-        }
-    }
-
     /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
     #[inline]
     pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
-        let four = u64::from(CYCLES);
-        for word in self.start / four..(at.0 / four).min(self.end.div_ceil(four)) {
-            let index = self.index(word);
-            self.taken[index] = 0;
-        }
         self.start = at.0;
         if work.sram_reads | work.sram_writes == 0 {
             return;
         }
+        if at.0 - self.base > self.horizon {
+            self.rebase();
+        }
         self.end = self.end.max((at + work.total_cycles()).0);
-        debug_assert!(2 * (self.end - self.start) <= self.taken.len() as u64 * four, "the ring is too short");
-        let mut cycle = 0;
-        while cycle < work.occupancy {
-            let left = first(work.occupancy - cycle);
-            self.take(at.0 + u64::from(cycle), work.sram_reads & left);
-            self.take(at.0 + u64::from(cycle + work.latency), work.sram_writes & left);
-            cycle += work.sram_step();
+        debug_assert!(self.end - self.start <= self.horizon, "the table is too short");
+        let place = (at.0 - self.base) as usize * BYTES;
+        let taken = &mut self.taken[place..];
+        take(taken, 0, work.sram_reads);
+        take(taken, work.latency, work.sram_writes);
+        if work.has_step_after(0) {
+            take_later_steps(taken, work);
         }
     }
 
-    /// Takes `accesses` in four cycles from `cycle` on.
+    /// Moves what is not forgotten to the beginning of the table.
+    #[cold]
+    fn rebase(&mut self) {
+        let past = ((self.start - self.base) as usize * BYTES).min(self.taken.len());
+        self.taken.copy_within(past.., 0);
+        let rest = self.taken.len() - past;
+        self.taken[rest..].fill(0);
+        self.base = self.start;
+    }
+
+    /// The table from a cycle on.
     #[inline]
-    fn take(&mut self, cycle: u64, accesses: FourCycles) {
-        let (word, bit) = Self::place(cycle);
-        let both = u128::from(accesses) << bit;
-        for (word, half) in [(word, both), (word + 1, both >> FourCycles::BITS)] {
-            let index = self.index(word);
-            debug_assert_eq!(self.taken[index] & half as FourCycles, 0, "an SRAM is taken twice");
-            self.taken[index] |= half as FourCycles;
+    fn since(&self, cycle: u64) -> &[u8] {
+        &self.taken[(cycle - self.base) as usize * BYTES..]
+    }
+}
+
+/// The accesses of `work` that are taken, in the step that begins `step` cycles after its issue in the
+/// first cycle of a table.
+#[inline]
+fn clash(taken: &[u8], work: &Work, step: u32) -> FourCycles {
+    let (reads, writes) = (four_cycles(taken, step), four_cycles(taken, step + work.latency));
+    reads & work.sram_reads | writes & work.sram_writes
+}
+
+/// Cycles by which an issue of `work` has to be put off at least, where accesses `clash` in the step
+/// that begins `step` cycles after it.
+#[inline]
+fn delay(work: &Work, step: u32, clash: FourCycles) -> u64 {
+    // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
+    let last = clash.ilog2() / SRAMS as u32;
+    if work.interval == 1 { u64::from(step + last + 1) } else { 1 }
+}
+
+/// The same for all steps after the first, and zero where they meet no reservation. Most instructions
+/// have one step on the machines of most interest: the others stand apart from the loops over them.
+#[inline(never)]
+fn delay_of_later_steps(taken: &[u8], work: &Work) -> u64 {
+    let mut step = 0;
+    while work.has_step_after(step) {
+        step += work.sram_step();
+        let clash = clash(taken, work, step) & work.step_mask(step);
+        if clash != 0 {
+            return delay(work, step, clash);
         }
     }
+    0
+}
 
-    /// What is taken in four cycles from `cycle` on, which lie within the ring.
-    #[inline]
-    fn four_cycles(&self, cycle: u64) -> FourCycles {
-        let (word, bit) = Self::place(cycle);
-        let (low, high) = (self.taken[self.index(word)], self.taken[self.index(word + 1)]);
-        ((u128::from(high) << FourCycles::BITS | u128::from(low)) >> bit) as FourCycles
+/// Takes what `work`, issued in the first cycle of a table, accesses after its first step.
+#[inline(never)]
+fn take_later_steps(taken: &mut [u8], work: &Work) {
+    let mut step = 0;
+    while work.has_step_after(step) {
+        step += work.sram_step();
+        let mask = work.step_mask(step);
+        take(taken, step, work.sram_reads & mask);
+        take(taken, step + work.latency, work.sram_writes & mask);
     }
+}
 
-    /// The word of a cycle, and the first of its bits there.
-    #[inline]
-    fn place(cycle: u64) -> (u64, u32) {
-        (cycle / u64::from(CYCLES), (cycle % u64::from(CYCLES)) as u32 * SRAMS as u32)
-    }
+/// What is taken in four cycles from number `cycle` of a table on.
+#[inline]
+fn four_cycles(taken: &[u8], cycle: u32) -> FourCycles {
+    let four = taken[cycle as usize * BYTES..].first_chunk().expect("cycles of the table");
+    FourCycles::from_le_bytes(*four)
+}
 
-    #[inline]
-    fn index(&self, word: u64) -> usize {
-        word as usize & (self.taken.len() - 1)
-    }
+/// Takes `accesses` in four cycles from number `cycle` of a table on.
+#[inline]
+fn take(taken: &mut [u8], cycle: u32, accesses: FourCycles) {
+    let four = taken[cycle as usize * BYTES..].first_chunk_mut().expect("cycles of the table");
+    let before = FourCycles::from_le_bytes(*four);
+    debug_assert_eq!(before & accesses, 0, "an SRAM is taken twice");
+    *four = (before | accesses).to_le_bytes();
 }

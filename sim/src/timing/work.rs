@@ -3,25 +3,35 @@
 use super::vrf::{CYCLES, FourCycles, first, sram};
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
-use b512_asm::{AReg, AddressMode, Direction, Instr, Op, Pipe, Program, VReg};
+use b512_asm::{AReg, AddressMode, Direction, Instr, Log2, Op, Pipe, Program, VReg};
 use rustc_hash::FxHashMap;
+use std::hint::select_unpredictable;
 
 /// SRAMs of a slice of the vector register file.
 pub const SRAMS: usize = 16;
 
 /// One instruction as the cycle model sees it.
+// The bytes come first, so that they are read from within what a copy has just written at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct Work {
+    /// Its vector sources.
+    pub reads: RegSlots<3>,
+    /// Its vector destinations.
+    pub writes: RegSlots<2>,
     /// The pipe that executes it.
     pub pipe: Pipe,
     /// Which half of a split VBAR it takes: 0 for loads, 1 for stores; 0 everywhere else.
     pub path: u8,
     /// Whether it holds the front end as a scalar load does.
     pub scalar_load: bool,
-    /// Its vector sources.
-    pub reads: RegSlots<3>,
-    /// Its vector destinations.
-    pub writes: RegSlots<2>,
+    /// All its registers, a bit for each.
+    pub(super) registers: u64,
+    /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none where ports are
+    /// ideal.
+    pub(super) sram_reads: FourCycles,
+    /// The same for writes, from its first write on.
+    pub(super) sram_writes: FourCycles,
     /// Cycles for which it holds its pipe.
     pub occupancy: u32,
     /// Cycles from issue to its first write.
@@ -30,13 +40,6 @@ pub struct Work {
     pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
-    /// Its beats: `occupancy / interval`.
-    beats: u32,
-    /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none where ports are
-    /// ideal.
-    pub(super) sram_reads: FourCycles,
-    /// The same for writes, from its first write on.
-    pub(super) sram_writes: FourCycles,
 }
 
 /// Up to `N` vector registers, each once, in the order of the operands.
@@ -48,6 +51,12 @@ pub struct RegSlots<const N: usize>([u8; N]);
 
 /// What a slot without a register holds.
 const NO_REGISTER: u8 = REGISTERS as u8;
+
+// A set of registers is a word.
+const _: () = assert!(REGISTERS == u64::BITS as usize);
+
+// A load or store has one of three modes with a value, or the one without.
+const _: () = assert!(2 * (1 + 3 * (Log2::MAX as usize + 1)) <= u8::MAX as usize);
 
 impl<const N: usize> RegSlots<N> {
     const EMPTY: Self = Self([NO_REGISTER; N]);
@@ -63,6 +72,12 @@ impl<const N: usize> RegSlots<N> {
         self.0.map(Place)
     }
 
+    /// The registers, a bit for each.
+    #[inline]
+    pub(super) fn mask(&self) -> u64 {
+        self.places().into_iter().fold(0, |mask, place| mask | place.bit())
+    }
+
     /// Empties the slots of registers that have one already.
     #[inline]
     fn without_repetitions(self) -> Self {
@@ -75,6 +90,14 @@ impl<const N: usize> RegSlots<N> {
 /// A register, or none, as an index of a [`Table`].
 #[derive(Clone, Copy)]
 pub(super) struct Place(u8);
+
+impl Place {
+    /// The bit of the register; none without one.
+    #[inline]
+    pub(super) fn bit(self) -> u64 {
+        1u64.checked_shl(self.0.into()).unwrap_or(0)
+    }
+}
 
 impl From<VReg> for Place {
     fn from(reg: VReg) -> Self {
@@ -131,36 +154,208 @@ impl Work {
         Self { sram_writes: 0, ..self }
     }
 
-    /// Adds the cycles for which it accesses each register to `cycles`.
-    #[inline]
-    pub(super) fn add_register_cycles(&self, cycles: &mut Table<u64>) {
-        for reg in self.reads.places() {
-            cycles[reg] += u64::from(self.beats);
-        }
-        for reg in self.writes.places() {
-            cycles[reg] += u64::from(self.beats);
-        }
-    }
-
     /// The cycles after which its accesses to SRAMs repeat: as many beats as four cycles hold, at
     /// least one.
     #[inline]
     pub(super) fn sram_step(&self) -> u32 {
         if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
     }
+
+    /// Whether its accesses repeat after those that begin `step` cycles after its issue.
+    #[inline]
+    pub(super) fn has_step_after(&self, step: u32) -> bool {
+        self.occupancy - step > self.sram_step()
+    }
+
+    /// What of its accesses is left for a step that begins `step` cycles after its issue.
+    #[inline]
+    pub(super) fn step_mask(&self, step: u32) -> FourCycles {
+        first(self.occupancy - step)
+    }
+}
+
+/// What there is to know of an instruction without a machine.
+#[derive(Clone, Copy, Debug)]
+struct Operands {
+    op: Op,
+    reads: RegSlots<3>,
+    writes: RegSlots<2>,
+    /// All of these, a bit for each.
+    registers: u64,
+    /// Of a load or store.
+    mode: AddressMode,
+    /// The same: where it begins.
+    address: u32,
+    /// In a [`Decoded`] program: of a load or store the number of its address mode and direction, from 1
+    /// on; 0 of all others.
+    access: u8,
+}
+
+/// The contents of the address registers, which are known before the run: a program has no
+/// branches and cannot write the scalar data memory.
+#[derive(Clone)]
+struct Addresses([u32; REGISTERS]);
+
+impl Addresses {
+    fn at_start_of(program: &Program) -> Self {
+        let mut addresses = [0; REGISTERS];
+        for &(reg, address) in &program.addresses {
+            addresses[reg.index()] = address;
+        }
+        Self(addresses)
+    }
+
+    /// Executes an address load; other instructions do not change the address registers.
+    #[inline]
+    fn follow(&mut self, instr: &Instr, program: &Program) {
+        if let Instr::Aload { rt, offset } = *instr {
+            let word = program.sdm.word(offset.words());
+            self.0[rt.index()] = u32::try_from(word).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn address(&self, base: AReg, offset: u32) -> u32 {
+        self.0[base.index()].saturating_add(offset)
+    }
+
+    /// What `instr` says, where it comes next.
+    #[inline]
+    fn operands(&self, instr: &Instr) -> Operands {
+        let (mut reads, mut writes) = (RegSlots::<3>::EMPTY, RegSlots::<2>::EMPTY);
+        let (mut sources, mut destinations) = (0, 0);
+        instr.for_each_vector_register(|direction, reg| {
+            if direction == Direction::Read {
+                reads.0[sources] = reg.index() as u8;
+                sources += 1;
+            } else {
+                writes.0[destinations] = reg.index() as u8;
+                destinations += 1;
+            }
+        });
+        let (mode, address) = match *instr {
+            Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } => {
+                (mode, self.address(base, offset.words()))
+            }
+            _ => (AddressMode::Linear, 0),
+        };
+        let (reads, writes) = (reads.without_repetitions(), writes.without_repetitions());
+        let registers = reads.mask() | writes.mask();
+        Operands { op: instr.op(), reads, writes, registers, mode, address, access: 0 }
+    }
+}
+
+/// A program as far as it can be decoded without a machine: once, where many machines run it.
+///
+/// Nothing of it changes with the machine: the points of a sweep that share a program share this.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    operands: Vec<Operands>,
+    /// What [`Operands::access`] means: the address mode, and whether it is a store's. There are fewer of
+    /// them than a byte can count.
+    accesses: Vec<(AddressMode, bool)>,
+    /// How many instructions there are of each operation, by its number.
+    counts: [u64; Op::ALL.len()],
+    /// How many instructions of each pipe use each register, by [`Pipe::index`].
+    uses: [Table<u64>; 4],
+}
+
+impl Decoded {
+    /// Decodes a program.
+    pub fn of(program: &Program) -> Self {
+        let mut addresses = Addresses::at_start_of(program);
+        let mut decoded = Self {
+            operands: Vec::with_capacity(program.instructions.len()),
+            accesses: Vec::new(),
+            counts: [0; Op::ALL.len()],
+            uses: [Table::new(0); 4],
+        };
+        for instr in &program.instructions {
+            let operands = addresses.operands(instr);
+            addresses.follow(instr, program);
+            decoded.push(operands);
+        }
+        decoded
+    }
+
+    fn push(&mut self, mut operands: Operands) {
+        let pipe = operands.op.info().pipe;
+        self.counts[operands.op as usize] += 1;
+        for reg in operands.reads.places() {
+            self.uses[pipe.index()][reg] += 1;
+        }
+        for reg in operands.writes.places() {
+            self.uses[pipe.index()][reg] += 1;
+        }
+        if pipe == Pipe::LoadStore {
+            let of_this_kind = (operands.mode, operands.op == Op::Vstore);
+            let known = self.accesses.iter().position(|&known| known == of_this_kind);
+            let place = known.unwrap_or_else(|| {
+                self.accesses.push(of_this_kind);
+                self.accesses.len() - 1
+            });
+            operands.access = place as u8 + 1;
+        }
+        self.operands.push(operands);
+    }
+
+    /// The instructions of each pipe, by [`Pipe::index`].
+    pub(super) fn instructions(&self) -> [u64; 4] {
+        let mut instructions = [0; 4];
+        for (op, count) in Op::ALL.iter().zip(self.counts) {
+            instructions[op.info().pipe.index()] += count;
+        }
+        instructions
+    }
+
+    /// Cycles for which the instructions access each register on a machine where no banks conflict.
+    pub(super) fn register_cycles(&self, machine: &Machine) -> Table<u64> {
+        let mut cycles = Table::new(0);
+        for op in [Op::Vload, Op::Vadd, Op::Unpklo] {
+            let unit = Unit::of(machine, op);
+            for reg in VReg::all() {
+                cycles[reg.into()] += self.uses[unit.pipe.index()][reg.into()] * u64::from(unit.beats);
+            }
+        }
+        cycles
+    }
+
+    /// The instructions that hold the front end as scalar loads do.
+    pub(super) fn scalar_loads(&self) -> u64 {
+        self.instructions()[Pipe::Scalar.index()] - self.counts[Op::Halt as usize]
+    }
+
+    /// What each instruction asks of a machine.
+    pub fn works(&self, machine: &Machine) -> Vec<Work> {
+        let mut decoder = Decoder::new(machine);
+        if decoder.address_matters() {
+            let work = |operands| decoder.work_at_address(operands);
+            return self.operands.iter().map(work).collect();
+        }
+        let mut beats = [0; 1 << u8::BITS];
+        for (beats, &(mode, store)) in beats[1..].iter_mut().zip(&self.accesses) {
+            *beats = decoder.vbar_cycles(mode, 0, store);
+        }
+        let work = |operands: &Operands| {
+            let of_unit = decoder.units[operands.op as usize].beats;
+            // No jump: whether it is a load or store cannot be predicted.
+            let of_access = beats[usize::from(operands.access)];
+            let beats = select_unpredictable(operands.access == 0, of_unit, of_access);
+            decoder.work(operands, beats)
+        };
+        self.operands.iter().map(work).collect()
+    }
 }
 
 /// Turns instructions into [`Work`] for one machine, in program order.
 ///
-/// It follows the address registers, whose contents are known before the run: a program has no
-/// branches and cannot write the scalar data memory.
+/// It follows the address registers.
 pub struct Decoder<'m> {
     machine: &'m Machine,
     /// What there is to say of each instruction before its operands are known, by its number.
     units: [Unit; Op::ALL.len()],
     /// The SRAM of each register; none where ports are ideal.
     srams: Table<FourCycles>,
-    addresses: [u32; REGISTERS],
+    addresses: Addresses,
     /// What [`Decoder::vbar_cycles`] has found already.
     vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
 }
@@ -210,67 +405,53 @@ impl<'m> Decoder<'m> {
             machine,
             units: std::array::from_fn(|op| Unit::of(machine, Op::ALL[op])),
             srams,
-            addresses: [0; REGISTERS],
+            addresses: Addresses([0; REGISTERS]),
             vbar_cycles: FxHashMap::default(),
         }
     }
 
     /// A decoder with the address registers that the controlling core sets for a program.
     pub fn at_start_of(machine: &'m Machine, program: &Program) -> Self {
-        let mut decoder = Self::new(machine);
-        for &(reg, address) in &program.addresses {
-            decoder.set_address(reg, address);
-        }
-        decoder
+        Self { addresses: Addresses::at_start_of(program), ..Self::new(machine) }
     }
 
     /// Decodes a whole program.
     pub fn program(machine: &'m Machine, program: &Program) -> Vec<Work> {
-        let mut decoder = Self::at_start_of(machine, program);
-        let mut works = Vec::with_capacity(program.instructions.len());
-        for instr in &program.instructions {
-            works.push(decoder.decode(instr));
-            decoder.follow(instr, program);
-        }
-        works
+        Decoded::of(program).works(machine)
     }
 
     /// Executes an address load; other instructions do not change the address registers.
     pub fn follow(&mut self, instr: &Instr, program: &Program) {
-        if let Instr::Aload { rt, offset } = *instr {
-            let word = program.sdm.word(offset.words());
-            self.set_address(rt, u32::try_from(word).unwrap_or(u32::MAX));
-        }
+        self.addresses.follow(instr, program);
     }
 
     /// Sets an address register.
     pub fn set_address(&mut self, reg: AReg, address: u32) {
-        self.addresses[reg.index()] = address;
+        self.addresses.0[reg.index()] = address;
     }
 
     /// The instruction's work.
     #[inline]
     pub fn decode(&mut self, instr: &Instr) -> Work {
-        let op = instr.op();
+        let operands = self.addresses.operands(instr);
+        self.work_at_address(&operands)
+    }
+
+    #[inline]
+    fn work_at_address(&mut self, operands: &Operands) -> Work {
+        let unit = self.units[operands.op as usize];
+        let beats = match unit.pipe {
+            Pipe::LoadStore => self.vbar_cycles(operands.mode, operands.address, operands.op == Op::Vstore),
+            _ => unit.beats,
+        };
+        self.work(operands, beats)
+    }
+
+    /// The work of an instruction of so many beats.
+    #[inline(always)]
+    fn work(&self, &Operands { op, reads, writes, registers, .. }: &Operands, beats: u32) -> Work {
         let unit = self.units[op as usize];
-        let (mut path, mut beats) = (0, unit.beats);
-        if let Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } = *instr {
-            let store = op == Op::Vstore;
-            path = u8::from(store && self.machine.vbar.paths == VbarPaths::Split);
-            beats = self.vbar_cycles(mode, self.address(base, offset.words()), store);
-        }
-        let (mut reads, mut writes) = (RegSlots::<3>::EMPTY, RegSlots::<2>::EMPTY);
-        let (mut sources, mut destinations) = (0, 0);
-        instr.for_each_vector_register(|direction, reg| {
-            if direction == Direction::Read {
-                reads.0[sources] = reg.index() as u8;
-                sources += 1;
-            } else {
-                writes.0[destinations] = reg.index() as u8;
-                destinations += 1;
-            }
-        });
-        let (reads, writes) = (reads.without_repetitions(), writes.without_repetitions());
+        let path = u8::from(op == Op::Vstore && self.machine.vbar.paths == VbarPaths::Split);
         let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
         let (interval, latency) =
             interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
@@ -279,19 +460,20 @@ impl<'m> Decoder<'m> {
             2 => beat * 0x0000_0001_0000_0001,
             _ => beat,
         };
+        let occupancy = beats * interval;
         Work {
             pipe: unit.pipe,
             path,
             scalar_load: unit.pipe == Pipe::Scalar && op != Op::Halt,
             reads,
             writes,
-            occupancy: beats * interval,
+            registers,
+            occupancy,
             latency,
             bank_conflicts: beats - unit.beats,
             interval,
-            beats,
-            sram_reads: step(beat_reads) & first(beats * interval),
-            sram_writes: step(beat_writes) & first(beats * interval),
+            sram_reads: step(beat_reads) & first(occupancy),
+            sram_writes: step(beat_writes) & first(occupancy),
         }
     }
 
@@ -308,6 +490,11 @@ impl<'m> Decoder<'m> {
             beat |= access;
         }
         beat
+    }
+
+    /// Whether the address of a load or store has a bearing on its beats.
+    fn address_matters(&self) -> bool {
+        !self.machine.ideal.bank_conflicts && self.machine.vdm.mapping == BankMapping::Xor
     }
 
     /// Cycles for which a load or store of 512 elements from `address` on holds the VBAR.
@@ -337,8 +524,8 @@ impl<'m> Decoder<'m> {
             let mut rounds = 0;
             for beat in 0..vbar_beats(m) {
                 accesses.fill(0);
-                count_accesses(m, mode, relevant, store, beat, &mut accesses);
-                rounds += accesses.iter().copied().max().unwrap_or(0).div_ceil(u64::from(ports)) as u32;
+                let most = count_accesses(m, mode, relevant, store, beat, &mut accesses);
+                rounds += most.div_ceil(u64::from(ports)) as u32;
             }
             rounds * m.vbar.initiation_interval
         })
@@ -352,14 +539,10 @@ impl<'m> Decoder<'m> {
             Instr::Vstore { base, offset, mode, .. } => (base, offset, mode, true),
             _ => return,
         };
-        let address = self.address(base, offset.words());
+        let address = self.addresses.address(base, offset.words());
         for beat in 0..vbar_beats(self.machine) {
             count_accesses(self.machine, mode, address, store, beat, accesses);
         }
-    }
-
-    fn address(&self, base: AReg, offset: u32) -> u32 {
-        self.addresses[base.index()].saturating_add(offset)
     }
 }
 
@@ -373,7 +556,8 @@ fn vbar_beats(m: &Machine) -> u32 {
     VECTOR_LENGTH as u32 / vbar_lanes(m)
 }
 
-/// Adds the accesses that one beat of a load or store makes to each bank.
+/// Adds the accesses that one beat of a load or store makes to each bank, and says how many the most
+/// loaded of these banks has then.
 fn count_accesses(
     m: &Machine,
     mode: AddressMode,
@@ -381,17 +565,21 @@ fn count_accesses(
     store: bool,
     beat: u32,
     accesses: &mut [u64],
-) {
+) -> u64 {
     let lanes = vbar_lanes(m);
     // Lanes of a load that read the word of an earlier one share its access.
     let distinct = match mode {
         AddressMode::Repeated(block) if !store && block.value() < LANE_BITS => lanes.min(1 << block.value()),
         _ => lanes,
     };
+    let mut most = 0;
     for lane in beat * lanes..beat * lanes + distinct {
         let word = address.wrapping_add(mode.element(lane));
-        accesses[m.vdm.mapping.bank(word, m.vdm.banks)] += 1;
+        let accesses = &mut accesses[m.vdm.mapping.bank(word, m.vdm.banks)];
+        *accesses += 1;
+        most = most.max(*accesses);
     }
+    most
 }
 
 /// The interval between beats and the latency, such that the instruction does not collide with

@@ -35,6 +35,16 @@ fn check_seed(seed: u64) {
     });
 }
 
+/// Longer than everything that the engine looks ahead: what it keeps of the future moves with time.
+#[test]
+fn the_models_agree_on_long_programs() {
+    (0..4).into_par_iter().for_each(|seed| {
+        random::check(seed, 25, (random::programs(600), random::machines()), |program, machine| {
+            random::compare(machine, program).map(|_| ())
+        });
+    });
+}
+
 /// What a failure prints is the pair that failed, made as small as it can be.
 #[test]
 fn a_failure_is_shrunk_and_can_be_replayed() {
