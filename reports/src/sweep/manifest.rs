@@ -10,7 +10,7 @@ pub type Settings = serde_json::Map<String, serde_json::Value>;
 /// What a sweep consists of, for those who have its results only.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`SCHEMA`].
+    /// [`SCHEMA`](crate::run::SCHEMA).
     pub schema: u32,
     /// The sweep's name.
     pub name: String,
