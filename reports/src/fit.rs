@@ -365,7 +365,8 @@ impl Claims {
         values.extend(self.given.iter().map(|(name, given)| (name.as_str(), given.value)));
         let fitted = fitted.into_iter().map(round);
         let fitted: BTreeMap<&str, f64> = self.fit.keys().map(String::as_str).zip(fitted).collect();
-        let tied = self.tied.iter().map(|(name, tied)| (name.as_str(), round(tied.times * fitted[&*tied.to])));
+        let tied =
+            self.tied.iter().map(|(name, tied)| (name.as_str(), round(tied.times * fitted[&*tied.to])));
         values.extend(tied);
         values.extend(fitted.iter().map(|(&name, &value)| (name, value)));
         let table: toml::Table =
@@ -697,7 +698,8 @@ impl Fit {
         }
         writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
         for residuals in self.alternatives.iter().flatten() {
-            let (fitted, predicted): (Vec<_>, Vec<_>) = residuals.iter().partition(|residual| residual.fitted);
+            let (fitted, predicted): (Vec<_>, Vec<_>) =
+                residuals.iter().partition(|residual| residual.fitted);
             let fitted: Vec<&str> = fitted.iter().map(|residual| &*residual.id).collect();
             let agree = predicted.iter().filter(|residual| residual.agrees()).count();
             let values = predicted.iter().filter(|residual| matches!(residual.printed, Printed::Value(_)));

@@ -88,7 +88,11 @@ fn errors_say_what_would_be_right() {
     for (from, to, told) in [
         ("vbar_mm2 =", "vbar =", "`given`, `tied` and `fit` must name each of law_mm2"),
         ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` is there twice"),
-        ("to = \"vdm_bank_mm2_to_64\"", "to = \"vbar_mm2\"", "is tied to `vbar_mm2`, which is not under `fit`"),
+        (
+            "to = \"vdm_bank_mm2_to_64\"",
+            "to = \"vbar_mm2\"",
+            "is tied to `vbar_mm2`, which is not under `fit`",
+        ),
         ("times = 0.36", "times = 0.0", "`tied.vdm_bank_mm2_beyond_128.times` must be a number above 0"),
         ("sbar_mm2 = 0.5", "sbar_mm2 = 0.0", "`fit.sbar_mm2` must be a number above 0"),
         (

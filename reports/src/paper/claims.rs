@@ -236,6 +236,17 @@ impl Expected {
         }
     }
 
+    /// A value that agrees as well as any.
+    #[cfg(test)]
+    pub(super) fn example(self) -> f64 {
+        match self {
+            Self::Value(paper) | Self::About(paper) | Self::Percent(paper) | Self::Exactly(paper) => paper,
+            Self::PercentBetween(low, _) | Self::Between(low, _) => low,
+            Self::MoreThan(paper) => paper + 1.0,
+            Self::LessThan(paper) => paper - 0.5,
+        }
+    }
+
     /// What the paper has, in words.
     fn text(self) -> String {
         match self {
@@ -394,7 +405,38 @@ mod tests {
         ] {
             assert!(expected.holds(good), "{expected:?} with {good}");
             assert!(!expected.holds(bad), "{expected:?} with {bad}");
+            assert!(expected.misfit(good) <= 1.0, "{expected:?} with {good}");
+            assert!(expected.holds(expected.example()) && expected.misfit(expected.example()) == 0.0);
         }
+        for (expected, ours, misfit) in [
+            (Value(6.7), 6.7 * 1.1, 2.0),
+            (About(1.5), 1.35, 1.0),
+            (Percent(16.0), 19.0, 1.5),
+            (PercentBetween(10.0, 24.0), 28.0, 2.0),
+            (Between(1.5, 2.0), 1.35, 2.0),
+            (Exactly(1.0), 3.0, 2.0),
+            (MoreThan(2.0), 1.9, 1.0),
+            (LessThan(1.0), 1.1, 2.0),
+        ] {
+            assert!((expected.misfit(ours) - misfit).abs() < 1e-9, "{expected:?} with {ours}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_predicted_where_nothing_was_fitted_and_not_all_is_print() {
+        use Origin::*;
+        for (parts, expected) in [
+            (vec![], None),
+            (vec![Derived, Derived], Some(Derived)),
+            (vec![Derived, Predicted], Some(Predicted)),
+            (vec![Predicted, Fitted, Derived], Some(Fitted)),
+        ] {
+            assert_eq!(origin(parts.iter().copied()), expected, "{parts:?}");
+        }
+        let shared = Basis::Setting { shares: &["C4"] };
+        assert_eq!(shared.origin("C17", &["C1"]), Predicted);
+        assert_eq!(shared.origin("C17", &["C1", "C4"]), Fitted);
+        assert_eq!(Basis::SETTING.origin("C3", &["C3"]), Fitted);
     }
 
     #[test]

@@ -196,7 +196,8 @@ impl Evaluation {
         let multipliers = MULTIPLIER_LATENCIES.iter().map(|&latency| (latency, 1));
         let multipliers = multipliers.chain(INTERVALS.iter().map(|&interval| (own, interval)));
         let crossbars = SHUFFLE_LATENCIES.iter().map(|&shuffle| (shuffle, LOAD_STORE_LATENCIES[0]));
-        let crossbars = crossbars.chain(LOAD_STORE_LATENCIES.iter().map(|&latency| (SHUFFLE_LATENCIES[0], latency)));
+        let crossbars =
+            crossbars.chain(LOAD_STORE_LATENCIES.iter().map(|&latency| (SHUFFLE_LATENCIES[0], latency)));
         Ok(Self {
             designs: designs
                 .into_par_iter()
@@ -376,7 +377,8 @@ fn failed(n: u32, reason: String) -> Error {
 /// Runs a program through the cycle model.
 fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
     let timing = TimingReport::new(machine, &timing::simulate(machine, program));
-    let report = RunReport { timing: Some(timing.clone()), ..RunReport::new(&ProgramFacts::of(program), machine) };
+    let report =
+        RunReport { timing: Some(timing.clone()), ..RunReport::new(&ProgramFacts::of(program), machine) };
     Run { code, n, report, timing }
 }
 

@@ -164,11 +164,8 @@ pub(super) fn markdown(space: &Space, trials: &Trials, training: &[&'static str]
             if best == 1 { "misses" } else { "miss" }
         );
     }
-    let random: usize = trials
-        .all
-        .iter()
-        .map(|trial| own.held_out.iter().filter(|id| meets(trial, id)).count())
-        .sum();
+    let random: usize =
+        trials.all.iter().map(|trial| own.held_out.iter().filter(|id| meets(trial, id)).count()).sum();
     let _ = writeln!(
         text,
         "* Of the claims that our training set holds out, a candidate that meets C1 meets {} on average, ours {}.\n\n\

@@ -101,7 +101,11 @@ impl Space {
 
     /// The training claims, in their order; what is no claim's number is left out.
     pub(super) fn training_claims(&self) -> Vec<&'static str> {
-        CLAIMS.iter().map(|claim| claim.id).filter(|id| self.training.iter().any(|wanted| wanted == id)).collect()
+        CLAIMS
+            .iter()
+            .map(|claim| claim.id)
+            .filter(|id| self.training.iter().any(|wanted| wanted == id))
+            .collect()
     }
 
     /// The number of candidates.
@@ -112,7 +116,9 @@ impl Space {
     /// All candidates, the last choice varying fastest.
     pub fn candidates(&self) -> Vec<Picks> {
         let extend = |all: Vec<Picks>, choice: &Choice| {
-            all.iter().flat_map(|picks| (0..choice.values.len()).map(|pick| [&**picks, &[pick]].concat())).collect()
+            all.iter()
+                .flat_map(|picks| (0..choice.values.len()).map(|pick| [&**picks, &[pick]].concat()))
+                .collect()
         };
         self.choice.iter().fold(vec![Picks::new()], extend)
     }
@@ -142,14 +148,19 @@ impl Space {
         if !(1..=5).contains(&self.depth) {
             return Err(wrong("`depth` must be a number from 1 to 5".into()));
         }
-        let tuning = scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+        let tuning =
+            scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
         Ok(Setting { machine, depth: self.depth, tuning })
     }
 
     /// Key and value of each choice of a candidate.
     pub fn describe(&self, picks: &Picks) -> String {
-        let named = self.choice.iter().zip(picks).map(|(choice, &pick)| format!("{} = {}", choice.key, choice.values[pick]));
+        let named = self
+            .choice
+            .iter()
+            .zip(picks)
+            .map(|(choice, &pick)| format!("{} = {}", choice.key, choice.values[pick]));
         named.collect::<Vec<_>>().join(", ")
     }
 }
@@ -220,9 +231,11 @@ impl Trials {
     /// # Errors
     /// Where the file is not one of the space's.
     pub fn built_in(space: &Space) -> Result<Self, Error> {
-        let stale = || Error::Missing {
+        let stale = || {
+            Error::Missing {
             what: "of `reports/paper-setting.csv` for a candidate of `configs/paper-setting.toml`: run `rpu fit --setting`"
                 .into(),
+        }
         };
         let mut reader = csv::Reader::from_reader(TRIALS.as_bytes());
         if reader.headers()?.iter().ne(header(space)) {
@@ -260,7 +273,8 @@ impl Trials {
     /// The trial that the rule takes for a training set; none where there are no trials.
     pub fn choose(&self, training: &[&str]) -> Option<&Trial> {
         let merit = |trial: &Trial| {
-            let numbers = simulated().zip(&trial.numbers).filter(|((claim, _), _)| training.contains(&claim.id));
+            let numbers =
+                simulated().zip(&trial.numbers).filter(|((claim, _), _)| training.contains(&claim.id));
             let mut missed: Vec<&str> = Vec::new();
             let mut squares = 0.0;
             for ((claim, part), &ours) in numbers {
@@ -273,7 +287,8 @@ impl Trials {
             (missed.len(), squares, trial.picks.iter().sum::<usize>())
         };
         let merits = self.all.iter().map(|trial| (merit(trial), trial));
-        let best = merits.min_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        let best =
+            merits.min_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         best.map(|(_, trial)| trial)
     }
 }
@@ -287,3 +302,6 @@ fn header(space: &Space) -> Vec<String> {
 fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;
