@@ -56,9 +56,9 @@ fn constants_come_back_from_the_areas_that_they_give() {
     let mut claims = gf12();
     let truth = AreaConstants {
         law_mm2: 0.03,
-        vdm_bank_mm2_to_64: 0.02,
-        vdm_bank_mm2_to_128: 0.012,
-        vdm_bank_mm2_beyond_128: 0.0072,
+        vdm_bank_mm2_to_64: 0.016,
+        vdm_bank_mm2_to_128: 0.01,
+        vdm_bank_mm2_beyond_128: 0.00625,
         sbar_mm2: 1.7,
         ..gf12_area()
     };
@@ -93,7 +93,7 @@ fn errors_say_what_would_be_right() {
             "to = \"vbar_mm2\"",
             "is tied to `vbar_mm2`, which is not under `fit`",
         ),
-        ("times = 0.36", "times = 0.0", "`tied.vdm_bank_mm2_beyond_128.times` must be a number above 0"),
+        ("times = 0.390625", "times = 0.0", "`tied.vdm_bank_mm2_beyond_128.times` must be a number above 0"),
         ("sbar_mm2 = 0.5", "sbar_mm2 = 0.0", "`fit.sbar_mm2` must be a number above 0"),
         (
             "component = \"hples\"",

@@ -72,13 +72,14 @@ const POINTS: f64 = 2.0;
 /// What a number of ours rests on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Basis {
-    /// A constant of area or energy that was chosen so that it comes out like this.
+    /// A constant of area or energy that was chosen so that it comes out like this, or the shape of
+    /// such a model.
     Fitted,
     /// Print alone.
     Derived,
     /// Models in which nothing was chosen for it, nor for a number that implies it.
     Predicted,
-    /// The setting of the paper's program: see [`setting`](super::setting).
+    /// Cycles in the setting of the paper's program, and nothing else: see [`setting`](super::setting).
     Setting {
         /// Other claims with a number that is this one's by another name: fitting one fits both.
         shares: &'static [&'static str],
@@ -328,7 +329,7 @@ impl Claim {
 }
 
 /// The origin of a claim, from those of its numbers; none where there are none.
-pub(super) fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
+fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
     let has = |origin| parts.clone().any(|part| part == origin);
     [Origin::Fitted, Origin::Predicted, Origin::Derived].into_iter().find(|&origin| has(origin))
 }

@@ -3,7 +3,7 @@
 use super::Reproduction;
 use super::claims::{Comparison, Verdict};
 use super::inconsistencies;
-use super::leave_out;
+use super::leave_out::Account;
 use super::table::significant;
 use std::fmt::Write;
 
@@ -70,6 +70,26 @@ fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
+/// How the setting was chosen.
+fn setting(account: &Account) -> String {
+    let [what, caveat] = &account.method;
+    let mut text =
+        format!("\n## How the setting of the paper's program was chosen\n\n{what}\n\n{caveat}\n\n");
+    let _ = writeln!(text, "| {} |\n|---|--:|---|", Account::CLAIMS.join(" | "));
+    for row in &account.claims {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    let _ = writeln!(text, "\n| {} |\n|---|--:|--:|---|", Account::SETS.join(" | "));
+    for row in &account.sets {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text.push('\n');
+    for line in &account.summary {
+        let _ = writeln!(text, "* {line}");
+    }
+    text + "\n[All sets](leave-out.csv) of C1 and up to three other claims, with what each chooses.\n"
+}
+
 /// `claims.md`.
 pub(super) fn markdown(reproduction: &Reproduction) -> String {
     let mut text = format!(
@@ -110,11 +130,9 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
             );
         }
     }
-    text += &leave_out::markdown(
-        &reproduction.space,
-        &reproduction.trials,
-        &reproduction.space.training_claims(),
-    );
+    if let Some(account) = &reproduction.account {
+        text += &setting(account);
+    }
     text += "\n## Misses\n\n";
     for claim in &reproduction.claims {
         if let Some(reason) = claim.reason {

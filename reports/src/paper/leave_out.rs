@@ -4,7 +4,6 @@
 use super::claims::{Expected, Origin};
 use super::setting::{Space, Trial, Trials, simulated};
 use super::table::{Table, significant};
-use std::fmt::Write;
 
 /// The claim that is in every training set: candidates that miss it were not simulated in full.
 const ALWAYS: &str = "C1";
@@ -24,6 +23,13 @@ pub(super) struct Standing<'t> {
     pub held_out: Vec<&'static str>,
     /// Those of them that it meets.
     pub agree: Vec<&'static str>,
+}
+
+impl Standing<'_> {
+    /// The claims held out that it does not meet.
+    fn missed(&self) -> Vec<&'static str> {
+        self.held_out.iter().copied().filter(|id| !self.agree.contains(id)).collect()
+    }
 }
 
 /// The claims with numbers that depend on the setting.
@@ -77,12 +83,11 @@ fn training_sets() -> Vec<Vec<&'static str>> {
 pub(super) fn table(space: &Space, trials: &Trials) -> Table {
     let header = vec!["training_claims", "held_out_claims", "of_these_agree", "missed", "chosen"];
     let row = |standing: Standing<'_>| {
-        let missed = standing.held_out.iter().filter(|id| !standing.agree.contains(id));
         vec![
             standing.training.join(" "),
             standing.held_out.len().to_string(),
             standing.agree.len().to_string(),
-            missed.copied().collect::<Vec<_>>().join(" "),
+            standing.missed().join(" "),
             space.describe(&standing.chosen.picks),
         ]
     };
@@ -90,88 +95,132 @@ pub(super) fn table(space: &Space, trials: &Trials) -> Table {
     Table { header, rows }
 }
 
-/// How the setting was chosen, in Markdown.
-pub(super) fn markdown(space: &Space, trials: &Trials, training: &[&'static str]) -> String {
-    let mut text = String::new();
-    let Some(own) = standing(trials, training) else { return text };
-    let all = trials.all.len();
-    let percent = |part: usize, whole: usize| significant(100.0 * part as f64 / whole as f64, 2);
-    let _ = write!(
-        text,
-        "\n## How the setting of the paper's program was chosen\n\n\
-         The paper prints neither latencies nor a scheduler. `configs/paper-setting.toml` has {} choices with the values that a \
-         reader may find in the text, {} candidates together. {all} of them take the printed time at 64K (C1); `rpu fit --setting` \
-         simulates these in full (`reports/paper-setting.csv`). A fixed rule takes the one that meets the *training claims* best: fewest \
-         missed, then least squares of deviation over tolerance, then the simplest. The training claims are {}. The rule chose: {}. \
-         It meets {} of the {} training claims, and of the {} claims held out {}.\n\n\
-         The values of the choices, and these training claims among others, were picked with all claims in sight. What follows shows how much hangs on \
-         that: how many candidates meet each claim anyway, and what other training claims would have chosen.\n\n",
-        space.choice.len(),
-        space.size(),
-        training.join(", "),
-        space.describe(&own.chosen.picks),
-        own.trained_agree,
-        training.len(),
-        own.held_out.len(),
-        own.agree.len(),
-    );
-    text += "| claim | candidates that meet it | |\n|---|--:|---|\n";
-    for id in claims().into_iter().filter(|&id| !is_fitted(id, &[ALWAYS])) {
-        let count = trials.all.iter().filter(|trial| meets(trial, id)).count();
-        let role = if training.contains(&id) {
-            "training"
-        } else if own.agree.contains(&id) {
-            "held out, agrees"
-        } else if own.held_out.contains(&id) {
-            "held out, **missed**"
-        } else {
-            "shares a number with a training claim"
-        };
-        let _ = writeln!(text, "| {id} | {}% | {role} |", percent(count, all));
+/// How the setting was chosen, and what else would have been, in words. A word between `**` is to
+/// stand out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Account {
+    /// What was done.
+    pub method: [String; 2],
+    /// Claim, the share of the candidates that meet it, and its part.
+    pub claims: Vec<[String; 3]>,
+    /// Training claims, how many were held out, how many of these agree, and those that do not.
+    pub sets: Vec<[String; 4]>,
+    /// What all training sets come to.
+    pub summary: Vec<String>,
+}
+
+impl Account {
+    /// The heads of [`Self::claims`].
+    pub(super) const CLAIMS: [&str; 3] = ["claim", "candidates that meet it", "its part"];
+    /// The heads of [`Self::sets`].
+    pub(super) const SETS: [&str; 4] = ["training claims", "held out", "of these agree", "missed"];
+
+    /// Computes it; none where there are no trials.
+    pub(super) fn new(space: &Space, trials: &Trials) -> Option<Self> {
+        let training = space.training_claims();
+        let own = standing(trials, &training)?;
+        let sets = training_sets();
+        let small = sets.iter().filter(|set| set.len() <= 2).cloned();
+        Some(Self {
+            method: method(space, trials, &own),
+            claims: claims()
+                .into_iter()
+                .filter(|&id| !is_fitted(id, &[ALWAYS]))
+                .map(|id| {
+                    let count = trials.all.iter().filter(|trial| meets(trial, id)).count();
+                    [
+                        id.to_owned(),
+                        format!("{}%", percent(count, trials.all.len())),
+                        part(&own, id).to_owned(),
+                    ]
+                })
+                .collect(),
+            sets: small
+                .chain((training.len() > 2).then(|| training.clone()))
+                .filter_map(|set| {
+                    let standing = standing(trials, &set)?;
+                    let mark = if set == training { "**" } else { "" };
+                    Some([
+                        format!("{mark}{}{mark}", set.join(", ")),
+                        standing.held_out.len().to_string(),
+                        standing.agree.len().to_string(),
+                        standing.missed().join(", "),
+                    ])
+                })
+                .collect(),
+            summary: summary(trials, &own, &sets),
+        })
     }
-    text += "\n| training claims | held out | of these agree | missed |\n|---|--:|--:|---|\n";
-    let sets = training_sets();
-    let singles = sets.iter().filter(|set| set.len() <= 2);
-    for set in singles.map(Vec::as_slice).chain(std::iter::once(training)) {
-        let Some(standing) = standing(trials, set) else { continue };
-        let missed: Vec<&str> =
-            standing.held_out.iter().copied().filter(|id| !standing.agree.contains(id)).collect();
-        let mark = if set == training { "**" } else { "" };
-        let _ = writeln!(
-            text,
-            "| {mark}{}{mark} | {} | {} | {} |",
-            set.join(", "),
-            standing.held_out.len(),
-            standing.agree.len(),
-            missed.join(", ")
-        );
+}
+
+fn percent(part: usize, whole: usize) -> String {
+    significant(100.0 * part as f64 / whole.max(1) as f64, 2)
+}
+
+fn method(space: &Space, trials: &Trials, own: &Standing<'_>) -> [String; 2] {
+    [
+        format!(
+            "The paper prints neither latencies nor a scheduler. configs/paper-setting.toml has {} choices with the values that a \
+             reader may find in the text, {} candidates together. {} of them take the printed time at 64K (C1) and were simulated in \
+             full (rpu fit --setting; reports/paper-setting.csv). A fixed rule takes the one that meets the training claims best: \
+             fewest missed, then least squares of deviation over tolerance, then the simplest. The training claims are {}. The rule \
+             chose {}. It meets {} of the {} training claims, and {} of the {} claims held out.",
+            space.choice.len(),
+            space.size(),
+            trials.all.len(),
+            own.training.join(", "),
+            space.describe(&own.chosen.picks),
+            own.trained_agree,
+            own.training.len(),
+            own.agree.len(),
+            own.held_out.len(),
+        ),
+        "The values of the choices were picked, and these training claims among others, with all claims in sight. The tables show how \
+         much hangs on that: how many candidates meet each claim anyway, and what other training claims would have chosen. A claim is \
+         held out where none of its numbers, by whatever name, is among the training claims'; its areas are not looked at here."
+            .to_owned(),
+    ]
+}
+
+/// The part of a claim in the choice.
+fn part(own: &Standing<'_>, id: &str) -> &'static str {
+    if own.training.contains(&id) {
+        "training"
+    } else if own.agree.contains(&id) {
+        "held out, agrees"
+    } else if own.held_out.contains(&id) {
+        "held out, **missed**"
+    } else {
+        "has a number of a training claim"
     }
-    text.push('\n');
-    for size in 1..=MOST + 1 {
+}
+
+fn summary(trials: &Trials, own: &Standing<'_>, sets: &[Vec<&'static str>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for size in 2..=MOST + 1 {
         let standings: Vec<Standing<'_>> =
             sets.iter().filter(|set| set.len() == size).filter_map(|set| standing(trials, set)).collect();
         let agree: usize = standings.iter().map(|standing| standing.agree.len()).sum();
         let held_out: usize = standings.iter().map(|standing| standing.held_out.len()).sum();
-        let missed = |standing: &Standing<'_>| standing.held_out.len() - standing.agree.len();
-        let fewest = standings.iter().map(missed).min().unwrap_or(0);
+        let missed = |standing: &Standing<'_>| standing.missed().len();
+        let (fewest, most) = (standings.iter().map(missed).min(), standings.iter().map(missed).max());
+        let (fewest, most) = (fewest.unwrap_or(0), most.unwrap_or(0));
         let best = standings.iter().filter(|standing| missed(standing) == fewest).count();
-        let sets = if standings.len() == 1 { "set" } else { "sets" };
-        let _ = writeln!(
-            text,
-            "* Of {} training {sets} of {size}: {}% of the claims held out agree; {best} {} the fewest, {fewest}.",
+        let same = standings.iter().filter(|standing| standing.chosen == own.chosen).count();
+        lines.push(format!(
+            "With {size} training claims ({} such sets), {}% of the claims held out agree on average; {fewest} to {most} are \
+             missed, {fewest} of them by {best} of the sets, and {same} of the sets choose the setting that ours does.",
             standings.len(),
             percent(agree, held_out),
-            if best == 1 { "misses" } else { "miss" }
-        );
+        ));
     }
-    let random: usize =
+    let by_chance: usize =
         trials.all.iter().map(|trial| own.held_out.iter().filter(|id| meets(trial, id)).count()).sum();
-    let _ = writeln!(
-        text,
-        "* Of the claims that our training set holds out, a candidate that meets C1 meets {} on average, ours {}.\n\n\
-         [Every set](leave-out.csv) of C1 and up to {MOST} other claims, with what it chooses.",
-        significant(random as f64 / all.max(1) as f64, 2),
+    lines.push(format!(
+        "Of the {} claims that our training claims hold out, a candidate that meets C1 meets {} on average, the chosen one {}.",
+        own.held_out.len(),
+        significant(by_chance as f64 / trials.all.len().max(1) as f64, 2),
         own.agree.len()
-    );
-    text
+    ));
+    lines
 }

@@ -37,6 +37,7 @@ use claims::{Assessment, CLAIMS, Tally};
 use cpu::Measurements;
 use evaluation::Evaluation;
 use figure::Figure;
+use leave_out::Account;
 use others::Row;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -103,6 +104,8 @@ pub struct Reproduction {
     others: Vec<Row>,
     space: Space,
     trials: Trials,
+    /// How the setting was chosen; none where there are no trials.
+    account: Option<Account>,
 }
 
 /// A file by its name and content.
@@ -141,7 +144,8 @@ impl Reproduction {
             baseline::over_cpu(&evaluation),
         ];
         let others = others::rows(&evaluation)?;
-        Ok(Self { tally: Tally::of(&claims), evaluation, claims, figures, others, space, trials })
+        let account = Account::new(&space, &trials);
+        Ok(Self { tally: Tally::of(&claims), evaluation, claims, figures, others, account, space, trials })
     }
 
     /// The files; those of measurements only where there are any.
