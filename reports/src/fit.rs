@@ -409,6 +409,7 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
     }
     let mut residuals = claims.area_residuals(&area)?;
     residuals.extend(claims.energy.residuals(&Energy::of(&energy, events)));
+    let alternatives = alternatives(claims, &area);
     let technology = Technology {
         name: claims.name.clone(),
         node_nm: claims.node_nm,
@@ -416,7 +417,7 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         area,
         energy,
     };
-    Ok(Fit { technology, residuals, alternatives: alternatives(claims), claims: claims.clone() })
+    Ok(Fit { technology, residuals, alternatives, claims: claims.clone() })
 }
 
 /// The area constants that meet the claims in the fit best.
@@ -432,8 +433,14 @@ fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
     claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
 }
 
-/// Fits to every choice of as many printed values as there are constants.
-fn alternatives(claims: &Claims) -> Vec<Option<Vec<Residual>>> {
+/// Fits to every choice of as many printed values as there are constants, from the constants of the
+/// claims' own choice on.
+fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residual>>> {
+    let found = toml::Table::try_from(area).expect("constants are numbers");
+    let mut claims = claims.clone();
+    for (name, start) in &mut claims.fit {
+        *start = found.get(name).and_then(toml::Value::as_float).unwrap_or(*start);
+    }
     let values: Vec<usize> = (0..claims.area.len()).filter(|&i| claims.area[i].value.is_some()).collect();
     let choices = (0u64..1 << values.len()).filter(|set| set.count_ones() as usize == claims.fit.len());
     let with = |set: u64| {

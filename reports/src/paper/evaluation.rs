@@ -345,7 +345,7 @@ impl Rings {
     }
 
     /// The transform of `n` points, one of [`SIZES`].
-    fn request(&self, n: u32, plan: PlanChoice) -> Request {
+    pub(super) fn request(&self, n: u32, plan: PlanChoice) -> Request {
         let same = self.0.iter().find(|request| request.n == n).expect("a request of each size");
         Request { plan, ..same.clone() }
     }

@@ -224,3 +224,50 @@ fn summary(trials: &Trials, own: &Standing<'_>, sets: &[Vec<&'static str>]) -> V
     ));
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn training_sets_have_c1_and_up_to_three_others() {
+        let sets = training_sets();
+        let others = claims().len() - 1;
+        assert_eq!(
+            sets.len(),
+            1 + others + others * (others - 1) / 2 + others * (others - 1) * (others - 2) / 6
+        );
+        for set in &sets {
+            assert_eq!(set[0], "C1");
+            assert!(
+                set[1..].iter().enumerate().all(|(i, id)| *id != "C1" && !set[1..=i].contains(id)),
+                "{set:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_claim_is_held_out_where_none_of_its_numbers_was_trained_by_any_name() {
+        let space = Space::built_in().unwrap();
+        let trials = Trials::built_in(&space).unwrap();
+        let held_out = |training: &[&'static str]| standing(&trials, training).unwrap().held_out;
+        let all = held_out(&["C1"]);
+        assert!(!all.contains(&"C1") && all.contains(&"C4") && all.contains(&"C19"), "{all:?}");
+        let without_16k = held_out(&["C1", "C17"]);
+        assert!(["C4", "C17", "C19"].iter().all(|id| !without_16k.contains(id)), "{without_16k:?}");
+        assert_eq!(without_16k.len(), all.len() - 3);
+    }
+
+    /// What the claims' page rests on.
+    #[test]
+    fn the_setting_meets_its_training_claims_and_all_but_c14_of_the_others() {
+        let space = Space::built_in().unwrap();
+        let trials = Trials::built_in(&space).unwrap();
+        let own = standing(&trials, &space.training_claims()).unwrap();
+        assert_eq!(own.trained_agree, own.training.len());
+        assert_eq!(own.missed(), ["C14"]);
+        let account = Account::new(&space, &trials).unwrap();
+        assert_eq!(account.sets.iter().filter(|row| row[0].starts_with("**")).count(), 1);
+        assert_eq!(account.claims.len(), claims().len() - 1);
+    }
+}
