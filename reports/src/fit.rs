@@ -246,7 +246,8 @@ pub struct Fit {
     /// constants, with the area claims in the order of the file; none where they do not determine
     /// the constants.
     pub alternatives: Vec<Option<Vec<Residual>>>,
-    claims: Claims,
+    /// Where the area constants that were not fitted come from, by their names.
+    sources: BTreeMap<String, String>,
 }
 
 /// A claim beside what the constants give.
@@ -417,7 +418,7 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         area,
         energy,
     };
-    Ok(Fit { technology, residuals, alternatives, claims: claims.clone() })
+    Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
 }
 
 /// The area constants that meet the claims in the fit best.
@@ -474,6 +475,16 @@ impl Designs {
 }
 
 impl Claims {
+    /// Where the area constants that are not fitted come from, by their names.
+    fn sources(&self) -> BTreeMap<String, String> {
+        let given = self.given.iter().map(|(name, given)| (name.clone(), given.source.clone()));
+        let tied = self.tied.iter().map(|(name, tied)| {
+            let Tied { to, times, source } = tied;
+            (name.clone(), format!("{times} times {to}: {source}"))
+        });
+        given.chain(tied).collect()
+    }
+
     /// The area claims beside what the constants give, in the order of the file.
     fn area_residuals(&self, constants: &AreaConstants) -> Result<Vec<Residual>, FitError> {
         let designs = Designs::default();
@@ -651,11 +662,10 @@ impl Fit {
             .collect();
         let values = toml::Table::try_from(area).expect("constants are numbers");
         for (key, what) in AREA {
-            let source = match (self.claims.given.get(key), self.claims.tied.get(key)) {
-                (Some(given), _) => given.source.clone(),
-                (None, Some(tied)) => format!("{} times {}: {}", tied.times, tied.to, tied.source),
-                (None, None) if key.starts_with("sram") => "derived from the two printed macros".into(),
-                (None, None) => format!("fitted to {}", fitted.join(", ")),
+            let source = match self.sources.get(key) {
+                Some(source) => source.clone(),
+                None if key.starts_with("sram") => "derived from the two printed macros".into(),
+                None => format!("fitted to {}", fitted.join(", ")),
             };
             writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
         }
