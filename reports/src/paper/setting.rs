@@ -4,9 +4,9 @@
 //! [`SPACE`] lists choices, each with the values that a reader may find in the text, the simplest
 //! first. Every combination is a candidate. [`Trials::run`] simulates them; [`Trials::choose`]
 //! takes the one that meets some claims, the *training set*, best. What the chosen candidate says of
-//! all other claims about cycles is a prediction. Claims that areas or energies have a part in choose nothing
-//! and are held out of the comparison. [`leave_out`](super::leave_out) shows what other training sets would have chosen,
-//! and how their predictions fare.
+//! all other claims is a prediction. Only numbers that follow from cycles choose and are compared; those
+//! in which areas or energies have a part are left to the claims. The account beside the claims shows
+//! what other training sets would have chosen, and how their predictions fare.
 //!
 //! # The rule
 //!
