@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use reports::fit::{self, Claims, FitError};
+use reports::paper::setting::{Space, Trials};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -10,12 +11,21 @@ pub(crate) struct Args {
     /// Claims file; without one, the paper's: configs/tech/gf12.claims.toml
     #[arg(value_name = "CLAIMS.toml")]
     claims: Option<PathBuf>,
-    /// The technology file to write
+    /// The file to write
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+    /// Simulate the candidates for the setting of the paper's program instead, and write what
+    /// becomes of the claims: reports/paper-setting.csv; takes half an hour
+    #[arg(long, conflicts_with = "claims")]
+    setting: bool,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    if args.setting {
+        let space = Space::built_in()?;
+        let trials = Trials::run(&space, &|line| eprintln!("{line}"))?;
+        return files::write(&args.output, &trials.csv(&space)?);
+    }
     let claims = match &args.claims {
         None => Claims::parse("built-in gf12.claims", fit::GF12)?,
         Some(path) => {

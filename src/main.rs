@@ -60,7 +60,7 @@ enum Command {
     Reproduce(reproduce::Args),
     /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
     Crosscheck(crosscheck::Args),
-    /// Fit the constants of a technology to printed areas and energies
+    /// Fit the constants of a technology to printed areas and energies, or try the readings of the paper
     Fit(fit::Args),
     /// Explain an error code such as B001
     Explain(explain::Args),

@@ -357,18 +357,22 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
     }
 }
 
+/// The recipe of a function by the classical pair, in rectangles of `depth` stages, 1 to 5; the
+/// whole transform is one where 32 registers hold it. `n` is the ring's degree, a power of two
+/// from 1024 to 131072.
+pub fn classical(function: Function, n: u32, depth: u32, tuning: Tuning) -> Recipe {
+    let log_n = n.trailing_zeros();
+    let depth = if log_n <= 14 { 5 } else { depth };
+    let forward = Plan::korn_lambiotte(log_n, depth);
+    let plans = algorithms(function).iter().map(|algorithms| match algorithms[0] {
+        Algorithm::Forward => forward.clone(),
+        inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
+    });
+    Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
+}
+
 fn recipe(batch: &Batch, machine: &Machine) -> Result<Recipe, Error> {
-    let log_n = batch.n.trailing_zeros();
-    // Rectangles of so many stages, or the whole transform where 32 registers hold it.
-    let classical = |depth, tuning| {
-        let depth = if log_n <= 14 { 5 } else { depth };
-        let forward = Plan::korn_lambiotte(log_n, depth);
-        let plans = algorithms(batch.function).iter().map(|algorithms| match algorithms[0] {
-            Algorithm::Forward => forward.clone(),
-            inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
-        });
-        Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
-    };
+    let classical = |depth, tuning| classical(batch.function, batch.n, depth, tuning);
     Ok(match &batch.plan {
         PlanChoice::Classical => classical(4, Tuning::spiral()),
         PlanChoice::Paper => classical(5, Tuning::paper()),

@@ -20,4 +20,6 @@ pub mod plan;
 pub mod schedule;
 pub mod search;
 
-pub use kernel::{Batch, Error, Kernel, Order, PlanChoice, Recipe, Request, Ring, generate, generate_batch};
+pub use kernel::{
+    Batch, Error, Kernel, Order, PlanChoice, Recipe, Request, Ring, classical, generate, generate_batch,
+};

@@ -5,7 +5,8 @@
 //! [`Technology`]: the macros give the line that every SRAM lies on; a least-squares fit gives the
 //! area constants that the file names under `fit`; the shares, divided by the program's own counts
 //! of events, give the energies. [`Fit::file`] is the technology file, with the source of each
-//! constant and with every claim beside what comes out.
+//! constant, with every claim beside what comes out, and with what other claims in the fit would
+//! give.
 //!
 //! The fit works on the logarithms of the constants, so that they stay positive. The residual of a
 //! claim is its deviation over its tolerance. Nothing in it is random: the same claims give the
@@ -63,6 +64,9 @@ pub struct Claims {
     pub sram: [Macro; 2],
     /// Area constants that are not fitted, by their names.
     pub given: BTreeMap<String, Given>,
+    /// Area constants that are multiples of fitted ones, by their names.
+    #[serde(default)]
+    pub tied: BTreeMap<String, Tied>,
     /// Area constants that are fitted, with values above zero to begin with.
     pub fit: BTreeMap<String, f64>,
     /// Printed areas and ratios of areas.
@@ -88,6 +92,18 @@ pub struct Given {
     /// Its value.
     pub value: f64,
     /// Where that comes from.
+    pub source: String,
+}
+
+/// A constant that is a multiple of one that is fitted.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tied {
+    /// The name of the fitted one.
+    pub to: String,
+    /// The factor, above zero.
+    pub times: f64,
+    /// Where it comes from.
     pub source: String,
 }
 
@@ -157,8 +173,8 @@ pub enum FitError {
     /// The file is no list of claims.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The constants under `given` and `fit` are not the ones that an area model needs.
-    #[error("`given` and `fit` must name each of {}, once: {message}", names())]
+    /// The constants under `given`, `tied` and `fit` are not the ones that an area model needs.
+    #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
         /// What is wrong with them.
         message: String,
@@ -226,7 +242,12 @@ pub struct Fit {
     pub technology: Technology,
     /// All claims: areas in the order of the file, then energies.
     pub residuals: Vec<Residual>,
-    given: BTreeMap<String, Given>,
+    /// What other claims in the fit would give: every choice of as many printed values as there are
+    /// constants, with the area claims in the order of the file; none where they do not determine
+    /// the constants.
+    pub alternatives: Vec<Option<Vec<Residual>>>,
+    /// Where the area constants that were not fitted come from, by their names.
+    sources: BTreeMap<String, String>,
 }
 
 /// A claim beside what the constants give.
@@ -288,10 +309,20 @@ impl Claims {
             if value > 0.0 && value.is_finite() { Ok(()) } else { Err(FitError::NotPositive { what }) }
         };
         for (name, &start) in &self.fit {
-            if self.given.contains_key(name) {
-                return Err(FitError::Constants { message: format!("`{name}` is in both") });
+            if self.given.contains_key(name) || self.tied.contains_key(name) {
+                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
             }
             positive(format!("`fit.{name}`"), start)?;
+        }
+        for (name, tied) in &self.tied {
+            if self.given.contains_key(name) {
+                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
+            }
+            if !self.fit.contains_key(&tied.to) {
+                let message = format!("`{name}` is tied to `{}`, which is not under `fit`", tied.to);
+                return Err(FitError::Constants { message });
+            }
+            positive(format!("`tied.{name}.times`"), tied.times)?;
         }
         for claim in &self.area {
             if claim.component != "total"
@@ -321,14 +352,24 @@ impl Claims {
         if claims < constants { Err(FitError::TooFewClaims { constants, claims }) } else { Ok(()) }
     }
 
-    /// The area constants, with those that are fitted as given.
-    fn area_constants(&self, fitted: impl IntoIterator<Item = f64>) -> Result<AreaConstants, FitError> {
+    /// The area constants, where those that are fitted have these values, in the order of their
+    /// names, and they and what is tied to them are rounded like this.
+    fn area_constants(
+        &self,
+        fitted: impl IntoIterator<Item = f64>,
+        round: fn(f64) -> f64,
+    ) -> Result<AreaConstants, FitError> {
         let [a, b] = self.sram;
         let per_byte = (b.um2 - a.um2) / (b.bytes - a.bytes);
         let mut values =
             vec![("sram_macro_um2", a.um2 - per_byte * a.bytes), ("sram_um2_per_byte", per_byte)];
         values.extend(self.given.iter().map(|(name, given)| (name.as_str(), given.value)));
-        values.extend(self.fit.keys().map(String::as_str).zip(fitted));
+        let fitted = fitted.into_iter().map(round);
+        let fitted: BTreeMap<&str, f64> = self.fit.keys().map(String::as_str).zip(fitted).collect();
+        let tied =
+            self.tied.iter().map(|(name, tied)| (name.as_str(), round(tied.times * fitted[&*tied.to])));
+        values.extend(tied);
+        values.extend(fitted.iter().map(|(&name, &value)| (name, value)));
         let table: toml::Table =
             values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         table
@@ -362,19 +403,14 @@ pub fn paper_events() -> Result<Events, FitError> {
 /// Where the claims do not determine the constants, or name something unknown.
 pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
     claims.check()?;
-    let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
-    // Whatever is wrong with the names shows before the fit.
-    claims.area_constants(claims.fit.values().copied())?;
-    let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
-    let (problem, report) = LevenbergMarquardt::new().minimize(problem);
-    if !report.termination.was_successful() {
-        return Err(FitError::Diverges { reason: format!("{:?}", report.termination) });
-    }
-    let area = claims.area_constants(problem.logarithms.iter().map(|log| rounded(log.exp())))?;
+    let area = fit_areas(claims)?;
     let energy = claims.energy.constants(&claims.clock, events);
     if !(energy.add_pj >= 0.0 && energy.instruction_pj >= 0.0 && energy.sbar_element_pj.is_finite()) {
         return Err(FitError::Shares);
     }
+    let mut residuals = claims.area_residuals(&area)?;
+    residuals.extend(claims.energy.residuals(&Energy::of(&energy, events)));
+    let alternatives = alternatives(claims, &area);
     let technology = Technology {
         name: claims.name.clone(),
         node_nm: claims.node_nm,
@@ -382,10 +418,40 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         area,
         energy,
     };
-    let area = claims.area.iter().map(|claim| claim.residual(&problem.designs, &technology.area));
-    let mut residuals = area.collect::<Result<Vec<_>, _>>()?;
-    residuals.extend(claims.energy.residuals(&Energy::of(&technology.energy, events)));
-    Ok(Fit { technology, residuals, given: claims.given.clone() })
+    Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
+}
+
+/// The area constants that meet the claims in the fit best.
+fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
+    let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
+    // Whatever is wrong with the names shows before the fit.
+    claims.area_constants(claims.fit.values().copied(), |value| value)?;
+    let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
+    let (problem, report) = LevenbergMarquardt::new().minimize(problem);
+    if !report.termination.was_successful() {
+        return Err(FitError::Diverges { reason: format!("{:?}", report.termination) });
+    }
+    claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
+}
+
+/// Fits to every choice of as many printed values as there are constants, from the constants of the
+/// claims' own choice on.
+fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residual>>> {
+    let found = toml::Table::try_from(area).expect("constants are numbers");
+    let mut claims = claims.clone();
+    for (name, start) in &mut claims.fit {
+        *start = found.get(name).and_then(toml::Value::as_float).unwrap_or(*start);
+    }
+    let values: Vec<usize> = (0..claims.area.len()).filter(|&i| claims.area[i].value.is_some()).collect();
+    let choices = (0u64..1 << values.len()).filter(|set| set.count_ones() as usize == claims.fit.len());
+    let with = |set: u64| {
+        let mut other = claims.clone();
+        for (bit, &claim) in values.iter().enumerate() {
+            other.area[claim].fit = set >> bit & 1 != 0;
+        }
+        fit_areas(&other).and_then(|area| other.area_residuals(&area)).ok()
+    };
+    choices.map(with).collect()
 }
 
 /// A machine whose HPLEs, banks and area constants are replaced for each question.
@@ -405,6 +471,24 @@ impl Designs {
         machine.vdm.banks = banks;
         machine.technology.area = constants.clone();
         Area::of(&machine)
+    }
+}
+
+impl Claims {
+    /// Where the area constants that are not fitted come from, by their names.
+    fn sources(&self) -> BTreeMap<String, String> {
+        let given = self.given.iter().map(|(name, given)| (name.clone(), given.source.clone()));
+        let tied = self.tied.iter().map(|(name, tied)| {
+            let Tied { to, times, source } = tied;
+            (name.clone(), format!("{times} times {to}: {source}"))
+        });
+        given.chain(tied).collect()
+    }
+
+    /// The area claims beside what the constants give, in the order of the file.
+    fn area_residuals(&self, constants: &AreaConstants) -> Result<Vec<Residual>, FitError> {
+        let designs = Designs::default();
+        self.area.iter().map(|claim| claim.residual(&designs, constants)).collect()
     }
 }
 
@@ -523,7 +607,8 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
     }
 
     fn residuals(&self) -> Option<DVector<f64>> {
-        let constants = self.claims.area_constants(self.logarithms.iter().map(|log| log.exp())).ok()?;
+        let logarithms = self.logarithms.iter().map(|log| log.exp());
+        let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
         let used = self.claims.area.iter().filter(|claim| claim.fit);
         let residual = |claim: &AreaClaim| {
             let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
@@ -577,8 +662,8 @@ impl Fit {
             .collect();
         let values = toml::Table::try_from(area).expect("constants are numbers");
         for (key, what) in AREA {
-            let source = match self.given.get(key) {
-                Some(given) => given.source.clone(),
+            let source = match self.sources.get(key) {
+                Some(source) => source.clone(),
                 None if key.starts_with("sram") => "derived from the two printed macros".into(),
                 None => format!("fitted to {}", fitted.join(", ")),
             };
@@ -626,6 +711,23 @@ impl Fit {
             writeln!(
                 f,
                 "#   {id:<4} {quantity:<36} {printed:>11} {ours:>8.3} {off:>+8.3}  {origin}{verdict}"
+            )?;
+        }
+        writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
+        for residuals in self.alternatives.iter().flatten() {
+            let (fitted, predicted): (Vec<_>, Vec<_>) =
+                residuals.iter().partition(|residual| residual.fitted);
+            let fitted: Vec<&str> = fitted.iter().map(|residual| &*residual.id).collect();
+            let agree = predicted.iter().filter(|residual| residual.agrees()).count();
+            let values = predicted.iter().filter(|residual| matches!(residual.printed, Printed::Value(_)));
+            let values: Vec<String> =
+                values.map(|residual| format!("{} becomes {:.3}", residual.id, residual.ours)).collect();
+            writeln!(
+                f,
+                "#   to {}: {}; {agree} of {} predictions agree",
+                fitted.join(", "),
+                values.join(", "),
+                predicted.len()
             )?;
         }
         Ok(())

@@ -83,7 +83,7 @@ fn page(readings: &[Reading]) -> String {
         no multiple of its four beats writes across the slots in which other instructions read, and they wait for each\n\
         other. Where ports are ideal and a source is free once it is read, shuffle latency costs nothing, as in the paper;\n\
         but then nothing holds the program up for as many cycles as the paper counts, and a multiplier at half speed\n\
-        finds slack enough to hide in. A program fitted together with its reading comes closer in other numbers:\n\
+        finds slack enough to hide in. A program chosen together with its reading comes closer in other numbers:\n\
         `reports/paper/claims.md`.\n\n\
         | reading | cycles |{heads}\n|---|--:|{}\n| the paper | {CYCLES:.0} ± 3% |{paper}\n{rows}\n\
         `rpu sweep configs/sweeps/readings.toml` has the runs; `BLESS=1 cargo test -p reports --test readings` writes this page.\n",

@@ -92,19 +92,18 @@ impl Tuning {
     }
 
     /// The scheduler of the paper's program on the machine `rpu-128x128-paper`. It looks at few
-    /// candidates and loads constants late, from a table in the order of use; and it leaves room for longer latencies of shuffles, loads
-    /// and stores, to which the paper finds its program insensitive. Fitted together with that machine;
-    /// its file names the numbers.
+    /// candidates and loads constants late, from a table in the order of use; and it leaves room
+    /// for longer latencies, to which the paper finds its program insensitive. One of the settings in
+    /// `configs/paper-setting.toml`, chosen together with that machine by some of the paper's numbers.
     pub fn paper() -> Self {
         Self {
             srams: SramCare::Operands,
             constants_ahead: 4,
             candidates: 6,
-            patience: 5,
             early: 12,
             reserve: 16,
             copies: 1,
-            margin: Margin { load_store: 6, shuffle: 5, compute: 1, initiation_interval: 0 },
+            margin: Margin { load_store: 6, shuffle: 6, compute: 1, initiation_interval: 0 },
             table: TableOrder::ByUse,
             ..Self::default()
         }

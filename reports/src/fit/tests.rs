@@ -54,7 +54,14 @@ fn the_fit_meets_what_it_is_fitted_to() {
 fn constants_come_back_from_the_areas_that_they_give() {
     let designs = Designs::default();
     let mut claims = gf12();
-    let truth = AreaConstants { law_mm2: 0.03, vdm_bank_mm2_to_128: 0.002, sbar_mm2: 1.7, ..gf12_area() };
+    let truth = AreaConstants {
+        law_mm2: 0.03,
+        vdm_bank_mm2_to_64: 0.016,
+        vdm_bank_mm2_to_128: 0.01,
+        vdm_bank_mm2_beyond_128: 0.00625,
+        sbar_mm2: 1.7,
+        ..gf12_area()
+    };
     claims.area.retain(|claim| claim.fit);
     for claim in &mut claims.area {
         claim.value = Some(claim.ours(&designs, &truth));
@@ -79,8 +86,14 @@ fn where_a_fit_begins_does_not_matter() {
 fn errors_say_what_would_be_right() {
     let error = |claims: &Claims| fit(claims, &events()).unwrap_err().to_string();
     for (from, to, told) in [
-        ("vbar_mm2 =", "vbar =", "`given` and `fit` must name each of law_mm2"),
-        ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` is in both"),
+        ("vbar_mm2 =", "vbar =", "`given`, `tied` and `fit` must name each of law_mm2"),
+        ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` is there twice"),
+        (
+            "to = \"vdm_bank_mm2_to_64\"",
+            "to = \"vbar_mm2\"",
+            "is tied to `vbar_mm2`, which is not under `fit`",
+        ),
+        ("times = 0.390625", "times = 0.0", "`tied.vdm_bank_mm2_beyond_128.times` must be a number above 0"),
         ("sbar_mm2 = 0.5", "sbar_mm2 = 0.0", "`fit.sbar_mm2` must be a number above 0"),
         (
             "component = \"hples\"",
@@ -96,7 +109,7 @@ fn errors_say_what_would_be_right() {
     }
     let mut few = gf12();
     few.area.truncate(2);
-    assert!(error(&few).starts_with("5 constants cannot be fitted to 2 claims"), "{}", error(&few));
+    assert!(error(&few).starts_with("3 constants cannot be fitted to 2 claims"), "{}", error(&few));
     let unknown = Claims::parse("c.toml", &GF12.replacen("node_nm", "node", 1)).unwrap_err();
     assert_eq!(unknown.position(), Some((4, 1)), "{unknown}");
 }
@@ -132,10 +145,10 @@ mod conflicts {
         assert!((2.39..2.40).contains(&ratio), "{ratio}");
     }
 
-    /// Why there is a constant for each range of banks. If two doublings up to 128 banks add 10% or more
-    /// each (C10), the design of 20.5 mm2 (C5) has at most 16.94 mm2 at 32 banks. The first 32 banks then cost less than half of what each of the
-    /// next 32 does, and these more than each of the next 64: no cost that only grows, or only
-    /// shrinks, with the banks does that.
+    /// Why C10 is met within its tolerance only. If two doublings up to 128 banks add 10% or more each
+    /// (C10), the design of 20.5 mm2 (C5) has at most 16.94 mm2 at 32 banks. The first 32 banks then
+    /// cost less than half of what each of the next 32 does, and these more than each of the next
+    /// 64: no cost that only grows, or only shrinks, with the banks does that.
     #[test]
     fn c10_needs_banks_that_cost_more_in_the_middle() {
         let most_at_32 = 20.5 / 1.1 / 1.1;
@@ -166,8 +179,8 @@ mod conflicts {
         let c8 = |vbar_mm2: f64| {
             let mut claims = gf12();
             claims.given.get_mut("vbar_mm2").unwrap().value = vbar_mm2;
-            for claim in claims.area.iter_mut().filter(|claim| claim.id == "C7") {
-                claim.tolerance = 1e-4;
+            for claim in &mut claims.area {
+                claim.fit = ["C5", "C6", "C7"].contains(&&*claim.id);
             }
             let fitted = fit(&claims, &events()).unwrap();
             fitted.residuals.iter().find(|residual| residual.id == "C8").unwrap().ours

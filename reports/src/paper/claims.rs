@@ -35,8 +35,8 @@ pub(super) struct Part {
     pub(super) unit: &'static str,
     /// What the paper has.
     pub(super) paper: Expected,
-    /// How our number came about.
-    pub(super) origin: Origin,
+    /// What our number rests on.
+    pub(super) basis: Basis,
     /// Measures it.
     pub(super) ours: fn(&Evaluation) -> f64,
 }
@@ -69,11 +69,49 @@ const ABOUT: f64 = 0.10;
 /// Tolerance of a share, in points.
 const POINTS: f64 = 2.0;
 
-/// How a number of ours came about, weakest evidence first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+/// What a number of ours rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Basis {
+    /// A constant of area or energy that was chosen so that it comes out like this, or the shape of
+    /// such a model.
+    Fitted,
+    /// Print alone.
+    Derived,
+    /// Models in which nothing was chosen for it, nor for a number that implies it.
+    Predicted,
+    /// Cycles in the setting of the paper's program, and nothing else: see [`setting`](super::setting).
+    Setting {
+        /// Other claims with a number that is this one's by another name: fitting one fits both.
+        shares: &'static [&'static str],
+    },
+}
+
+impl Basis {
+    /// The setting, for a number that has no other name.
+    pub(super) const SETTING: Self = Self::Setting { shares: &[] };
+
+    /// How a number of a claim came about, where the setting was chosen by the claims `training`.
+    pub(super) fn origin(self, id: &str, training: &[&str]) -> Origin {
+        match self {
+            Self::Fitted => Origin::Fitted,
+            Self::Derived => Origin::Derived,
+            Self::Predicted => Origin::Predicted,
+            Self::Setting { shares } => {
+                if training.iter().any(|claim| *claim == id || shares.contains(claim)) {
+                    Origin::Fitted
+                } else {
+                    Origin::Predicted
+                }
+            }
+        }
+    }
+}
+
+/// How a number of ours came about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A constant of the model was chosen so that it comes out like this.
+    /// A constant or a setting of the models was chosen so that it comes out like this.
     Fitted,
     /// It follows from something printed, with no freedom: a count of the algorithm, arithmetic on
     /// printed numbers.
@@ -125,8 +163,8 @@ pub struct Assessment {
     pub sentence: &'static str,
     /// Where it says so.
     pub place: &'static str,
-    /// The weakest origin among the parts: a claim is predicted where no part of it was fitted or
-    /// follows from print alone.
+    /// Fitted where a part is; predicted where no part is and one at least is predicted; derived where
+    /// all parts are.
     pub origin: Option<Origin>,
     /// Whether all parts agree.
     pub verdict: Verdict,
@@ -182,6 +220,34 @@ impl Expected {
         }
     }
 
+    /// How far a value of ours is off, over the tolerance: zero within printed bounds.
+    pub(super) fn misfit(self, ours: f64) -> f64 {
+        let outside = |low: f64, high: f64| (ours - ours.clamp(low, high)).abs();
+        match self {
+            Self::Value(paper) => (ours - paper).abs() / (VALUE * paper.abs()),
+            Self::About(paper) => (ours - paper).abs() / (ABOUT * paper.abs()),
+            Self::Percent(paper) => (ours - paper).abs() / POINTS,
+            Self::PercentBetween(low, high) => outside(low, high) / POINTS,
+            Self::Between(low, high) => {
+                outside(low, high) / (VALUE * if ours < low { low.abs() } else { high.abs() })
+            }
+            Self::Exactly(paper) => (ours - paper).abs(),
+            Self::MoreThan(paper) => (paper - ours).max(0.0) / (VALUE * paper.abs()),
+            Self::LessThan(paper) => (ours - paper).max(0.0) / (VALUE * paper.abs()),
+        }
+    }
+
+    /// A value that agrees as well as any.
+    #[cfg(test)]
+    pub(super) fn example(self) -> f64 {
+        match self {
+            Self::Value(paper) | Self::About(paper) | Self::Percent(paper) | Self::Exactly(paper) => paper,
+            Self::PercentBetween(low, _) | Self::Between(low, _) => low,
+            Self::MoreThan(paper) => paper + 1.0,
+            Self::LessThan(paper) => paper - 0.5,
+        }
+    }
+
     /// What the paper has, in words.
     fn text(self) -> String {
         match self {
@@ -225,8 +291,9 @@ impl Expected {
 }
 
 impl Claim {
-    /// Holds the claim against the simulations.
-    pub(super) fn assess(&self, evaluation: &Evaluation) -> Assessment {
+    /// Holds the claim against the simulations, where the setting of the paper's program was chosen by
+    /// the claims `training`.
+    pub(super) fn assess(&self, evaluation: &Evaluation, training: &[&str]) -> Assessment {
         let compare = |part: &Part| {
             let ours = (part.ours)(evaluation);
             let verdict = if part.paper.holds(ours) { Verdict::Agrees } else { Verdict::Miss };
@@ -236,7 +303,7 @@ impl Claim {
                 paper: part.paper.text(),
                 ours,
                 deviation: part.paper.deviation(ours),
-                origin: part.origin,
+                origin: part.basis.origin(self.id, training),
                 verdict,
             }
         };
@@ -252,13 +319,19 @@ impl Claim {
             id: self.id,
             sentence: self.sentence,
             place: self.place,
-            origin: parts.iter().map(|part| part.origin).min(),
+            origin: origin(parts.iter().map(|part| part.origin)),
             verdict,
             reason: (verdict == Verdict::Miss).then_some(self.reason),
             remark: self.remark.map(|remark| remark(evaluation)),
             parts,
         }
     }
+}
+
+/// The origin of a claim, from those of its numbers; none where there are none.
+fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
+    let has = |origin| parts.clone().any(|part| part == origin);
+    [Origin::Fitted, Origin::Predicted, Origin::Derived].into_iter().find(|&origin| has(origin))
 }
 
 /// How all comparisons end.
@@ -268,10 +341,11 @@ pub struct Tally {
     pub claims: usize,
     /// Claims that agree.
     pub agree: usize,
-    /// Claims that agree and of which no part was fitted.
-    pub agree_unfitted: usize,
-    /// Claims that agree and are predictions in every part.
+    /// Claims that agree and are predictions: no part was fitted, and one at least is no mere
+    /// consequence of print.
     pub agree_predicted: usize,
+    /// Claims that are predictions.
+    pub predicted: usize,
     /// Claims that are missed.
     pub missed: usize,
     /// Claims that nothing of ours can be held against.
@@ -297,16 +371,12 @@ impl Tally {
         Self {
             claims: assessments.len(),
             agree: with(Verdict::Agrees),
-            agree_unfitted: assessments
-                .iter()
-                .filter(agrees)
-                .filter(|a| a.origin > Some(Origin::Fitted))
-                .count(),
             agree_predicted: assessments
                 .iter()
                 .filter(agrees)
                 .filter(|a| a.origin == Some(Origin::Predicted))
                 .count(),
+            predicted: assessments.iter().filter(|a| a.origin == Some(Origin::Predicted)).count(),
             missed: with(Verdict::Miss),
             not_comparable: with(Verdict::NotComparable),
             numbers: parts().count(),
@@ -336,7 +406,38 @@ mod tests {
         ] {
             assert!(expected.holds(good), "{expected:?} with {good}");
             assert!(!expected.holds(bad), "{expected:?} with {bad}");
+            assert!(expected.misfit(good) <= 1.0, "{expected:?} with {good}");
+            assert!(expected.holds(expected.example()) && expected.misfit(expected.example()) == 0.0);
         }
+        for (expected, ours, misfit) in [
+            (Value(6.7), 6.7 * 1.1, 2.0),
+            (About(1.5), 1.35, 1.0),
+            (Percent(16.0), 19.0, 1.5),
+            (PercentBetween(10.0, 24.0), 28.0, 2.0),
+            (Between(1.5, 2.0), 1.35, 2.0),
+            (Exactly(1.0), 3.0, 2.0),
+            (MoreThan(2.0), 1.9, 1.0),
+            (LessThan(1.0), 1.1, 2.0),
+        ] {
+            assert!((expected.misfit(ours) - misfit).abs() < 1e-9, "{expected:?} with {ours}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_predicted_where_nothing_was_fitted_and_not_all_is_print() {
+        use Origin::*;
+        for (parts, expected) in [
+            (vec![], None),
+            (vec![Derived, Derived], Some(Derived)),
+            (vec![Derived, Predicted], Some(Predicted)),
+            (vec![Predicted, Fitted, Derived], Some(Fitted)),
+        ] {
+            assert_eq!(origin(parts.iter().copied()), expected, "{parts:?}");
+        }
+        let shared = Basis::Setting { shares: &["C4"] };
+        assert_eq!(shared.origin("C17", &["C1"]), Predicted);
+        assert_eq!(shared.origin("C17", &["C1", "C4"]), Fitted);
+        assert_eq!(Basis::SETTING.origin("C3", &["C3"]), Fitted);
     }
 
     #[test]

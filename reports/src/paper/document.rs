@@ -3,6 +3,7 @@
 use super::Reproduction;
 use super::claims::{Comparison, Verdict};
 use super::inconsistencies;
+use super::leave_out::Account;
 use super::table::significant;
 use std::fmt::Write;
 
@@ -10,13 +11,13 @@ use std::fmt::Write;
 pub(super) fn tally(reproduction: &Reproduction) -> String {
     let tally = reproduction.tally;
     format!(
-        "{} of {} claims agree, {} are missed, {} cannot be compared. Of those that agree, {} rest on no fitted number and \
-         {} are predictions throughout. Number by number: {} of {} agree; {} of the {} predicted ones do.",
+        "{} of {} claims agree, {} are missed, {} cannot be compared. {} claims are predictions, of which {} agree. Number by \
+         number: {} of {} agree; {} of the {} predicted ones do.",
         tally.agree,
         tally.claims,
         tally.missed,
         tally.not_comparable,
-        tally.agree_unfitted,
+        tally.predicted,
         tally.agree_predicted,
         tally.numbers_agree,
         tally.numbers,
@@ -28,11 +29,12 @@ pub(super) fn tally(reproduction: &Reproduction) -> String {
 /// How claims are compared, in sentences.
 pub(super) const METHOD: &str = "A number agrees within 5%, a share or a change in percent within 2 points, an \"about\" \
     within 10%, a count exactly; a claim agrees where all its numbers do. Fitted: a constant or a setting of the models was chosen \
-    so that it comes out like this; the files in `configs` say which. Derived: it follows from print alone. Predicted: nothing was \
-    chosen for it. The paper's program is `--plan paper` on the machine `rpu-128x128-paper`: a reading of the paper, with latencies \
-    and a scheduler that were fitted together to C1, C3, C4, C8, C9, C13, C15, C16 and C17, which are therefore no predictions. Our fastest \
-    program is `--plan best` on the machine `rpu-128x128`, which takes the described hardware at its word, VRF ports and bank \
-    conflicts included. All times and cycles of the RPU are simulated, areas and energies modelled.";
+    by this number, or by one that is the same by another name; the files in `configs` say which. Derived: it follows from print \
+    alone. Predicted: the models say so, and no number of them was fitted to it. A claim is a prediction where none of its numbers is fitted \
+    and one at least is predicted. The paper's program is `--plan paper` on the machine `rpu-128x128-paper`: a reading of the paper that a \
+    rule chose by a few of the claims. Our fastest program is `--plan best` on the machine `rpu-128x128`, which takes the described \
+    hardware at its word, VRF ports and bank conflicts included. All times and cycles of the RPU are simulated, areas and energies \
+    modelled.";
 
 /// A number of the paper with its unit.
 pub(super) fn with_unit(value: &str, unit: &str) -> String {
@@ -66,6 +68,26 @@ pub(super) fn summary(reproduction: &Reproduction) -> String {
 /// Text that Markdown would not take for a column's end.
 fn escape(text: &str) -> String {
     text.replace('|', "\\|")
+}
+
+/// How the setting was chosen.
+fn setting(account: &Account) -> String {
+    let [what, caveat] = &account.method;
+    let mut text =
+        format!("\n## How the setting of the paper's program was chosen\n\n{what}\n\n{caveat}\n\n");
+    let _ = writeln!(text, "| {} |\n|---|--:|---|", Account::CLAIMS.join(" | "));
+    for row in &account.claims {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    let _ = writeln!(text, "\n| {} |\n|---|--:|--:|---|", Account::SETS.join(" | "));
+    for row in &account.sets {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text.push('\n');
+    for line in &account.summary {
+        let _ = writeln!(text, "* {line}");
+    }
+    text + "\n[All sets](leave-out.csv) of C1 and up to three other claims, with what each chooses.\n"
 }
 
 /// `claims.md`.
@@ -107,6 +129,9 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
                 }
             );
         }
+    }
+    if let Some(account) = &reproduction.account {
+        text += &setting(account);
     }
     text += "\n## Misses\n\n";
     for claim in &reproduction.claims {

@@ -1,11 +1,12 @@
 //! The simulations behind the figures and claims.
 
 use super::Error;
+use super::setting::Setting;
 use crate::kernel::{KernelSpec, ModulusSpec};
-use crate::run::{RunReport, TimingReport};
+use crate::run::{ProgramFacts, RunReport, TimingReport};
 use crate::sweep::{self, Definition, Status};
-use b512_asm::{Function, Pipe};
-use codegen::PlanChoice;
+use b512_asm::{Function, Pipe, Program};
+use codegen::{PlanChoice, Request};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::{self, Cause, Decoder, Wait, stepped};
@@ -155,14 +156,93 @@ impl Evaluation {
             .into_iter();
         let [designs, unoptimised, multipliers, crossbars, sizes] =
             std::array::from_fn(|_| figures.next().expect("the runs of each figure"));
+        let inspections = [PlanChoice::Unoptimised, PlanChoice::Paper]
+            .map(|plan| inspect(&Machine::rpu_128x128_paper(), &request(LARGEST, plan)?));
+        let [unoptimised_order, paper] = inspections;
+        let inspections = [unoptimised_order?, paper?];
+        let all = Self { designs, unoptimised, multipliers, crossbars, sizes, inspections };
+        Code::BOTH.into_iter().try_for_each(|code| all.check(code))?;
+        Ok(all)
+    }
+
+    /// Simulates what the claims ask of the paper's program, in another setting: nothing of our
+    /// fastest program, and of Figs. 8 and 9 only the points that claims are about. The programs
+    /// are not executed on data.
+    ///
+    /// # Errors
+    /// Where a transform cannot be generated.
+    pub(super) fn of(setting: &Setting, rings: &Rings) -> Result<Self, Error> {
+        let Setting { machine, .. } = setting;
+        let on = |hples, banks| {
+            let mut machine = machine.clone();
+            (machine.hple.count, machine.vdm.banks) = (hples, banks);
+            machine
+        };
+        let paper = |n| rings.request(n, setting.plan(n));
+        let run = |code, request: &Request, machine: &Machine| {
+            let program = generate(request, machine)?;
+            Ok(simulate(code, request.n, &program, machine))
+        };
+        let designs: Vec<(u32, u32)> =
+            HPLES.iter().flat_map(|&hples| BANKS.map(|banks| (hples, banks))).collect();
+        let unoptimised = rings.request(LARGEST, PlanChoice::Unoptimised);
+        let reference = generate(&paper(LARGEST), machine)?;
+        let below = |change: &dyn Fn(&mut Machine)| {
+            let mut machine = machine.clone();
+            change(&mut machine);
+            simulate(Code::Paper, LARGEST, &reference, &machine)
+        };
+        let own = machine.hple.multiplier_latency_cycles;
+        let multipliers = MULTIPLIER_LATENCIES.iter().map(|&latency| (latency, 1));
+        let multipliers = multipliers.chain(INTERVALS.iter().map(|&interval| (own, interval)));
+        let crossbars = SHUFFLE_LATENCIES.iter().map(|&shuffle| (shuffle, LOAD_STORE_LATENCIES[0]));
+        let crossbars =
+            crossbars.chain(LOAD_STORE_LATENCIES.iter().map(|&latency| (SHUFFLE_LATENCIES[0], latency)));
         Ok(Self {
-            designs,
-            unoptimised,
-            multipliers,
-            crossbars,
-            sizes,
-            inspections: [inspect(Code::Unoptimised)?, inspect(Code::Paper)?],
+            designs: designs
+                .into_par_iter()
+                .map(|(hples, banks)| run(Code::Paper, &paper(LARGEST), &on(hples, banks)))
+                .collect::<Result<_, Error>>()?,
+            unoptimised: HPLES
+                .into_par_iter()
+                .map(|hples| run(Code::Unoptimised, &unoptimised, &on(hples, 128)))
+                .collect::<Result<_, Error>>()?,
+            multipliers: multipliers
+                .map(|(latency, interval)| {
+                    below(&|machine| {
+                        machine.hple.multiplier_latency_cycles = latency;
+                        machine.hple.initiation_interval = interval;
+                    })
+                })
+                .collect(),
+            crossbars: crossbars
+                .map(|(shuffle, load_store)| {
+                    below(&|machine| {
+                        machine.sbar.latency_cycles = shuffle;
+                        machine.vbar.latency_cycles = load_store;
+                    })
+                })
+                .collect(),
+            sizes: SIZES
+                .into_par_iter()
+                .map(|n| run(Code::Paper, &paper(n), machine))
+                .collect::<Result<_, Error>>()?,
+            inspections: [inspect(machine, &unoptimised)?, inspect(machine, &paper(LARGEST))?],
         })
+    }
+
+    /// Whether every point is there that figures and claims ask for.
+    fn check(&self, code: Code) -> Result<(), Error> {
+        let missing = |what: String| Error::Missing { what };
+        let own = self.design(code, 128, 128).report.machine.hple.multiplier_latency_cycles;
+        if !MULTIPLIER_LATENCIES.contains(&own) {
+            return Err(missing(format!(
+                "in the sweep of Fig. 8 of the `{}` program for its machine's own multiplier latency, {own} cycles: \
+                 the latencies are {MULTIPLIER_LATENCIES:?}",
+                code.plan()
+            )));
+        }
+        Ok(())
     }
 
     /// The 64K transform on a design, as the paper's program or our fastest.
@@ -250,16 +330,63 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     records.into_iter().zip(&plan.points).map(run).collect()
 }
 
-/// Looks into a 64K program at 256 HPLEs and 128 banks.
-fn inspect(code: Code) -> Result<Inspection, Error> {
-    let failed = |reason: String| Error::Failed { sweep: format!("the `{}` program", code.plan()), reason };
-    let mut machine = Machine::rpu_128x128_paper();
+/// What the requests for the transforms of each size have in common: moduli and roots take a while
+/// to find.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Rings(Vec<Request>);
+
+impl Rings {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// Where there is none, for a size.
+    pub(super) fn new() -> Result<Self, Error> {
+        SIZES.into_iter().map(|n| request(n, PlanChoice::Paper)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The transform of `n` points, one of [`SIZES`].
+    pub(super) fn request(&self, n: u32, plan: PlanChoice) -> Request {
+        let same = self.0.iter().find(|request| request.n == n).expect("a request of each size");
+        Request { plan, ..same.clone() }
+    }
+
+    /// Cycles of the 64K transform in a setting.
+    ///
+    /// # Errors
+    /// Where it cannot be generated.
+    pub(super) fn cycles(&self, setting: &Setting) -> Result<u64, Error> {
+        let program = generate(&self.request(LARGEST, setting.plan(LARGEST)), &setting.machine)?;
+        Ok(timing::simulate(&setting.machine, &program).cycles.0)
+    }
+}
+
+/// The transform of `n` points modulo a prime of 128 bits.
+fn request(n: u32, plan: PlanChoice) -> Result<Request, Error> {
+    let spec = KernelSpec { function: Function::Ntt, n, modulus: ModulusSpec::Bits(128), root: None, plan };
+    spec.request().map_err(|error| failed(n, error.to_string()))
+}
+
+fn generate(request: &Request, machine: &Machine) -> Result<Program, Error> {
+    sweep::generate(request, machine).map_err(|reason| failed(request.n, reason))
+}
+
+fn failed(n: u32, reason: String) -> Error {
+    Error::Failed { sweep: format!("the transform of {n} points"), reason }
+}
+
+/// Runs a program through the cycle model.
+fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
+    let timing = TimingReport::new(machine, &timing::simulate(machine, program));
+    let report =
+        RunReport { timing: Some(timing.clone()), ..RunReport::new(&ProgramFacts::of(program), machine) };
+    Run { code, n, report, timing }
+}
+
+/// Looks into a program at 256 HPLEs.
+fn inspect(machine: &Machine, request: &Request) -> Result<Inspection, Error> {
+    let mut machine = machine.clone();
     machine.hple.count = 256;
-    let plan = if code == Code::Unoptimised { PlanChoice::Unoptimised } else { PlanChoice::Paper };
-    let spec =
-        KernelSpec { function: Function::Ntt, n: LARGEST, modulus: ModulusSpec::Bits(128), root: None, plan };
-    let request = spec.request().map_err(|error| failed(error.to_string()))?;
-    let program = sweep::generate(&request, &machine).map_err(failed)?;
+    let program = generate(request, &machine)?;
     let timing = timing::simulate(&machine, &program);
     let works = Decoder::program(&machine, &program);
     let busy = [Cause::BusyLoadStore, Cause::BusyCompute, Cause::BusyShuffle];

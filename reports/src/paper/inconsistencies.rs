@@ -12,6 +12,7 @@ pub(super) fn list() -> Vec<String> {
     let multipliers = n / 2.0 * log_n / hples;
     let words = |words: f64| 16384.0 * 16.0 * words / 512.0 * 1e-3;
     let program_16k = 1.5;
+    let interval_2 = 1.16 * 1.38 * formula;
     vec![
         format!(
             "VI-D: 49.18 uJ in 6.7 us are {} W, not the 7.44 W printed; 7.44 W are {} us of it.",
@@ -53,11 +54,18 @@ pub(super) fn list() -> Vec<String> {
             s(1.29 / 1.68)
         ),
         format!(
-            "VI-F: the cycles are said to grow 1.5 times a step of the initiation interval. 1024 compute instructions of \
-             four beats take 4096 cycles a step, so that between large intervals k and k + 1 the growth is (k + 1) / k: \
-             {} from 2 to 3, {} from 3 to 4, at most.",
-            s(3.0 / 2.0),
-            s(4.0 / 3.0)
+            "VI-F: the cycles are said to grow by 16% to an initiation interval of 2 and generally 1.5 times. A longer \
+             interval holds each of the 1024 compute instructions of four beats up by four cycles a step, and no chain of \
+             waits has one of them twice: a step adds {multipliers} cycles at most. From {} cycles at an interval of 2 (16% more \
+             than 1.38 times {formula}) the growth to 3 is {} at most, and to 4 {}: 1.5 is possible where the interval \
+             doubles.",
+            s(interval_2),
+            s((interval_2 + multipliers) / interval_2),
+            s((interval_2 + 2.0 * multipliers) / interval_2)
         ),
+        "VI-B: the vector crossbar is called the principal part of what 256 banks take over 128 at 128 HPLEs. But at 4 HPLEs, \
+         where that crossbar is smallest, 256 banks take one and a half times all of (4, 32) more than 32 banks do: banks themselves \
+         cost most."
+            .to_owned(),
     ]
 }

@@ -9,6 +9,7 @@
 //! | file | content |
 //! |---|---|
 //! | `claims.md`, `claims.json` | the claims with their verdicts |
+//! | `leave-out.csv` | how the predictions of other training claims fare: see [`setting`] |
 //! | `figN.svg`, `figN.png`, `figN.csv` | the figures and their data |
 //! | `cpu.svg`, `cpu.png`, `cpu.csv` | what was measured on the machine at hand |
 //! | `index.html` | all of it on one page |
@@ -21,11 +22,13 @@ mod document;
 mod evaluation;
 mod figure;
 mod inconsistencies;
+mod leave_out;
 mod order;
 mod others;
 mod page;
 mod scaling;
 mod sensitivity;
+pub mod setting;
 mod table;
 mod tradeoff;
 
@@ -34,9 +37,11 @@ use claims::{Assessment, CLAIMS, Tally};
 use cpu::Measurements;
 use evaluation::Evaluation;
 use figure::Figure;
+use leave_out::Account;
 use others::Row;
 use rayon::prelude::*;
 use serde::Serialize;
+use setting::{Space, Trials};
 use sim::ConfigError;
 use std::path::Path;
 use thiserror::Error;
@@ -97,6 +102,10 @@ pub struct Reproduction {
     pub tally: Tally,
     figures: Vec<Figure>,
     others: Vec<Row>,
+    space: Space,
+    trials: Trials,
+    /// How the setting was chosen; none where there are no trials.
+    account: Option<Account>,
 }
 
 /// A file by its name and content.
@@ -119,7 +128,11 @@ impl Reproduction {
     /// Where a transform cannot be generated or computes something else than the golden model.
     pub fn new() -> Result<Self, Error> {
         let evaluation = Evaluation::new()?;
-        let claims: Vec<Assessment> = CLAIMS.iter().map(|claim| claim.assess(&evaluation)).collect();
+        let space = Space::built_in()?;
+        let trials = Trials::built_in(&space)?;
+        let training = space.training_claims();
+        let claims: Vec<Assessment> =
+            CLAIMS.iter().map(|claim| claim.assess(&evaluation, &training)).collect();
         let figures = vec![
             tradeoff::area_against_latency(&evaluation),
             tradeoff::performance_per_area(&evaluation),
@@ -131,7 +144,8 @@ impl Reproduction {
             baseline::over_cpu(&evaluation),
         ];
         let others = others::rows(&evaluation)?;
-        Ok(Self { tally: Tally::of(&claims), evaluation, claims, figures, others })
+        let account = Account::new(&space, &trials);
+        Ok(Self { tally: Tally::of(&claims), evaluation, claims, figures, others, account, space, trials })
     }
 
     /// The files; those of measurements only where there are any.
@@ -177,6 +191,7 @@ impl Reproduction {
             ("index.html".into(), page.into_bytes()),
             ("claims.md".into(), document::markdown(self).into_bytes()),
             ("claims.json".into(), json.into_bytes()),
+            ("leave-out.csv".into(), leave_out::table(&self.space, &self.trials).csv()?),
         ];
         files.extend(drawn.into_iter().flatten());
         Ok(files)

@@ -3,6 +3,7 @@
 use super::claims::{Assessment, Verdict};
 use super::cpu::Measurements;
 use super::document::{METHOD, ours, tally, with_unit};
+use super::leave_out::Account;
 use super::table::{Table, significant};
 use super::{Reproduction, inconsistencies};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -79,6 +80,7 @@ pub(super) fn page(
                 h2 { "Claims" }
                 p.muted { (METHOD.replace('`', "")) }
                 (claims(&reproduction.claims))
+                @if let Some(account) = &reproduction.account { (setting(account)) }
                 h2 { "Why claims are missed" }
                 ul {
                     @for claim in &reproduction.claims {
@@ -131,6 +133,28 @@ pub(super) fn page(
         }
     };
     markup.into_string()
+}
+
+/// How the setting was chosen.
+fn setting(account: &Account) -> Markup {
+    let table = |heads: &[&str], rows: Vec<&[String]>| {
+        html! {
+            div.scroll {
+                table {
+                    thead { tr { @for head in heads { th { (head) } } } }
+                    tbody { @for row in rows { tr { @for cell in row { td { (cell.replace("**", "")) } } } } }
+                }
+            }
+        }
+    };
+    html! {
+        h2 { "How the setting of the paper\u{2019}s program was chosen" }
+        @for paragraph in &account.method { p { (paragraph) } }
+        (table(&Account::CLAIMS, account.claims.iter().map(|row| &row[..]).collect()))
+        (table(&Account::SETS, account.sets.iter().map(|row| &row[..]).collect()))
+        ul { @for line in &account.summary { li { (line) } } }
+        p { a href="leave-out.csv" { "All sets of C1 and up to three other claims, as CSV" } }
+    }
 }
 
 /// A row for what each claim says, then one for each of its numbers: narrow enough for a phone.

@@ -1,0 +1,88 @@
+use super::*;
+
+fn trials() -> (Space, Trials) {
+    let space = Space::built_in().unwrap();
+    let trials = Trials::built_in(&space).unwrap();
+    (space, trials)
+}
+
+#[test]
+fn the_paper_program_and_its_machine_are_what_the_rule_chooses() {
+    let (space, trials) = trials();
+    let chosen = trials.choose(&space.training_claims()).unwrap();
+    let Setting { machine, depth, tuning } = space.setting(&chosen.picks).unwrap();
+    let paper = Machine::rpu_128x128_paper();
+    assert_eq!(Machine { name: paper.name.clone(), ..machine }, paper, "{}", space.describe(&chosen.picks));
+    let plan = classical(Function::Ntt, 65536, depth, tuning);
+    assert_eq!(plan, classical(Function::Ntt, 65536, depth, Tuning::paper()));
+    let kernel = |plan| {
+        let request = Rings::new().unwrap().request(65536, plan);
+        codegen::generate(&request, &paper).unwrap().recipe
+    };
+    assert_eq!(kernel(PlanChoice::Paper), plan);
+}
+
+#[test]
+fn the_committed_trials_come_out_again() {
+    let (space, trials) = trials();
+    let chosen = trials.choose(&space.training_claims()).unwrap();
+    for trial in [chosen, &trials.all[0], &trials.all[trials.all.len() - 1]] {
+        let again = Trials { all: vec![Trials::again(&space, trial).unwrap()] };
+        let committed = Trials { all: vec![trial.clone()] };
+        let text = |trials: &Trials| String::from_utf8(trials.csv(&space).unwrap()).unwrap();
+        assert_eq!(text(&again), text(&committed), "run `rpu fit --setting -o reports/paper-setting.csv`");
+    }
+}
+
+#[test]
+fn trials_are_written_as_they_are_read() {
+    let (space, trials) = trials();
+    assert_eq!(String::from_utf8(trials.csv(&space).unwrap()).unwrap(), TRIALS);
+    let candidates = space.candidates();
+    assert_eq!(candidates.len(), space.size());
+    assert!(trials.all.iter().all(|trial| candidates.contains(&trial.picks)));
+    assert!(trials.all.iter().map(|trial| &trial.picks).is_sorted());
+}
+
+#[test]
+fn every_candidate_is_a_setting_and_another_one() {
+    let space = Space::built_in().unwrap();
+    let first = space.setting(&vec![0; space.choice.len()]).unwrap();
+    for (index, choice) in space.choice.iter().enumerate() {
+        for pick in 1..choice.values.len() {
+            let mut picks = vec![0; space.choice.len()];
+            picks[index] = pick;
+            assert_ne!(space.setting(&picks).unwrap(), first, "{} {pick}", choice.key);
+        }
+    }
+}
+
+#[test]
+fn fewer_missed_claims_come_first_then_smaller_deviations_then_simplicity() {
+    // Numbers as the paper has them, where it has a value; within the bounds otherwise.
+    let perfect: Vec<f64> = simulated().map(|(_, part)| part.paper.example()).collect();
+    let at = |id: &str, quantity: usize| {
+        let mut places = simulated().enumerate().filter(|(_, (claim, _))| claim.id == id);
+        places.nth(quantity).unwrap().0
+    };
+    let trial = |picks: Picks, off: f64| {
+        let mut numbers = perfect.clone();
+        numbers[at("C3", 0)] *= 1.0 + off;
+        Trial { picks, numbers }
+    };
+    let chosen = |all: Vec<Trial>| Trials { all }.choose(&["C1", "C3"]).unwrap().picks.clone();
+    // Simpler, but off by more.
+    assert_eq!(chosen(vec![trial(vec![0, 0], 0.04), trial(vec![1, 1], 0.03)]), [1, 1]);
+    // As good, and simpler.
+    assert_eq!(chosen(vec![trial(vec![1, 1], 0.03), trial(vec![0, 1], 0.03)]), [0, 1]);
+    // One claim missed by little weighs more than another met just so.
+    let mut missed = trial(vec![0, 0], 0.0);
+    missed.numbers[at("C1", 0)] *= 1.051;
+    let mut met = trial(vec![1, 1], 0.049);
+    met.numbers[at("C1", 0)] *= 1.049;
+    assert_eq!(chosen(vec![missed, met]), [1, 1]);
+    // What is not in the training set does not count.
+    let mut elsewhere = trial(vec![0, 0], 0.0);
+    elsewhere.numbers[at("C9", 0)] *= 3.0;
+    assert_eq!(chosen(vec![trial(vec![1, 1], 0.0), elsewhere]), [0, 0]);
+}
