@@ -5,7 +5,8 @@
 //! What a sweep of one point takes, which is mostly the program and its check, is left out. The sweeps
 //! take turns, and the median of each counts. The cost of a point is the time of the processor, so that
 //! other work on the machine hardly changes it; only the second thread's gain is measured by the clock
-//! on the wall.
+//! on the wall, for all of a sweep but its files, and with programs long enough that points take longer
+//! than what comes once.
 
 use cpu_time::ThreadTime;
 use reports::sweep::outputs::Outputs;
@@ -15,18 +16,22 @@ use std::time::{Duration, Instant};
 
 const POINTS: [usize; 3] = [100, 1_000, 10_000];
 const ROUNDS: usize = 5;
+/// The degree of the ring for these.
+const N: u32 = 1024;
 /// The points of the sweep that two threads share.
 const SHARED: usize = 4_000;
+/// The degree of the ring for those.
+const SHARED_N: u32 = 16_384;
 
 /// A sweep of so many points, up to 10,000.
-fn definition(points: usize) -> String {
+fn definition(points: usize, n: u32) -> String {
     // The same mix of latencies, whatever the number of points: 617 has no divisor of 10,000.
     let column = |value: fn(usize) -> usize| {
         let values: Vec<String> = (0..points).map(|i| value(i * 617 % 10_000).to_string()).collect();
         values.join(", ")
     };
     format!(
-        "n = 1024
+        "n = {n}
         plan = 'kl'
         schedule_for = 'base'
         [zip]
@@ -49,10 +54,10 @@ struct Times {
     resolve: Duration,
     /// Programs, their checks, the cycle model, the journal.
     simulate: Duration,
-    /// The same by the clock on the wall.
-    wall: Duration,
     /// From the journal to the results in the order of the points.
     merge: Duration,
+    /// These three by the clock on the wall.
+    wall: Duration,
     /// Tables and charts; a chart costs the same, whatever its points.
     files: Duration,
 }
@@ -69,21 +74,21 @@ fn sweep(text: &str, threads: usize) -> Result<Times, Box<dyn Error + Send + Syn
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(|| {
+        let wall = Instant::now();
         let mut begin = ThreadTime::now();
         let mut lap = || std::mem::replace(&mut begin, ThreadTime::now()).elapsed();
         let plan = Plan::new(&Definition::parse("scaling.toml", text)?)?;
         let resolve = lap();
-        let wall = Instant::now();
         let mut journal = Journal::open(folder, Shard::WHOLE, &plan.manifest)?;
         let points: Vec<&PlannedPoint> = plan.points.iter().collect();
         execute(&plan, &points, &mut journal, &generate, &|_| ())?;
         drop(journal);
-        let (simulate, wall) = (lap(), wall.elapsed());
+        let simulate = lap();
         let results = Results::merge(&[folder])?;
         assert_eq!((results.failed(), results.missing()), (0, 0));
-        let merge = lap();
+        let (merge, wall) = (lap(), wall.elapsed());
         Outputs::new(&results)?.write(folder)?;
-        Ok(Times { resolve, simulate, wall, merge, files: lap() })
+        Ok(Times { resolve, simulate, merge, wall, files: lap() })
     })
 }
 
@@ -93,7 +98,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    let texts: Vec<String> = [1].into_iter().chain(POINTS).map(definition).collect();
+    let texts: Vec<String> = [1].into_iter().chain(POINTS).map(|points| definition(points, N)).collect();
     let mut times: Vec<Vec<Times>> = vec![Vec::new(); texts.len()];
     for _ in 0..ROUNDS {
         for (times, text) in times.iter_mut().zip(&texts) {
@@ -119,9 +124,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         );
     }
 
-    let (text, half) = (definition(SHARED), definition(SHARED / 2));
+    let (text, half) = (definition(SHARED, SHARED_N), definition(SHARED / 2, SHARED_N));
     let (mut gains, mut apart) = (Vec::new(), Vec::new());
-    for _ in 0..2 * ROUNDS + 1 {
+    for _ in 0..ROUNDS {
         let (one, two) = (sweep(&text, 1)?, sweep(&text, 2)?);
         let [half_one, half_two] = std::thread::scope(|scope| {
             let sweeps = [(); 2].map(|()| scope.spawn(|| sweep(&half, 1)));
