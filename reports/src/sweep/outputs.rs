@@ -98,13 +98,26 @@ impl<'r> Outputs<'r> {
     /// # Errors
     /// Where a chart cannot be drawn or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
-        let mut lines = String::new();
-        for (_, line) in self.results.lines() {
-            lines.push_str(line);
-            lines.push('\n');
-        }
+        // Each of these takes long in a large sweep.
+        let (table, (lines, shown)) =
+            rayon::join(|| self.table(), || rayon::join(|| self.lines(), || self.charts_and_page()));
         let mut contents =
-            vec![("results.jsonl".to_owned(), lines.into_bytes()), ("results.csv".to_owned(), self.table()?)];
+            vec![("results.jsonl".to_owned(), lines.into_bytes()), ("results.csv".to_owned(), table?)];
+        contents.extend(shown?);
+        contents.par_iter().try_for_each(|(name, content)| {
+            let path = folder.join(name);
+            files::write(&path, content).map_err(|source| OutputError::Write { path, source })
+        })?;
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The content of `results.jsonl`.
+    fn lines(&self) -> String {
+        self.results.lines().flat_map(|(_, line)| [line, "\n"]).collect()
+    }
+
+    /// The charts and the page around them, each with the name of its file.
+    fn charts_and_page(&self) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
             if group.front.is_empty() {
                 return Ok(None);
@@ -115,6 +128,7 @@ impl<'r> Outputs<'r> {
         };
         let charts: Vec<Option<(String, Vec<u8>)>> =
             self.groups.par_iter().map(draw).collect::<Result<_, PlotError>>()?;
+        let mut contents = Vec::new();
         if charts.iter().any(Option::is_some) {
             let mut sections = Vec::new();
             for (group, chart) in self.groups.iter().zip(&charts) {
@@ -133,11 +147,7 @@ impl<'r> Outputs<'r> {
             contents.push((format!("{name}.svg"), svg.into_bytes()));
             contents.push((format!("{name}.png"), png));
         }
-        for (name, content) in &contents {
-            let path = folder.join(name);
-            files::write(&path, content).map_err(|source| OutputError::Write { path, source })?;
-        }
-        Ok(contents.into_iter().map(|(name, _)| name).collect())
+        Ok(contents)
     }
 
     /// The fronts as a text for people, slowest design last.
