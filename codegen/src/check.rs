@@ -59,8 +59,8 @@
 //! term   =  gather(512 words)  |  result r of op(terms, scalar) mod q
 //! ```
 //!
-//! A gather of all lanes of one term, in order, is that term; operands of sums and products are
-//! sorted. A load gathers words of memory and a store writes lanes of a term. Constants are
+//! A gather of all lanes of one term, in order, is that term; a lane of a gather is the word that was
+//! gathered there; operands of sums and products are sorted. A load gathers words of memory and a store writes lanes of a term. Constants are
 //! gathers of numbers, computed from the powers of psi.
 //!
 //! The program is evaluated to the same terms from its own instructions, registers and initial

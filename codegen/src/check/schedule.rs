@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
                             "overwrites word {at} of the memory, which is a table or nothing"
                         ));
                     }
-                    cell.content = Word::Lane(term, lane as u16);
+                    cell.content = self.terms.lane(term, lane);
                 }
             }
             Instr::Sload { rt, offset } => self.scalars[rt.index()] = Some(self.sdm(offset.words())),

@@ -5,6 +5,7 @@ use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Direction, Op, OperandKind, Pipe, Role};
 use sim::modular::Modulus;
 use std::collections::HashMap;
+use std::rc::Rc;
 use thiserror::Error;
 
 /// Vector code that has no meaning by itself.
@@ -25,7 +26,8 @@ pub(super) struct Term(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Number(u32);
 
-/// What a word of memory holds.
+/// What a word of memory holds. Of a vector that was made of words these are named, never its lanes:
+/// what is the same has one name, whatever way it took.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Word {
     Undefined,
@@ -55,10 +57,12 @@ pub(super) enum Owner {
 /// The terms of the vector code.
 #[derive(Default)]
 pub(super) struct Terms {
-    gathered: HashMap<Box<[Word]>, Term>,
+    gathered: HashMap<Rc<[Word]>, Term>,
     pub(super) applied: HashMap<Applied, Term>,
     numbers: HashMap<u128, Number>,
     owners: Vec<Owner>,
+    /// The words of each term that was made of words.
+    words: Vec<Option<Rc<[Word]>>>,
 }
 
 impl Terms {
@@ -77,15 +81,22 @@ impl Terms {
         self.gathered.get(words).copied()
     }
 
-    fn new_term(&mut self, owner: Owner) -> Term {
+    /// What a word holds once this lane has been stored to it.
+    pub(super) fn lane(&self, term: Term, lane: usize) -> Word {
+        self.words[term.0 as usize].as_ref().map_or(Word::Lane(term, lane as u16), |words| words[lane])
+    }
+
+    fn new_term(&mut self, owner: Owner, words: Option<Rc<[Word]>>) -> Term {
         self.owners.push(owner);
+        self.words.push(words);
         Term(self.owners.len() as u32 - 1)
     }
 
     fn gather(&mut self, words: Vec<Word>, owner: Owner) -> Term {
         self.find_gathered(&words).unwrap_or_else(|| {
-            let term = self.new_term(owner);
-            self.gathered.insert(words.into(), term);
+            let words: Rc<[Word]> = words.into();
+            let term = self.new_term(owner, Some(Rc::clone(&words)));
+            self.gathered.insert(words, term);
             term
         })
     }
@@ -94,7 +105,7 @@ impl Terms {
         if let Some(&term) = self.applied.get(&applied) {
             return term;
         }
-        let term = self.new_term(owner);
+        let term = self.new_term(owner, None);
         self.applied.insert(applied, term);
         term
     }
@@ -224,7 +235,7 @@ pub(super) fn evaluate(
                 inst.results.iter().for_each(|value| values[value.index()] = Some(term));
             } else {
                 for (lane, word) in words.into_iter().enumerate() {
-                    buffer[word] = Word::Lane(sources[0], lane as u16);
+                    buffer[word] = terms.lane(sources[0], lane);
                 }
             }
             continue;
