@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use indicatif::{ProgressBar, ProgressStyle};
 use reports::fit::{self, Claims, FitError};
 use reports::paper::setting::{Space, Trials};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Simulate the candidates for the setting of the paper's program instead, and write what
-    /// becomes of the claims: reports/paper-setting.csv; takes half an hour
+    /// becomes of the claims: reports/paper-setting.csv. Takes long
     #[arg(long, conflicts_with = "claims")]
     setting: bool,
 }
@@ -23,7 +24,14 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if args.setting {
         let space = Space::built_in()?;
-        let trials = Trials::run(&space, &|line| eprintln!("{line}"))?;
+        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} candidates, {eta} left");
+        let bar = ProgressBar::new(0).with_style(style.expect("the template is right"));
+        let trials = Trials::run(&space, &|done, total| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        })?;
+        bar.finish_and_clear();
+        eprintln!("{} of {} candidates agree with C1", trials.all.len(), space.size());
         return files::write(&args.output, &trials.csv(&space)?);
     }
     let claims = match &args.claims {

@@ -87,7 +87,7 @@ pub fn tune(
     // Between the transforms of a product much can stay in registers, and few banks make memory
     // what the other pipes wait for. Elsewhere the refinements try it.
     let much = batch.function == Function::Polymul || machine.vdm.banks < machine.hple.count;
-    let forwarding = much.then_some(44);
+    let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
     for plans in &plans {
@@ -165,7 +165,9 @@ pub fn tune(
     Ok(Found { recipe, cycles, tried: total })
 }
 
-/// The values that may be live where registers take the place of memory; `None` where they do not.
+/// The values that may be live where registers take the place of memory: first where that is likely to
+/// pay, then in refinements (`None`: registers do not). The rest of the registers is for constants.
+const FIRST_FORWARDING: u32 = 44;
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
 /// The orders that plans are tried in, the best first.

@@ -7,13 +7,9 @@ use crate::recipe::{Barrett, Recipe, Strategy};
 
 pub(super) fn claims() -> Result<Vec<Claim>, Error> {
     const LIMBS: usize = 32;
-    let claim = |what: &str, gain, baseline: Variant, optimised: Variant| Claim {
-        paper: Paper::Caramel,
-        what: format!("{what} ({} limbs, N = 2^16)", optimised.limbs),
-        gain,
-        card: "A30",
-        baseline: baseline.into(),
-        optimised: optimised.into(),
+    let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
+        let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);
+        Paper::Caramel.claim(what, gain, baseline, optimised)
     };
     let own = Recipe::two_stage(16, 3)?;
     let products =

@@ -7,13 +7,9 @@ use crate::recipe::{Barrett, Recipe, Strategy};
 
 pub(super) fn claims() -> Result<Vec<Claim>, Error> {
     const LIMBS: usize = 54;
-    let claim = |what: &str, gain, baseline: Variant, optimised: Variant| Claim {
-        paper: Paper::Cheddar,
-        what: format!("{what} ({} limbs, N = 2^16)", optimised.limbs),
-        gain,
-        card: "A100",
-        baseline: baseline.into(),
-        optimised: optimised.into(),
+    let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
+        let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);
+        Paper::Cheddar.claim(what, gain, baseline, optimised)
     };
     let variant = |label: &str, recipe: Recipe| Variant::new(label, recipe).limbs(LIMBS);
     let parameters =
@@ -83,14 +79,8 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
             ("one row of threads a block instead of 2", Tile { block_limbs: 2, block_columns: 128, ..own }),
             ("one row of threads a block instead of 4", Tile { block_limbs: 4, block_columns: 64, ..own }),
         ] {
-            claims.push(Claim {
-                paper: Paper::Cheddar,
-                what: format!("conversion of 14 limbs to {to}: {what} (N = 2^16)"),
-                gain: None,
-                card: "A100",
-                baseline: conversion(other).into(),
-                optimised: conversion(own).into(),
-            });
+            let what = format!("conversion of 14 limbs to {to}: {what} (N = 2^16)");
+            claims.push(Paper::Cheddar.claim(what, None, conversion(other), conversion(own)));
         }
     }
     for column_log in [6, 8, 9] {

@@ -8,14 +8,6 @@ use crate::recipe::{Recipe, Strategy, Sync};
 use crate::residues::{Access, Reconstruction};
 
 pub(super) fn claims() -> Result<Vec<Claim>, Error> {
-    let claim = |what: String, gain, baseline: Variant, optimised: Variant| Claim {
-        paper: Paper::HeBooster,
-        what,
-        gain,
-        card: "RTX 3070",
-        baseline: baseline.into(),
-        optimised: optimised.into(),
-    };
     let mut claims = Vec::new();
     for (bits, log_n, barrier, hybrid) in
         [(32, 15, 1.2, Some(1.7)), (64, 15, 1.3, Some(1.9)), (32, 16, 1.2, None)]
@@ -25,19 +17,19 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
         };
         let local = variant("trigger bits", Sync::Local)?;
         let setting = format!("N = 2^{log_n}, {bits}-bit words");
-        claims.push(claim(
+        claims.push(Paper::HeBooster.claim(
             format!("local synchronisation instead of a barrier across the grid ({setting})"),
             Some(barrier),
             variant("barrier", Sync::Barrier)?,
             local.clone(),
         ));
-        claims.push(claim(
+        claims.push(Paper::HeBooster.claim(
             format!("local synchronisation instead of a launch for each stage ({setting})"),
             None,
             variant("launches", Sync::Launches)?,
             local.clone(),
         ));
-        claims.push(claim(
+        claims.push(Paper::HeBooster.claim(
             format!("local synchronisation instead of launches, then blocks of 2^11 points ({setting})"),
             hybrid,
             Variant::new("hybrid", Recipe::hybrid(bits, log_n)?),
@@ -48,26 +40,28 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
         Ok::<_, Error>(Variant::new(label, Recipe::hybrid(bits, 15)?).limbs(limbs))
     };
     let (single, double) = (limbs("32 limbs of 30 bits", 32, 32)?, limbs("16 limbs of 62 bits", 64, 16)?);
-    claims.push(claim(
-        "double words: half as many limbs, one after the other (N = 2^15)".into(),
+    claims.push(Paper::HeBooster.claim(
+        "double words: half as many limbs, one after the other (N = 2^15)",
         Some(1.4),
         single.clone().one_limb_a_launch(Execution::Launches),
         double.clone().one_limb_a_launch(Execution::Launches),
     ));
-    claims.push(claim(
-        "double words: half as many limbs, all in one launch (N = 2^15)".into(),
+    claims.push(Paper::HeBooster.claim(
+        "double words: half as many limbs, all in one launch (N = 2^15)",
         None,
         single.clone(),
         double,
     ));
     // The share of transforms in a product falls from 84.1% to 56.7%: 84.1/15.9 against 56.7/43.3.
-    claims.push(claim(
-        "all limbs in one launch instead of one after the other (N = 2^15, 32-bit words)".into(),
-        Some(4.0),
-        Variant { label: "a launch for each".into(), ..single.clone() }
-            .one_limb_a_launch(Execution::Launches),
-        Variant { label: "one launch".into(), execution: Execution::Launches, ..single },
-    ));
+    claims.push(
+        Paper::HeBooster.claim(
+            "all limbs in one launch instead of one after the other (N = 2^15, 32-bit words)",
+            Some(4.0),
+            Variant { label: "a launch for each".into(), ..single.clone() }
+                .one_limb_a_launch(Execution::Launches),
+            Variant { label: "one launch".into(), execution: Execution::Launches, ..single },
+        ),
+    );
     claims.extend(schemes());
     Ok(claims)
 }
@@ -83,14 +77,6 @@ fn schemes() -> Vec<Claim> {
         modulus_bits: word_bits - word_bits / 8,
         operation,
     };
-    let claim = |what: String, gain, baseline: Scheme, optimised: Scheme| Claim {
-        paper: Paper::HeBooster,
-        what,
-        gain,
-        card: "RTX 3070",
-        baseline: baseline.into(),
-        optimised: optimised.into(),
-    };
     let mut claims = Vec::new();
     let (decompose, garner) = (
         Operation::Decompose(Access::Transposed),
@@ -100,19 +86,19 @@ fn schemes() -> Vec<Claim> {
         for bits in [32, 64] {
             let setting = format!("N = 2^{log_n}, {} bits, {bits}-bit words", 56 * limbs);
             let of = |label: &str, operation| scheme(label, bits, log_n, limbs, operation);
-            claims.push(claim(
+            claims.push(Paper::HeBooster.claim(
                 format!("residues: words transposed in shared memory ({setting})"),
                 None,
                 of("strided", Operation::Decompose(Access::Strided)),
                 of("transposed", decompose),
             ));
-            claims.push(claim(
+            claims.push(Paper::HeBooster.claim(
                 format!("integers from residues: words transposed in shared memory ({setting})"),
                 None,
                 of("strided", Operation::Reconstruct(Access::Strided, Reconstruction::Garner)),
                 of("transposed", garner),
             ));
-            claims.push(claim(
+            claims.push(Paper::HeBooster.claim(
                 format!("Garner's algorithm instead of a long sum ({setting})"),
                 None,
                 of("long sum", Operation::Reconstruct(Access::Transposed, Reconstruction::Direct)),
@@ -122,7 +108,7 @@ fn schemes() -> Vec<Claim> {
         for (what, operation) in [("residues", decompose), ("integers from residues", garner)] {
             let (single, double) =
                 (format!("{} moduli of 28 bits", 2 * limbs), format!("{limbs} of 56 bits"));
-            claims.push(claim(
+            claims.push(Paper::HeBooster.claim(
                 format!("{what}: double words (N = 2^{log_n}, {} bits)", 56 * limbs),
                 None,
                 scheme(&single, 32, log_n, limbs, operation),
@@ -139,7 +125,7 @@ fn schemes() -> Vec<Claim> {
             let product = |label: &str, fusion| {
                 scheme(label, 64, log_n, limbs, Operation::InnerProduct { terms, fusion })
             };
-            claims.push(claim(
+            claims.push(Paper::HeBooster.claim(
                 format!("inner product of {terms} terms in one kernel (N = 2^{log_n}, {limbs} limbs, 64-bit words)"),
                 Some(gain),
                 product("a kernel for each product and sum", Fusion::Separate),

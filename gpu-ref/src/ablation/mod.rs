@@ -214,6 +214,30 @@ impl std::fmt::Display for Verdict {
     }
 }
 
+impl Paper {
+    /// The card of most of its measurements.
+    const fn card(self) -> &'static str {
+        match self {
+            Paper::Cheddar => "A100",
+            Paper::HeBooster => "RTX 3070",
+            Paper::Shivdikar => "V100",
+            Paper::Caramel => "A30",
+        }
+    }
+
+    /// What it claims, on that card.
+    fn claim(
+        self,
+        what: impl Into<String>,
+        gain: Option<f64>,
+        baseline: impl Into<Subject>,
+        optimised: impl Into<Subject>,
+    ) -> Claim {
+        let (what, baseline, optimised) = (what.into(), baseline.into(), optimised.into());
+        Claim { paper: self, what, gain, card: self.card(), baseline, optimised }
+    }
+}
+
 impl Claim {
     /// Judges a measured gain: the time of the baseline divided by that of the optimised variant.
     pub fn verdict(&self, measured: f64) -> Verdict {

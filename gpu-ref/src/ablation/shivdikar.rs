@@ -11,14 +11,9 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
     for polynomials in [1, FULL] {
         let mut claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
             let (log_n, bits) = (optimised.recipe.log_n, optimised.recipe.word_bits);
-            claims.push(Claim {
-                paper: Paper::Shivdikar,
-                what: format!("{what} (N = 2^{log_n}, {bits}-bit words, batch {polynomials})"),
-                gain,
-                card: "V100",
-                baseline: baseline.polynomials(polynomials).into(),
-                optimised: optimised.polynomials(polynomials).into(),
-            });
+            let what = format!("{what} (N = 2^{log_n}, {bits}-bit words, batch {polynomials})");
+            let [baseline, optimised] = [baseline, optimised].map(|variant| variant.polynomials(polynomials));
+            claims.push(Paper::Shivdikar.claim(what, gain, baseline, optimised));
         };
         let lom =
             |label: &str, barrett| Ok::<_, Error>(Variant::new(label, Recipe::lom(barrett, BITS, N, 1, 1)?));

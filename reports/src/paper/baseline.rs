@@ -56,19 +56,19 @@ pub(super) fn speed_up(evaluation: &Evaluation, word_bits: u32, n: u32) -> f64 {
 }
 
 /// What the claim's four factors have in common.
-pub(super) fn remark(evaluation: &Evaluation) -> String {
+pub(super) fn remark(evaluation: &Evaluation) -> Option<String> {
     let factors = PRINTED.map(|(bits, n, paper)| paper / speed_up(evaluation, bits, n));
     let [least, most] = [f64::min, f64::max].map(|pick| factors.into_iter().reduce(pick).unwrap_or(f64::NAN));
     let fastest = measured_us("AVX-512 IFMA radix 2", 128, 65536);
     let time = evaluation.size(Code::Paper, 65536).timing.time_us;
-    format!(
+    Some(format!(
         "Ours holds OpenFHE as measured on one core of a 4.06 GHz Zen 5 (reports/cpu/published.csv) against the simulated \
          RPU. The paper's EPYC 7502 is {} to {} times slower than that in all four figures. Against the fastest 128-bit \
          code measured on that core the simulated RPU is {} times faster at 64K, not 1484.",
         significant(least, 3),
         significant(most, 3),
         significant(fastest / time, 2)
-    )
+    ))
 }
 
 /// Fig. 11.

@@ -22,8 +22,8 @@ pub(super) struct Claim {
     pub(super) parts: &'static [Part],
     /// Why we miss it, if we do.
     pub(super) reason: &'static str,
-    /// What else must be known to read the comparison.
-    pub(super) remark: Option<fn(&Evaluation) -> String>,
+    /// What else must be known to read the comparison, where the evaluation has what that takes.
+    pub(super) remark: Option<fn(&Evaluation) -> Option<String>>,
 }
 
 /// A number of a claim.
@@ -322,7 +322,7 @@ impl Claim {
             origin: origin(parts.iter().map(|part| part.origin)),
             verdict,
             reason: (verdict == Verdict::Miss).then_some(self.reason),
-            remark: self.remark.map(|remark| remark(evaluation)),
+            remark: self.remark.and_then(|remark| remark(evaluation)),
             parts,
         }
     }

@@ -25,6 +25,7 @@ use codegen::{PlanChoice, classical};
 use rayon::prelude::*;
 use serde::Deserialize;
 use sim::{ConfigError, Machine, MachineBase, Override};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The choices: `configs/paper-setting.toml`.
 pub const SPACE: &str = include_str!("../../../configs/paper-setting.toml");
@@ -190,12 +191,15 @@ pub struct Trials {
 
 impl Trials {
     /// Simulates all candidates, in the current rayon pool. Those whose runtime at 64K is off by more than C1
-    /// allows are left out: no training set is without C1.
+    /// allows are left out: no training set is without C1. `progress` is told how many candidates, of
+    /// how many, have been held against C1, and then how many of those that agree were simulated in full.
     ///
     /// # Errors
     /// Where a candidate makes no sense, or its program cannot be generated.
-    pub fn run(space: &Space, progress: &(dyn Fn(&str) + Sync)) -> Result<Self, Error> {
+    pub fn run(space: &Space, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Self, Error> {
         let rings = Rings::new()?;
+        let counted = |done: &AtomicUsize, total| progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        let (timed, tried) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (first, second) = (&CLAIMS[0].parts[0], &CLAIMS[0].parts[1]);
         let in_time = |picks: Picks| {
             let setting = space.setting(&picks)?;
@@ -203,16 +207,17 @@ impl Trials {
             let time_us = cycles / setting.machine.frequency_ghz() * 1e-3;
             let over_theory = cycles / (65536.0 * 16.0 / 128.0);
             let agrees = first.paper.holds(time_us) && second.paper.holds(over_theory);
+            counted(&timed, space.size());
             Ok(agrees.then_some((picks, setting)))
         };
-        let candidates = space.candidates();
-        progress(&format!("{} candidates", candidates.len()));
-        let kept = candidates.into_par_iter().map(in_time).collect::<Result<Vec<_>, Error>>()?;
+        let kept = space.candidates().into_par_iter().map(in_time).collect::<Result<Vec<_>, Error>>()?;
         let kept: Vec<(Picks, Setting)> = kept.into_iter().flatten().collect();
-        progress(&format!("{} of them agree with C1", kept.len()));
+        let total = kept.len();
         let trial = |(picks, setting): (Picks, Setting)| {
             let evaluation = Evaluation::of(&setting, &rings)?;
-            Ok(Trial { picks, numbers: simulated().map(|(_, part)| (part.ours)(&evaluation)).collect() })
+            let numbers = simulated().map(|(_, part)| (part.ours)(&evaluation)).collect();
+            counted(&tried, total);
+            Ok(Trial { picks, numbers })
         };
         Ok(Self { all: kept.into_par_iter().map(trial).collect::<Result<_, Error>>()? })
     }

@@ -293,9 +293,11 @@ pub(in crate::paper) const CLAIMS: [Claim; 20] = [
         ],
         reason: "The banks' cost, the crossbars and C5 leave too little for one of the increases.",
         remark: Some(|_| {
-            "Nothing was chosen for it. The shape of the banks' cost, which C5 and C16 chose, was not free of it all the same: a cost \
-             of every bank alike, the first that comes to mind, misses it."
-                .to_owned()
+            Some(
+                "Nothing was chosen for it. The shape of the banks' cost, which C5 and C16 chose, was not free of it all the same: a cost \
+                 of every bank alike, the first that comes to mind, misses it."
+                    .to_owned(),
+            )
         }),
     },
     Claim {
@@ -430,11 +432,11 @@ pub(in crate::paper) const CLAIMS: [Claim; 20] = [
         }],
         reason: "The paper's unoptimised program is not printed; ours waits for the full latency of each butterfly before its shuffles.",
         remark: Some(|e| {
-            let [unoptimised, optimised] = e.shuffle_waits();
-            format!(
+            let [unoptimised, optimised] = e.shuffle_waits()?;
+            Some(format!(
                 "How the paper counts the waits of shuffles is not said. In our model the front end holds shuffles back for \
                  {unoptimised} cycles in the one program and {optimised} in the other, as a register is busy."
-            )
+            ))
         }),
     },
     Claim {
@@ -474,10 +476,10 @@ pub(in crate::paper) const CLAIMS: [Claim; 20] = [
                  (`configs/sweeps/sensitivity.toml`), but 256 HPLEs are far more than 16% faster. The second number \
                  no machine can have along with C1 and the first: see below where the paper does not fit itself.",
         remark: Some(|e| {
-            format!(
+            Some(format!(
                 "Read as doublings of the interval, the growth of about 1.5 agrees: from 2 to 4 it is {} here.",
                 significant(with_interval(e, INTERVALS[3]) / with_interval(e, INTERVALS[1]), 3)
-            )
+            ))
         }),
     },
     Claim {
@@ -531,10 +533,12 @@ pub(in crate::paper) const CLAIMS: [Claim; 20] = [
         }],
         reason: "With few HPLEs the front runs along 32 banks, where the HPLEs are fewer than the banks.",
         remark: Some(|_| {
-            "The shape of the banks' cost was chosen by this claim and by the order of designs in C5 \
-             (`configs/tech/gf12.claims.toml`): where each doubling of the banks takes much more than the one before, (16, 64) joins \
-             the front, and half of it is balanced, not most."
-                .to_owned()
+            Some(
+                "The shape of the banks' cost was chosen by this claim and by the order of designs in C5 \
+                 (`configs/tech/gf12.claims.toml`): where each doubling of the banks takes much more than the one before, (16, 64) joins \
+                 the front, and half of it is balanced, not most."
+                    .to_owned(),
+            )
         }),
     },
     Claim {
@@ -647,14 +651,14 @@ pub(in crate::paper) const CLAIMS: [Claim; 20] = [
         parts: &[],
         reason: "",
         remark: Some(|e| {
-            let (instructions, same) = e.agreement();
-            format!(
+            let (instructions, same) = e.agreement()?;
+            Some(format!(
                 "No RTL is public, so that nothing of ours can be held against this. What we have instead: two \
                  independent implementations of one written specification, one driven by events, one stepping every \
                  clock. They give {same} of {instructions} instructions of two 64K programs the same cycles of \
                  dispatch, issue and completion. That shows that the simulator does what its specification says; it \
                  does not show that the specification is the chip's."
-            )
+            ))
         }),
     },
 ];
