@@ -8,14 +8,14 @@
 use b512_asm::{
     AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble,
 };
-use codegen::number::{largest_prime, smallest_root};
 use codegen::{PlanChoice, Request, generate, golden};
 use num_bigint::BigUint;
 use reports::sweep::{self, Definition, FIG4, Plan};
+use ring::host::{Fast, Kernel, Ntt, Ntt64};
+use ring::modular::Modulus;
+use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
-use sim::cpu::{Fast, Kernel, Ntt, Ntt64};
 use sim::functional::Executor;
-use sim::modular::Modulus;
 use sim::timing::{Decoded, simulate, simulate_decoded};
 use std::hint::black_box;
 use std::path::Path;

@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
-use codegen::number::{NumberError, largest_primes};
 use codegen::{Batch, Ring};
 use reports::kernel::{self, parse_u128};
+use ring::number::{NumberError, largest_primes};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

@@ -5,11 +5,11 @@ use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::library::{Library, Measured, Target};
-use codegen::number::{NumberError, largest_primes};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{Batch, PlanChoice, Ring};
 use indicatif::{ProgressBar, ProgressStyle};
 use reports::tuning::{Cache, CacheError};
+use ring::number::{NumberError, largest_primes};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

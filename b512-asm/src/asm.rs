@@ -157,7 +157,7 @@ impl<'a> Assembler<'a> {
         let (words_text, words) = words;
         let words = i128::try_from(words)
             .ok()
-            .filter(|&words| words > 0 && start + words <= limit)
+            .filter(|&words| words > 0 && words <= limit - start)
             .ok_or_else(|| {
                 let message = format!("`{name}` does not fit: {words_text} words from address {start:#x}");
                 Fault::new(Code::SymbolRange, words_text, message).help(format!(

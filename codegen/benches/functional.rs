@@ -9,12 +9,12 @@
 
 use b512_asm::{AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
 use codegen::golden;
-use codegen::number::{largest_prime, smallest_root};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
-use sim::cpu::Ntt;
+use ring::host::Ntt;
+use ring::modular::Modulus;
+use ring::number::{largest_prime, smallest_root};
 use sim::functional::Executor;
-use sim::modular::Modulus;
 use std::hint::black_box;
 
 #[path = "../tests/support/mod.rs"]

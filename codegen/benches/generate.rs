@@ -2,9 +2,9 @@
 //! plan `kl` and as the best one known.
 
 use b512_asm::Function;
-use codegen::number::{largest_prime, smallest_root};
 use codegen::{PlanChoice, Request, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 use sim::timing::{Decoded, Engine, simulate, simulate_decoded};
 use std::hint::black_box;

@@ -64,7 +64,7 @@ pub use self::ring::Ring;
 pub use self::rule::{Rule, Tree};
 pub use self::term::{Diagonal, Family, Index, Transform};
 use crate::plan::Algorithm;
-use sim::modular::ModulusError;
+use ::ring::modular::ModulusError;
 use thiserror::Error;
 
 /// Why a formula has no matrix, or a rule no result.

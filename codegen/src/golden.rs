@@ -5,9 +5,9 @@
 //! and odd places, which the tests hold to the sums that define the transforms. Products of polynomials use no transform at all: one product of two
 //! large integers contains every coefficient (Kronecker's substitution).
 
-use crate::number::bit_reverse;
 use b512_asm::{Equation, Function};
 use num_bigint::BigUint;
+use ring::number::bit_reverse;
 use thiserror::Error;
 
 /// Why a result could not be computed, or is wrong.
@@ -272,8 +272,8 @@ fn polymul(a: &[u128], b: &[u128], q: &BigUint) -> Vec<BigUint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{largest_prime, smallest_root};
     use proptest::prelude::*;
+    use ring::number::{largest_prime, smallest_root};
 
     const Q: u128 = 12289;
 

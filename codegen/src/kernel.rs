@@ -9,15 +9,15 @@ use crate::formula;
 use crate::forwarding::{Removed, forward};
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
-use crate::number::{NumberError, check_root, smallest_root, transform_modulus};
 use crate::plan::{Algorithm, Plan, PlanError};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AddressMode, Function, Instr, Op, Pipe, Program, Role};
+use ring::modular::Modulus;
+use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::modular::Modulus;
 use sim::timing::{Cycle, simulate};
 use thiserror::Error;
 

@@ -15,7 +15,7 @@ pub mod golden;
 pub mod kernel;
 pub mod library;
 pub mod lower;
-pub mod number;
+
 pub mod plan;
 pub mod schedule;
 pub mod search;

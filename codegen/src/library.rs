@@ -3,7 +3,7 @@
 use crate::bounds::PassBound;
 use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, PlanChoice, Recipe, Ring, generate_batch};
-use crate::number::{NumberError, largest_primes};
+use ring::number::{NumberError, largest_primes};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};

@@ -4,11 +4,11 @@ mod support;
 
 use b512_asm::{Function, Program};
 use codegen::golden::{check, evaluate};
-use codegen::number::{largest_prime, smallest_root};
 use num_bigint::BigUint;
-use sim::cpu::{Fast, Kernel, Ntt, Ntt64};
+use ring::host::{Fast, Kernel, Ntt, Ntt64};
+use ring::modular::Modulus;
+use ring::number::{largest_prime, smallest_root};
 use sim::functional::Executor;
-use sim::modular::Modulus;
 
 /// Runs `program` on `x`.
 fn execute(executor: &mut Executor, program: &Program, x: &[u128]) -> Vec<u128> {

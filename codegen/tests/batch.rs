@@ -2,8 +2,8 @@
 
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Entry};
-use codegen::number::largest_primes;
 use codegen::{Batch, Error, Kernel, PlanChoice, Ring, check, generate_batch, golden};
+use ring::number::largest_primes;
 use sim::Machine;
 use sim::functional::Executor;
 use sim::timing::simulate;

@@ -3,10 +3,10 @@
 use b512_asm::{Function, Instr, Offset, Op, Program};
 use codegen::code::Code;
 use codegen::library::BUILT_IN;
-use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Bit, Plan};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, generate_batch};
+use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 
 fn request(function: Function, n: u32, plan: PlanChoice) -> Request {

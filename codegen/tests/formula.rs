@@ -7,8 +7,8 @@ use b512_asm::{Function, Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
 use codegen::lower::{Dialect, Memory, transform};
-use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Plan, Step};
+use ring::number::{largest_prime, smallest_root};
 
 /// The code of a plan alone.
 fn code(plan: &Plan) -> Code {

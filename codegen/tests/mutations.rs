@@ -7,12 +7,12 @@ mod interpret;
 
 use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
 use codegen::code::{Code, Inst};
-use codegen::number::{largest_prime, smallest_root};
 use codegen::plan::{Algorithm, Plan};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, golden};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 use sim::functional::Executor;
 use std::sync::LazyLock;

@@ -2,9 +2,9 @@
 
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Standing, Target};
-use codegen::number::{largest_prime, smallest_root};
 use codegen::{PlanChoice, Request, generate};
 use rayon::prelude::*;
+use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
 use sim::timing::simulate;

@@ -2,7 +2,7 @@
 
 use b512_asm::Function;
 use codegen::golden::evaluate;
-use codegen::number::{largest_prime, smallest_root};
+use ring::number::{largest_prime, smallest_root};
 use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 

@@ -1,8 +1,8 @@
 //! Kernels by the names and numbers that people give.
 
 use b512_asm::Function;
-use codegen::number::{self, NumberError};
 use codegen::{PlanChoice, Recipe, Request};
+use ring::number::{self, NumberError};
 use sim::ConfigError;
 use std::fmt;
 use std::path::Path;

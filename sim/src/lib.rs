@@ -7,12 +7,10 @@
 //! output.
 
 pub mod area;
-pub mod cpu;
 pub mod energy;
 pub mod functional;
 pub mod hbm;
 pub mod machine;
-pub mod modular;
 pub mod tech;
 pub mod timing;
 pub mod trace;

@@ -1,10 +1,10 @@
 //! The vector code computes its claims; [the parent](super) has the rules.
 
 use crate::code::{BufferId, Code, Factor, Inst, MemRef, Tower, TowerId, ValueId};
-use crate::number::bit_reverse;
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Direction, Function, Op, OperandKind};
-use sim::modular::Modulus;
+use ring::modular::Modulus;
+use ring::number::bit_reverse;
 use std::collections::HashMap;
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower};
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Direction, Op, OperandKind, Pipe, Role};
-use sim::modular::Modulus;
+use ring::modular::Modulus;
 use std::collections::HashMap;
 use std::rc::Rc;
 use thiserror::Error;

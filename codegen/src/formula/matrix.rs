@@ -1,7 +1,7 @@
 //! Formulas multiplied out, and applied to vectors.
 
 use super::{Formula, FormulaError, Ring};
-use crate::number::bit_reverse;
+use ring::number::bit_reverse;
 
 /// A dense matrix, by rows.
 pub type Matrix = Vec<Vec<u128>>;

@@ -1,7 +1,7 @@
 //! Rings with a root of unity.
 
 use super::FormulaError;
-use sim::modular::Modulus;
+use ::ring::modular::Modulus;
 
 /// Z_q with a root of unity.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The terms that hold powers of the root: transforms and diagonals.
 
 use super::ring::{Power, is_size};
-use crate::number::bit_reverse;
+use ring::number::bit_reverse;
 use std::fmt;
 
 /// A number-theoretic transform, natural order in and out, not scaled.

@@ -5,7 +5,7 @@ use crate::code::{BufferId, Code, Tower};
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, Equation, Image, Instr, MReg, Offset, Op, Program, Role, SReg, Segment, Space, Symbol};
-use sim::modular::Modulus;
+use ring::modular::Modulus;
 use std::cmp::Reverse;
 
 /// Where everything lies in memory and in the scalar registers.

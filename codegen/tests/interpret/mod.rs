@@ -3,7 +3,7 @@
 use b512_asm::Op;
 use b512_asm::reg::VECTOR_LENGTH;
 use codegen::code::{Code, Inst, MemRef};
-use sim::modular::Modulus;
+use ring::modular::Modulus;
 
 /// The words of each buffer; `None` where nothing has been written.
 pub(crate) type Memory = Vec<Vec<Option<u128>>>;

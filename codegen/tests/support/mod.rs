@@ -6,8 +6,8 @@ use b512_asm::{
     AReg, AddressMode, Equation, Function, Image, Instr, Log2, MReg, Offset, Program, Role, SReg, Segment,
     Space, Symbol, VReg,
 };
-use codegen::number::bit_reverse;
-use sim::modular::Modulus;
+use ring::modular::Modulus;
+use ring::number::bit_reverse;
 
 const BASE: AReg = AReg::at(0);
 const Q: MReg = MReg::at(0);

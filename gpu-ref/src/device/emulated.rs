@@ -78,9 +78,16 @@ impl Compiler {
 }
 
 /// -Og: compiling takes longer than running. Without -ffp-contract=off the compiler may fuse multiplications and additions
-/// where the kernel does not.
-const OPTIONS: [&str; 6] =
-    ["-std=gnu++20", "-Og", "-fPIC", "-shared", "-ffp-contract=off", "-Wno-unknown-pragmas"];
+/// where the kernel does not. Some distributions define _FORTIFY_SOURCE, whose `longjmp` aborts on a jump to another stack.
+const OPTIONS: [&str; 7] = [
+    "-std=gnu++20",
+    "-Og",
+    "-fPIC",
+    "-shared",
+    "-ffp-contract=off",
+    "-Wno-unknown-pragmas",
+    "-U_FORTIFY_SOURCE",
+];
 
 fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
     // SAFETY: the library was made by this crate from its own kernels; it has no initialisers to speak of.

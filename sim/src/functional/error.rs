@@ -1,8 +1,8 @@
 //! What can go wrong in functional execution.
 
-use crate::modular::ModulusError;
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{AReg, Instr, MReg, SReg, Space, VReg};
+use ring::modular::ModulusError;
 use thiserror::Error;
 
 /// A program that the machine cannot take over.

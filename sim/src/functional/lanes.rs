@@ -6,10 +6,10 @@
 //! Multiplications are the processor's AVX-512 instructions where it has them, and Montgomery's in
 //! scalar code where not. The results are the same.
 
-#[cfg(target_arch = "x86_64")]
-use crate::modular::wide::{self, Shoup};
-use crate::modular::{Modulus, Prepared};
 use b512_asm::reg::VECTOR_LENGTH;
+#[cfg(target_arch = "x86_64")]
+use ring::modular::wide::{self, Shoup};
+use ring::modular::{Modulus, Prepared};
 use std::ops::{Deref, DerefMut};
 
 /// The contents of a vector register.

@@ -35,7 +35,7 @@
 //! # Speed
 //!
 //! A butterfly costs one multiplication a lane where its twiddle factors have been prepared for it,
-//! as [`modular`](crate::modular) says. Words under a symbol with [`Role::Table`] count as constants
+//! as [`modular`](ring::modular) says. Words under a symbol with [`Role::Table`] count as constants
 //! until something writes to them; what a load from there brings into a register is prepared once
 //! and kept, over all runs, and the load itself is put off until something else than a
 //! multiplication asks for the lanes. Operands are proved to be below the modulus without looking at them where that
@@ -48,10 +48,10 @@ mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
-use crate::modular::Modulus;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
 use lanes::{Aligned, Factors, Lanes};
+use ring::modular::Modulus;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;

@@ -2,10 +2,10 @@
 //! programs; and each fault.
 
 use super::*;
-use crate::modular::ModulusError;
 use b512_asm::{Log2, Op, Operand, OperandKind, Segment};
 use num_bigint::BigUint;
 use proptest::prelude::*;
+use ring::modular::ModulusError;
 
 const VDM_WORDS: u32 = 1 << 13;
 const SDM_WORDS: u32 = 16;

@@ -54,6 +54,10 @@
 //! rounded up. Lanes of a load that read one word share its access; lanes of a store do not. With
 //! `ideal.bank_conflicts` every beat takes one round. The latency is `vbar.latency_cycles`.
 //!
+//! Word addresses have 32 bits and wrap around: an address register takes the low 32 bits of the
+//! word that `aload` reads, and the sums of register, offset and lane are modulo 2^32. Functional
+//! execution refuses addresses beyond the memories; timing only needs a meaning for them.
+//!
 //! The vector data memory stands at one stage of the VBAR for loads and stores alike, so that
 //! accesses reach it in issue order, which within the load/store queue is program order. With
 //! split paths a load waits for no store: the programmer sees to it that they do not meet.

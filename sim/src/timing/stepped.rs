@@ -95,7 +95,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             if cause.is_some() {
                 break;
             }
-            let address = |base, offset: u32| addresses.get(&base).copied().unwrap_or(0) + offset;
+            let address = |base, offset| addresses.get(&base).copied().unwrap_or(0u32).wrapping_add(offset);
             let execution = match *instr {
                 Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } => {
                     Some(load_store(machine, instr, address(base, offset.words()), mode))
@@ -118,7 +118,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
                     held_until = cycle + u64::from(machine.scalar.load_latency_cycles);
                     if let Instr::Aload { rt, offset } = *instr {
                         let word = program.sdm.word(offset.words());
-                        addresses.insert(rt, u32::try_from(word).unwrap_or(u32::MAX));
+                        addresses.insert(rt, word as u32);
                     }
                 }
                 None => {}
@@ -246,7 +246,7 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     while first_lane < ELEMENTS {
         let mut accesses_of_bank: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for lane in first_lane..first_lane + lanes_per_beat {
-            let word = address + mode.element(lane);
+            let word = address.wrapping_add(mode.element(lane));
             let accesses = accesses_of_bank.entry(bank(machine, word)).or_default();
             if is_store || !accesses.contains(&word) {
                 accesses.push(word);

@@ -210,12 +210,13 @@ impl Addresses {
     fn follow(&mut self, instr: &Instr, program: &Program) {
         if let Instr::Aload { rt, offset } = *instr {
             let word = program.sdm.word(offset.words());
-            self.0[rt.index()] = u32::try_from(word).unwrap_or(u32::MAX);
+            // Addresses are 32 bits wide.
+            self.0[rt.index()] = word as u32;
         }
     }
 
     fn address(&self, base: AReg, offset: u32) -> u32 {
-        self.0[base.index()].saturating_add(offset)
+        self.0[base.index()].wrapping_add(offset)
     }
 
     /// What `instr` says, where it comes next.

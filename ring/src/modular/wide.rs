@@ -39,15 +39,15 @@ const LIMB: u64 = (1 << LIMB_BITS) - 1;
 const LANES: usize = 16;
 
 /// The shortest transform of the kernels.
-pub(crate) const MIN_POINTS: usize = 2 * LANES;
+pub const MIN_POINTS: usize = 2 * LANES;
 
 /// Whether the processor has what [`ifma`] needs.
-pub(crate) fn ifma_available() -> bool {
+pub fn ifma_available() -> bool {
     fma_available() && is_x86_feature_detected!("avx512ifma")
 }
 
 /// Whether the processor has what [`fma`] needs.
-pub(crate) fn fma_available() -> bool {
+pub fn fma_available() -> bool {
     is_x86_feature_detected!("avx512f")
 }
 
@@ -123,7 +123,7 @@ macro_rules! kernels {
         $low:path,
         $high:path
     ) => {
-        pub(crate) mod $name {
+        pub mod $name {
             use super::*;
 
             /// Eight numbers in limbs; each element of a vector belongs to one number.
@@ -406,7 +406,7 @@ macro_rules! kernels {
 
             /// `out = a w mod q`, lane by lane.
             #[target_feature(enable = $features)]
-            pub(crate) fn mul<const N: usize>(
+            pub fn mul<const N: usize>(
                 modulus: &Modulus,
                 out: &mut [u128; N],
                 a: &[u128; N],
@@ -423,7 +423,7 @@ macro_rules! kernels {
 
             /// `(out, out1) = (a + b w, a - b w)`, lane by lane.
             #[target_feature(enable = $features)]
-            pub(crate) fn butterfly<const N: usize>(
+            pub fn butterfly<const N: usize>(
                 modulus: &Modulus,
                 [out, out1]: [&mut [u128; N]; 2],
                 a: &[u128; N],
@@ -445,7 +445,7 @@ macro_rules! kernels {
 
             /// `(out, out1) = (a + b, (a - b) w)`, lane by lane.
             #[target_feature(enable = $features)]
-            pub(crate) fn inverse_butterfly<const N: usize>(
+            pub fn inverse_butterfly<const N: usize>(
                 modulus: &Modulus,
                 [out, out1]: [&mut [u128; N]; 2],
                 a: &[u128; N],
@@ -467,7 +467,7 @@ macro_rules! kernels {
 
             /// A forward transform: its modulus and the constant factors of its stages.
             #[derive(Clone, Debug)]
-            pub(crate) struct Transform {
+            pub struct Transform {
                 modulus: Modulus,
                 /// Factor `i` is number `i % 8` of group `i / 8`; those of the last stage stand in the
                 /// order of [`Words::load`].
@@ -477,7 +477,7 @@ macro_rules! kernels {
             impl Transform {
                 /// Of as many points as there are `factors`, each below q: a power of two, at least
                 /// [`MIN_POINTS`]. Those of a stage come after those of the one before it.
-                pub(crate) fn new(modulus: &Modulus, factors: &[u128]) -> Self {
+                pub fn new(modulus: &Modulus, factors: &[u128]) -> Self {
                     let last_stage = factors.len() / LANES;
                     let eight = |(group, factors): (usize, &[u128; 8])| {
                         let mut constants = Constants::default();
@@ -500,7 +500,7 @@ macro_rules! kernels {
                 /// No stage reduces its results: each adds less than 7 q to a number, or subtracts it. So
                 /// that none falls below zero, all begin with 7 q for each stage.
                 #[target_feature(enable = $features)]
-                pub(crate) fn forward(&self, x: &mut [u128]) {
+                pub fn forward(&self, x: &mut [u128]) {
                     let offset = multiple(&self.modulus, 7 * u64::from(x.len().ilog2()));
                     let transform = Pass { q: vectors(&self.modulus), factors: &self.factors };
                     let mut numbers = Vec::with_capacity(x.len() / 8);
@@ -754,11 +754,11 @@ fn radix(blocks: usize) -> usize {
 
 /// Constant factors, lane by lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Shoup<'a, const N: usize> {
+pub struct Shoup<'a, const N: usize> {
     /// The factors, each below q.
-    pub(crate) factors: &'a [u128; N],
+    pub factors: &'a [u128; N],
     /// For each, floor(factor 2^128 / q).
-    pub(crate) quotients: &'a [u128; N],
+    pub quotients: &'a [u128; N],
 }
 
 kernels!(

@@ -20,7 +20,8 @@
 //! jumps even of masks, unless told that the condition is unpredictable.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod wide;
+#[allow(missing_docs, reason = "becomes private with the vector arithmetic that uses it")]
+pub mod wide;
 
 use thiserror::Error;
 
@@ -145,7 +146,7 @@ impl Modulus {
     }
 
     /// The quotient and the rest of `a 2^shift` by q, for an `a` below q and a `shift` up to 128.
-    pub(crate) fn divide(&self, a: u128, shift: u32) -> (u128, u128) {
+    pub fn divide(&self, a: u128, shift: u32) -> (u128, u128) {
         let (dividend, rest) = match shift {
             // The Montgomery form of a; the lowest 128 bits of the dividend are zero.
             128 => (0, self.prepare(a).0),

@@ -3,7 +3,7 @@
 //! A negacyclic transform of n points, n a power of two, exists modulo a prime q = 1 mod 2n: then
 //! there are n primitive 2n-th roots of unity, and any one, called psi, defines the transform.
 
-use sim::modular::Modulus;
+use crate::modular::Modulus;
 use thiserror::Error;
 
 /// Parameters that define no transform.

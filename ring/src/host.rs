@@ -8,8 +8,8 @@
 //! All take any odd modulus with a root, and give the same results:
 //!
 //! ```
-//! use sim::cpu::{Fast, Ntt};
-//! use sim::modular::Modulus;
+//! use ring::host::{Fast, Ntt};
+//! use ring::modular::Modulus;
 //!
 //! // 3^8 = -1 mod 17.
 //! let (n, q, psi) = (8, 17, 3);
