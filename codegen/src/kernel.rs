@@ -9,7 +9,7 @@ use crate::formula;
 use crate::forwarding::{Removed, forward};
 use crate::library;
 use crate::lower::{Dialect, Memory, transform};
-use crate::plan::{Algorithm, Plan, PlanError};
+use crate::plan::{Algorithm, Plan, PlanError, Shape};
 use crate::schedule::{Addresses, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::{Effort, tune};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
@@ -363,7 +363,7 @@ pub(crate) fn algorithms(function: Function) -> &'static [&'static [Algorithm]] 
 pub fn classical(function: Function, n: u32, depth: u32, tuning: Tuning) -> Recipe {
     let log_n = n.trailing_zeros();
     let depth = if log_n <= 14 { 5 } else { depth };
-    let forward = Plan::korn_lambiotte(log_n, depth);
+    let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
     let plans = algorithms(function).iter().map(|algorithms| match algorithms[0] {
         Algorithm::Forward => forward.clone(),
         inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),

@@ -1,9 +1,9 @@
 //! Plans: what is computed where, as a value.
 //!
-//! The `log_n` bits of an element's index are the coordinates. At any time nine of them, the
-//! *lanes*, number the elements of a vector register; some number the *registers* of the block
-//! that is being worked on; the rest number the *blocks*. In memory, each index bit stands at one
-//! bit of the word address: that is the [`Layout`].
+//! The `log_n` bits of an element's index are the coordinates. At any time some of them, the
+//! *lanes*, number the elements of a vector register (nine in B512); some number the *registers* of
+//! the block in work; the rest number the *blocks*. In memory, each index bit has a place in the
+//! word address: that is the [`Layout`].
 //!
 //! A transform is a chain of butterfly stages, one for each index bit. A stage can only work on a
 //! bit that numbers registers. Every data movement of B512 is a permutation of index bits:
@@ -19,15 +19,11 @@
 
 mod families;
 
-use b512_asm::reg::LANE_BITS;
 use b512_asm::{AddressMode, Log2};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
-
-/// Lanes of a vector register, as index bits.
-const LANES: usize = LANE_BITS as usize;
 
 /// A bit of an element's index; 0 is the least significant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -40,6 +36,27 @@ pub type Layout = Vec<Bit>;
 /// The element order in which index and address are the same.
 pub fn natural_layout(log_n: u32) -> Layout {
     (0..log_n as u8).map(Bit).collect()
+}
+
+/// The size of a transform and of the vectors that hold it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// log2 of the ring's degree.
+    pub log_n: u32,
+    /// log2 of the vector length.
+    pub lanes: u32,
+}
+
+impl Shape {
+    /// A transform of 2^`log_n` points in the 512 lanes of B512.
+    pub const fn b512(log_n: u32) -> Self {
+        Self { log_n, lanes: 9 }
+    }
+
+    /// Index bits that number vectors.
+    pub const fn vectors(self) -> u32 {
+        self.log_n - self.lanes
+    }
 }
 
 /// The chain of stages that a plan implements.
@@ -183,18 +200,26 @@ pub struct Plan {
     pub name: String,
     /// The chain of stages.
     pub algorithm: Algorithm,
-    /// log2 of the ring's degree, 10 to 17.
+    /// log2 of the ring's degree, at most [`Plan::MAX_LOG_N`] and above that of the vector length.
     pub log_n: u32,
     /// The passes, in order.
     pub passes: Vec<Pass>,
 }
 
-/// Why a plan is not one.
+/// Why a plan is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
-    /// A ring that the plans do not cover.
-    #[error("a plan covers rings of 2^10 to 2^20 elements, not 2^{0}")]
-    Size(u32),
+    /// A degree outside of the range.
+    #[error("invalid ring degree 2^{log_n}: a plan for vectors of 2^{lanes} elements covers 2^{} to 2^{}", lanes + 1, Plan::MAX_LOG_N)]
+    Size {
+        /// log2 of the degree.
+        log_n: u32,
+        /// log2 of the vector length.
+        lanes: u32,
+    },
+    /// A plan without passes.
+    #[error("the plan has no passes")]
+    Empty,
     /// A list of bits that should name each bit once.
     #[error("pass {pass}: {what} must name {expected}")]
     Bits {
@@ -207,15 +232,17 @@ pub enum PlanError {
     },
     /// Lanes that no addressing mode reaches.
     #[error(
-        "pass {pass}: no addressing mode {verb} lanes at the address bits {bits:?}: nine consecutive ones, \
-         or the lowest ten with one left out"
+        "pass {pass}: no addressing mode {verb} {lanes} lane bits at the address bits {bits:?}: they must be \
+         consecutive, or the lowest ones with one left out"
     )]
     Window {
         /// The pass, from 0.
         pass: usize,
         /// `loads` or `stores`.
         verb: &'static str,
-        /// The address bit of each lane, lowest lane first.
+        /// log2 of the vector length.
+        lanes: u32,
+        /// The address bit of each lane bit, lowest lane bit first.
         bits: Vec<u8>,
     },
     /// A step on a bit that does not number registers at that point.
@@ -291,7 +318,7 @@ impl Placement {
             self.lanes.remove(0)
         } else {
             self.lanes.insert(0, bit);
-            self.lanes.pop().expect("there are nine lanes")
+            self.lanes.pop().expect("a vector has lanes")
         };
     }
 }
@@ -327,10 +354,20 @@ impl TracedPass {
 }
 
 impl Plan {
+    /// log2 of the largest degree.
+    pub const MAX_LOG_N: u32 = 20;
+
+    /// log2 of the degree, and of the vector length that the plan is for: the lane bits of its first
+    /// load.
+    pub fn shape(&self) -> Shape {
+        let lanes = self.passes.first().map_or(0, |pass| pass.load.len() as u32);
+        Shape { log_n: self.log_n, lanes }
+    }
+
     /// The number of instructions that it takes in textbook order, loads of constants left out
     /// and every stage counted as butterflies.
     pub fn instructions(&self) -> u32 {
-        let vectors = 1 << self.log_n.saturating_sub(LANE_BITS);
+        let vectors = 1 << self.log_n.saturating_sub(self.shape().lanes);
         let step = |step: &Step| match step {
             Step::Stage(_) => vectors / 2,
             Step::Unpack(_) | Step::Pack(_) | Step::Twist => vectors,
@@ -345,8 +382,12 @@ impl Plan {
     /// # Errors
     /// Where the plan does not compute the transform, and why.
     pub fn trace(&self) -> Result<Vec<TracedPass>, PlanError> {
-        if !(10..=20).contains(&self.log_n) {
-            return Err(PlanError::Size(self.log_n));
+        let Shape { log_n, lanes } = self.shape();
+        if self.passes.is_empty() {
+            return Err(PlanError::Empty);
+        }
+        if !(lanes + 1..=Self::MAX_LOG_N).contains(&log_n) {
+            return Err(PlanError::Size { log_n, lanes });
         }
         let mut due = self.algorithm.stages(self.log_n).into_iter().map(Step::Stage).collect::<Vec<_>>();
         if self.algorithm == Algorithm::InverseTwisted {
@@ -377,11 +418,12 @@ impl Plan {
         from: Layout,
         due: &mut impl Iterator<Item = Step>,
     ) -> Result<TracedPass, PlanError> {
+        let Shape { lanes, .. } = self.shape();
         let window =
             |verb, bits: Vec<u8>| {
-                let mode = (bits.len() == LANES).then(|| window_mode(&bits)).flatten();
+                let mode = (bits.len() == lanes as usize).then(|| window_mode(&bits)).flatten();
                 mode.filter(|_| bits.iter().all(|&bit| u32::from(bit) < self.log_n))
-                    .ok_or(PlanError::Window { pass: number, verb, bits })
+                    .ok_or(PlanError::Window { pass: number, verb, lanes, bits })
             };
         let load_mode = window("loads", pass.load.clone())?;
         let lanes: Vec<Bit> = pass.load.iter().map(|&address| from[usize::from(address)]).collect();

@@ -8,10 +8,9 @@
 use crate::forwarding::Removed;
 use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::library;
-use crate::plan::{Algorithm, Bit, Plan, PlanError};
+use crate::plan::{Algorithm, Bit, Plan, PlanError, Shape};
 use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
-use b512_asm::reg::LANE_BITS;
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
@@ -195,7 +194,7 @@ fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(batch.n.trailing_zeros(), machine);
+    let forward = forward_plans(Shape::b512(batch.n.trailing_zeros()), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
@@ -226,12 +225,12 @@ const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     }
 }
 
-fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
-    let vectors = log_n - LANE_BITS;
+fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
+    let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
     let stages = Algorithm::Forward.stages(log_n);
     let add_doors = |plans: &mut Vec<Plan>, first| {
-        for door in (LANE_BITS..log_n - first).map(|bit| Bit(bit as u8)) {
-            let plan = Plan::through(log_n, first, door);
+        for door in (lanes..log_n - first).map(|bit| Bit(bit as u8)) {
+            let plan = Plan::through(shape, first, door);
             // The topmost bit's is one of the plans above.
             if !plans.iter().any(|known| known.passes == plan.passes) {
                 plans.push(plan);
@@ -241,31 +240,31 @@ fn forward_plans(log_n: u32, machine: &Machine) -> Vec<Plan> {
     let mut plans = Vec::new();
     // Strides meet no bank conflicts where the banks are folded, and fewer where a beat has few lanes.
     if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
-        plans.extend(Plan::transposing(log_n));
-        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(log_n, unpacks)));
+        plans.extend(Plan::transposing(shape));
+        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(shape, unpacks)));
     }
     if vectors <= 5 {
         // Everything fits the registers at once.
-        plans.push(Plan::korn_lambiotte(log_n, 5));
+        plans.push(Plan::korn_lambiotte(shape, 5));
         for early in [1, 2, 3] {
-            plans.push(Plan::windowed(log_n, 0, &stages[..early], 0, false));
-            plans.push(Plan::windowed(log_n, 0, &stages[..early], 0, true));
+            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, false));
+            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, true));
         }
         if vectors > 1 {
             let next = vectors as usize - 2;
-            plans.push(Plan::windowed(log_n, 0, &stages[next..next + 2], 0, false));
+            plans.push(Plan::windowed(shape, 0, &stages[next..next + 2], 0, false));
         }
         add_doors(&mut plans, 0);
     }
     for first in 2..=5u32.min(vectors) {
         let top = &stages[..first as usize];
         for early in [&top[..1], &top[first as usize - 1..], &top[..2], &top[first as usize - 2..]] {
-            plans.push(Plan::windowed(log_n, first, early, 0, false));
+            plans.push(Plan::windowed(shape, first, early, 0, false));
         }
         add_doors(&mut plans, first);
     }
     if vectors > 5 {
-        plans.push(Plan::korn_lambiotte(log_n, 4));
+        plans.push(Plan::korn_lambiotte(shape, 4));
     }
     // Blocks beyond 32 registers leave too few to work with.
     plans.retain(|plan| plan.passes.iter().all(|pass| pass.registers.len() <= 5) && plan.trace().is_ok());

@@ -3,7 +3,7 @@
 use b512_asm::{Function, Instr, Offset, Op, Program};
 use codegen::code::Code;
 use codegen::library::BUILT_IN;
-use codegen::plan::{Algorithm, Bit, Plan};
+use codegen::plan::{Algorithm, Bit, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, generate_batch};
 use ring::number::{largest_prime, smallest_root};
@@ -75,17 +75,17 @@ fn every_function_is_proved() {
 #[test]
 fn other_plans_are_proved_both_ways() {
     let mut plans = vec![
-        Plan::windowed(12, 2, &[Bit(11), Bit(10)], 0, false),
-        Plan::windowed(13, 3, &[Bit(12), Bit(11)], 1, true),
-        Plan::windowed(16, 4, &[Bit(13), Bit(12)], 0, false),
-        Plan::windowed(14, 0, &[], 0, true),
-        Plan::through(13, 0, Bit(10)),
-        Plan::through(16, 4, Bit(9)),
+        Plan::windowed(Shape::b512(12), 2, &[Bit(11), Bit(10)], 0, false),
+        Plan::windowed(Shape::b512(13), 3, &[Bit(12), Bit(11)], 1, true),
+        Plan::windowed(Shape::b512(16), 4, &[Bit(13), Bit(12)], 0, false),
+        Plan::windowed(Shape::b512(14), 0, &[], 0, true),
+        Plan::through(Shape::b512(13), 0, Bit(10)),
+        Plan::through(Shape::b512(16), 4, Bit(9)),
     ];
-    plans.extend((14..=16).filter_map(Plan::transposing));
+    plans.extend((14..=16).filter_map(|log_n| Plan::transposing(Shape::b512(log_n))));
     plans.extend(
         [(14, 3), (15, 0), (15, 3), (16, 1), (17, 2)]
-            .map(|(log_n, unpacks)| Plan::folded(log_n, unpacks).unwrap()),
+            .map(|(log_n, unpacks)| Plan::folded(Shape::b512(log_n), unpacks).unwrap()),
     );
     for plan in &plans {
         if let Err(error) = plan.trace() {
@@ -116,7 +116,7 @@ fn the_library_is_proved() {
 fn forwarded_code_is_proved() {
     let cases = [(11, 1, 8), (11, 1, 40), (12, 2, 40), (13, 2, 24), (16, 4, 44)];
     for (log_n, depth, registers) in cases {
-        let forward = Plan::korn_lambiotte(log_n, depth);
+        let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
         let back = forward.reversed("back", Algorithm::InverseTwisted).unwrap();
         let product = [forward.clone(), back.clone()];
         for order in [Order::ByStep, Order::ByLevel, Order::ByDemand] {
@@ -142,7 +142,7 @@ fn forwarded_code_is_proved() {
 /// of one pass each has only its operands to load and its result to store.
 #[test]
 fn forwarding_removes_what_it_can_and_nothing_else() {
-    let forward = Plan::korn_lambiotte(11, 2);
+    let forward = Plan::korn_lambiotte(Shape::b512(11), 2);
     let [without, with] = forwarded(Function::Ntt, 2048, std::slice::from_ref(&forward), 56, Order::ByStep);
     assert_eq!((with.removed.loads, with.removed.stores), (0, 0));
     assert!(without.program == with.program);
@@ -164,7 +164,7 @@ fn forwarding_removes_what_it_can_and_nothing_else() {
 /// Data in 64 vectors leaves no register to constants and results, whatever the settings.
 #[test]
 fn spills_are_proved() {
-    let plan = Plan::korn_lambiotte(15, 6);
+    let plan = Plan::korn_lambiotte(Shape::b512(15), 6);
     for order in [Order::ByStep, Order::ByDemand] {
         for reserve in [0, 10, 63] {
             for constants_ahead in [1, 100] {

@@ -7,7 +7,7 @@ use b512_asm::{Function, Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
 use codegen::lower::{Dialect, Memory, transform};
-use codegen::plan::{Algorithm, Plan, Step};
+use codegen::plan::{Algorithm, Plan, Shape, Step};
 use ring::number::{largest_prime, smallest_root};
 
 /// The code of a plan alone.
@@ -80,7 +80,7 @@ fn random(n: usize) -> Vec<u128> {
 /// The product of the passes' matrices is the formula's matrix: on every unit vector.
 #[test]
 fn the_passes_of_korn_lambiotte_multiply_out_to_the_formula() {
-    let plan = Plan::korn_lambiotte(10, 1);
+    let plan = Plan::korn_lambiotte(Shape::b512(10), 1);
     let code = code(&plan);
     let (ring, formula) = (ring(&code), of(Algorithm::Forward, 10));
     for column in 0..1 << 10 {
@@ -93,7 +93,7 @@ fn the_passes_of_korn_lambiotte_multiply_out_to_the_formula() {
 #[test]
 fn every_pass_is_a_product_of_consecutive_factors() {
     for (log_n, depth) in [(11, 1), (12, 2), (13, 4), (14, 3), (16, 4)] {
-        let forward = Plan::korn_lambiotte(log_n, depth);
+        let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
         let x = random(1 << log_n);
         compare(&forward, &x);
         for algorithm in [Algorithm::Inverse, Algorithm::InverseTwisted] {

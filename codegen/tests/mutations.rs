@@ -7,7 +7,7 @@ mod interpret;
 
 use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
 use codegen::code::{Code, Inst};
-use codegen::plan::{Algorithm, Plan};
+use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, golden};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
         machine.isa.gs_butterfly = gs_butterfly;
         generate(&Request { function, n: N, modulus, root, plan }, &machine).unwrap()
     };
-    let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
+    let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
     let recipe = Recipe {
         tuning: Tuning::default(),
@@ -50,7 +50,7 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
 static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     let modulus = largest_prime(60, N.into()).unwrap();
     let root = smallest_root(modulus, N.into()).unwrap();
-    let kl = Plan::korn_lambiotte(N.trailing_zeros(), 1);
+    let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let plans = vec![kl.clone(), kl.reversed("back", Algorithm::InverseTwisted).unwrap()];
     // So few that some of the loads and stores remain.
     [None, Some(5)].map(|forwarding| {

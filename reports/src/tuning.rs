@@ -102,7 +102,7 @@ impl Memory for Cache {
 mod tests {
     use super::*;
     use b512_asm::Function;
-    use codegen::plan::Plan;
+    use codegen::plan::{Plan, Shape};
     use codegen::schedule::Tuning;
     use codegen::{Order, PlanChoice, Ring};
 
@@ -114,7 +114,7 @@ mod tests {
             order: Order::ByStep,
             stagger: None,
             forwarding: None,
-            plans: vec![Plan::korn_lambiotte(12, depth)],
+            plans: vec![Plan::korn_lambiotte(Shape::b512(12), depth)],
         };
         let rings = vec![Ring { modulus: 12289, root: 1945 }];
         let batch = Batch { function: Function::Ntt, n: 4096, rings, plan: PlanChoice::Best };

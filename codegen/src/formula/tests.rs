@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::golden;
-use b512_asm::Function;
 use ::ring::modular::Modulus;
 use ::ring::number::bit_reverse;
+use b512_asm::Function;
 
 /// 12289 = 3 * 2^12 + 1; 11 generates the units.
 const Q: u128 = 12289;
