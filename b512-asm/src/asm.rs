@@ -16,6 +16,7 @@
 //! halt
 //! ```
 //!
+//! `.isa vector_length=1024, word_bits=64` selects other parameters than those of B512,
 //! `.scratch` declares working memory, and `.computes y = ntt(x), n=1024, modulus=..., root=...`
 //! states what the program is for. The order of the lines matters for instructions and for the
 //! placement of symbols only. `docs/isa.md` describes the instructions.
@@ -25,6 +26,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
 use crate::isa::{Op, Operand, OperandKind, OperandSpec, Pipe};
 use crate::lex::{Fault, is_blank, number, span_in};
+use crate::parameters::{InvalidIsa, Isa};
 use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol, UnknownFunction};
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
 use std::collections::HashMap;
@@ -60,6 +62,7 @@ fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<
         symbols: HashMap::new(),
         free: [0; 2],
         places: Places::default(),
+        has_isa: false,
     };
     let complete = assembler.statements(statements);
     let directives = lost_directive || !assembler.diagnostics.is_empty();
@@ -90,6 +93,8 @@ struct Assembler<'a> {
     /// For each memory the first word after the symbols declared so far.
     free: [u64; 2],
     places: Places<'a>,
+    /// Whether an `.isa` directive has been read.
+    has_isa: bool,
 }
 
 impl<'a> Assembler<'a> {
@@ -188,6 +193,7 @@ impl<'a> Assembler<'a> {
                 self.program.name = (*name).to_owned();
                 self.places.name = name;
             }
+            Kind::Isa { settings } => self.isa(statement.text, settings)?,
             Kind::Modulus { register, value } => {
                 let Operand::MReg(reg) = parse_register(OperandKind::MReg, "m", register)? else {
                     return Ok(());
@@ -216,6 +222,34 @@ impl<'a> Assembler<'a> {
             }
             Kind::Symbol { .. } | Kind::Words { .. } | Kind::Instruction { .. } => {}
         }
+        Ok(())
+    }
+
+    fn isa(&mut self, text: &'a str, settings: &[(&'a str, (&'a str, u128))]) -> Result<(), Fault<'a>> {
+        if std::mem::replace(&mut self.has_isa, true) {
+            let fault = Fault::new(Code::Duplicate, text, "a second `.isa` directive");
+            return Err(fault.help("a program has one instruction set"));
+        }
+        let mut values = [None; 2];
+        for &(key, (text, value)) in settings {
+            let value = (text, u32::try_from(value).unwrap_or(u32::MAX));
+            if values[usize::from(key == "word_bits")].replace(value).is_some() {
+                return Err(Fault::new(Code::Duplicate, key, format!("`{key}` is given twice")));
+            }
+        }
+        let [vector_length, word_bits] = values;
+        let value = |setting: Option<(&str, u32)>, default| setting.map_or(default, |(_, value)| value);
+        let isa = Isa::new(
+            value(vector_length, Isa::B512.vector_length()),
+            value(word_bits, Isa::B512.word_bits()),
+        );
+        self.program.isa = isa.map_err(|invalid| {
+            let setting = match invalid {
+                InvalidIsa::VectorLength(_) => vector_length,
+                InvalidIsa::WordBits(_) => word_bits,
+            };
+            Fault::new(Code::Isa, setting.map_or(text, |(text, _)| text), invalid.to_string())
+        })?;
         Ok(())
     }
 

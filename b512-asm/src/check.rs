@@ -4,8 +4,9 @@
 //! begins with it, so that a program that any of them hands out or accepts keeps these rules:
 //!
 //! * names are identifiers and unique; symbols and images lie inside the ISA's memories;
-//! * image segments are in ascending order, not empty, and do not overlap;
-//! * launch values fit their registers; moduli are odd and at least 3;
+//! * image segments are in ascending order, not empty, and do not overlap; their words fit the
+//!   ISA's word width;
+//! * launch values fit their registers; moduli are odd, at least 3, and fit a word;
 //! * equations name input and output symbols of the VDM of n words;
 //! * values of inputs and tables are below the modulus where there is only one;
 //! * the program ends with its only `halt`.
@@ -192,6 +193,20 @@ impl Checker<'_> {
             }
             free_from = free_from.max(end);
         }
+        self.word_widths(space);
+    }
+
+    /// Reports words that are wider than the ISA's, at most [`Diagnostics::LIMIT`].
+    fn word_widths(&mut self, space: Space) {
+        let isa = self.program.isa;
+        let segments = self.program.image(space).segments.iter().enumerate();
+        let words = segments.flat_map(|(s, segment)| (0..).zip(&segment.words).map(move |at| (s, at)));
+        let wide = words.filter(|&(_, (_, &word))| word > isa.max_word());
+        for (segment, (word, value)) in wide.take(Diagnostics::LIMIT) {
+            let message = format!("{value:#x} does not fit a word");
+            let help = format!("a word has {} bits", isa.word_bits());
+            self.report(Code::Image, Place::Word { space, segment, word }, message, help);
+        }
     }
 
     fn launch_values(&mut self) {
@@ -218,15 +233,21 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `modulus` can be one.
+    /// Whether `modulus` is valid; reports why if not.
     fn modulus(&mut self, place: Place, modulus: u128) -> bool {
-        let good = modulus >= 3 && !modulus.is_multiple_of(2);
-        if !good {
-            let what = if modulus < 3 { "too small" } else { "even" };
-            let help = "a modulus is odd and at least 3".to_owned();
-            self.report(Code::Modulus, place, format!("the modulus {modulus:#x} is {what}"), help);
-        }
-        good
+        let isa = self.program.isa;
+        let odd = "a modulus is odd and at least 3".to_owned();
+        let (what, help) = if modulus < 3 {
+            ("too small", odd)
+        } else if modulus.is_multiple_of(2) {
+            ("even", odd)
+        } else if modulus > isa.max_word() {
+            ("too large", format!("a word has {} bits", isa.word_bits()))
+        } else {
+            return true;
+        };
+        self.report(Code::Modulus, place, format!("the modulus {modulus:#x} is {what}"), help);
+        false
     }
 
     fn equations(&mut self) {

@@ -87,7 +87,7 @@ codes! {
     /// where k is 0 to 20.
     Mode = "B006", "no such addressing mode";
 
-    /// The directives are `.kernel`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
+    /// The directives are `.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
     /// `.modulus`, `.address` and `.computes`.
     UnknownDirective = "B007", "unknown directive";
 
@@ -95,6 +95,7 @@ codes! {
     ///
     /// ```text
     /// .kernel NAME
+    /// .isa vector_length=NUMBER, word_bits=NUMBER
     /// .input NAME, WORDS [, vdm|sdm] [, at ADDRESS]     also .output, .table, .scratch
     /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
     /// .modulus m1, NUMBER
@@ -122,7 +123,8 @@ codes! {
     /// of VDM and 2^20 words of SDM; a machine may have less.
     SymbolRange = "B012", "symbol outside the memory";
 
-    /// Initial contents lie inside their memory, and no word has two of them.
+    /// Initial contents lie inside their memory, no word has two of them, and each fits the
+    /// word width of the program's ISA: 128 bits unless `.isa` gives another.
     Image = "B013", "bad memory image";
 
     /// The machine's arithmetic is defined for values below the modulus only. Where a program has
@@ -131,7 +133,8 @@ codes! {
     NotReduced = "B014", "value not below the modulus";
 
     /// A modulus is odd and at least 3: the multipliers reduce by Montgomery's or Barrett's
-    /// method with an odd modulus of up to 128 bits.
+    /// method with an odd modulus. It fits a word of the program's ISA: 128 bits unless `.isa`
+    /// gives another width.
     Modulus = "B015", "bad modulus";
 
     /// `.computes output = function(inputs)` names symbols of the VDM with the roles output and
@@ -155,6 +158,14 @@ codes! {
 
     /// The launch value of an address register is a word address of the VDM, below 2^21.
     Address = "B020", "address outside the VDM";
+
+    /// The vector length is a power of two from 64 to 4096, and a word has 32, 64 or 128 bits.
+    /// Without the directive a program is of B512: 512 lanes of 128 bits.
+    ///
+    /// ```text
+    /// .isa vector_length=1024, word_bits=64
+    /// ```
+    Isa = "B021", "invalid instruction set parameters";
 }
 
 impl Code {

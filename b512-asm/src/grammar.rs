@@ -27,6 +27,7 @@ pub(crate) struct Statement<'a> {
 #[derive(Debug)]
 pub(crate) enum Kind<'a> {
     Kernel { name: &'a str },
+    Isa { settings: Vec<(&'a str, (&'a str, u128))> },
     Symbol { role: Role, name: &'a str, words: (&'a str, u128), space: Space, at: Option<Expr<'a>> },
     Words { at: Expr<'a>, space: Option<Space>, block: &'a str, words: Vec<u128> },
     Modulus { register: &'a str, value: u128 },
@@ -44,7 +45,7 @@ pub(crate) struct Expr<'a> {
 }
 
 /// The directives other than those of [`Role`].
-const DIRECTIVES: [&str; 5] = ["kernel", "words", "modulus", "address", "computes"];
+const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "computes"];
 
 /// What a source consists of, as far as it parses.
 #[derive(Debug, Default)]
@@ -150,6 +151,7 @@ fn directive<'a>(
             let (rest, name) = expect("the kernel's name", ws(name))(input)?;
             Ok((rest, Kind::Kernel { name }))
         }),
+        "isa" => whole(arguments, isa),
         "modulus" => whole(arguments, |input| {
             let (rest, register) = expect("a modulus register", ws(token))(input)?;
             let (rest, value) = preceded(comma, expect("the modulus", ws(number))).parse(rest)?;
@@ -179,7 +181,7 @@ fn directive<'a>(
             let fault = Fault::new(Code::UnknownDirective, word, format!("`{word}` is no directive"));
             Err(match nearest(other, directives) {
                 Some(near) => fault.help(format!("did you mean `.{near}`?")),
-                None => fault.help("`.kernel`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes` are"),
+                None => fault.help("`.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes` are"),
             })
         }
     }
@@ -236,6 +238,16 @@ pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
     );
     let (rest, (text, (symbol, constant))) = parser(input)?;
     Ok((rest, Expr { text, symbol, constant }))
+}
+
+/// `vector_length=1024, word_bits=64`, either alone or both
+fn isa(input: &str) -> Parsed<'_, Kind<'_>> {
+    let key = alt((tag("vector_length"), tag("word_bits")));
+    let key = expect("`vector_length` or `word_bits`", ws(key));
+    let value = expect("a number", ws(consumed(number)));
+    let setting = (key, preceded(expect("`=`", ws(char('='))), value));
+    let (rest, settings) = separated_list1(ws(char(',')), setting).parse(input)?;
+    Ok((rest, Kind::Isa { settings }))
 }
 
 /// `y = ntt(x), n=1024, modulus=0x..., root=0x...`

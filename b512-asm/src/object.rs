@@ -8,10 +8,10 @@
 //! | `.text` | PROGBITS | 0 | the instructions, 8 little-endian bytes each |
 //! | `.vdm`, `.sdm` | NOBITS | 0 | the part of the memory that symbols or images use |
 //! | `.b512` | PROGBITS | - | kernel name, symbols with roles, launch values and equations: the directives of the assembly text |
-//! | `.vdm.words`, `.sdm.words` | PROGBITS | byte address | one for each segment of a memory's image, 16 little-endian bytes a word |
+//! | `.vdm.words`, `.sdm.words` | PROGBITS | byte address | one for each segment of a memory's image, little-endian words of 16 bytes, or of 4 or 8 in other ISAs than B512 |
 //! | `.symtab` | SYMTAB | - | the kernel as a function, the symbols as objects |
 //!
-//! Addresses and sizes are in bytes, and each memory has an address space of its own from 0 on.
+//! Addresses and sizes are in bytes, a word has as many as the `.isa` directive says, and each memory has an address space of its own from 0 on.
 //! `.b512` is what the reader goes by; `.symtab` repeats it for other tools and may be stripped, but
 //! must not contradict it.
 //!
@@ -21,8 +21,8 @@ use crate::asm::assemble_directives;
 use crate::check::InvalidProgram;
 use crate::diagnostic::Diagnostics;
 use crate::isa::{DecodeError, Instr};
+use crate::parameters::Isa;
 use crate::program::{Image, Program, Segment, Space};
-use crate::reg::WORD_BYTES;
 use object::elf::{self, FileFlags, Machine, SectionFlags, SectionType};
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _};
 use object::write::elf::{FileHeader, SectionHeader, SinglePhaseWriter, Sym};
@@ -161,7 +161,8 @@ enum Data<'a> {
     None,
     Bytes(&'a [u8]),
     Instructions(&'a [Instr]),
-    Words(&'a [u128]),
+    /// Words, and the bytes of each.
+    Words(&'a [u128], usize),
 }
 
 impl Data<'_> {
@@ -172,14 +173,16 @@ impl Data<'_> {
             Self::Instructions(instructions) => {
                 instructions.iter().for_each(|instr| writer.write(&instr.encode().to_le_bytes()));
             }
-            Self::Words(words) => words.iter().for_each(|word| writer.write(&word.to_le_bytes())),
+            Self::Words(words, bytes) => {
+                words.iter().for_each(|word| writer.write(&word.to_le_bytes()[..*bytes]));
+            }
         }
     }
 }
 
 /// Byte address or size of a number of words.
-fn bytes(words: u32) -> u64 {
-    u64::from(words) * WORD_BYTES as u64
+fn bytes(isa: Isa, words: u32) -> u64 {
+    u64::from(words) * u64::from(isa.word_bytes())
 }
 
 /// The entries of the symbol table: name, type, number in [`sections`], byte address, size.
@@ -189,24 +192,27 @@ fn symbols(program: &Program) -> impl Iterator<Item = (&str, elf::SymbolType, u3
     let data = program.symbols.iter().map(|symbol| {
         // `.vdm` is section 2 and `.sdm` section 3.
         let section = 2 + symbol.space as u32;
-        (symbol.name.as_str(), elf::STT_OBJECT, section, bytes(symbol.start), bytes(symbol.words))
+        let [address, size] = [symbol.start, symbol.words].map(|words| bytes(program.isa, words));
+        (symbol.name.as_str(), elf::STT_OBJECT, section, address, size)
     });
     kernel.into_iter().chain(data)
 }
 
 /// The sections with contents of their own, in the order of the file, from number 1 on.
 fn sections<'a>(program: &'a Program, directives: &'a str) -> Vec<Section<'a>> {
+    let word_bytes = program.isa.word_bytes() as usize;
     let memory = |space| {
         let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
-        let end =
-            symbols.map(|symbol| symbol.start + symbol.words).fold(program.image(space).end(), u32::max);
+        let end = symbols
+            .map(|symbol| symbol.start.saturating_add(symbol.words))
+            .fold(program.image(space).end(), u32::max);
         Section {
             name: section_names(space).0,
             kind: elf::SHT_NOBITS,
             flags: elf::SHF_ALLOC | elf::SHF_WRITE,
             address: 0,
-            size: bytes(end),
-            align: WORD_BYTES,
+            size: bytes(program.isa, end),
+            align: word_bytes,
             data: Data::None,
         }
     };
@@ -237,10 +243,10 @@ fn sections<'a>(program: &'a Program, directives: &'a str) -> Vec<Section<'a>> {
             name: section_names(space).1,
             kind: elf::SHT_PROGBITS,
             flags: SectionFlags(0),
-            address: bytes(segment.start),
-            size: bytes(segment.words.len() as u32),
-            align: WORD_BYTES,
-            data: Data::Words(&segment.words),
+            address: bytes(program.isa, segment.start),
+            size: (segment.words.len() * word_bytes) as u64,
+            align: word_bytes,
+            data: Data::Words(&segment.words, word_bytes),
         }));
     }
     sections
@@ -343,11 +349,18 @@ pub fn read(file: &[u8]) -> Result<Program, ReadError> {
         return Err(ReadError::NotDirectives);
     }
     program.instructions = reader.instructions()?;
-    program.vdm = reader.image(Space::Vdm)?;
-    program.sdm = reader.image(Space::Sdm)?;
+    program.vdm = reader.image(Space::Vdm, program.isa)?;
+    program.sdm = reader.image(Space::Sdm, program.isa)?;
     program.check()?;
     reader.check_symbols(&program)?;
     Ok(program)
+}
+
+/// The value of a word's little-endian bytes, at most 16.
+fn word(bytes: &[u8]) -> u128 {
+    let mut word = [0; size_of::<u128>()];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(word)
 }
 
 struct Reader<'a> {
@@ -390,30 +403,29 @@ impl<'a> Reader<'a> {
         words.iter().enumerate().map(decode).collect()
     }
 
-    fn image(&self, space: Space) -> Result<Image, ReadError> {
+    fn image(&self, space: Space, isa: Isa) -> Result<Image, ReadError> {
         let name = section_names(space).1;
+        let unit = isa.word_bytes() as usize;
         let segment = |(address, data): (u64, &[u8])| {
-            let unit = WORD_BYTES;
             let misaligned = |what, value| ReadError::Alignment { name, what, value, unit };
             let start =
                 u32::try_from(address / unit as u64).ok().filter(|_| address.is_multiple_of(unit as u64));
             let start = start.ok_or(misaligned("address", address))?;
-            let (words, rest) = data.as_chunks::<WORD_BYTES>();
-            if !rest.is_empty() {
+            if !data.len().is_multiple_of(unit) {
                 return Err(misaligned("size", data.len() as u64));
             }
-            Ok(Segment { start, words: words.iter().map(|word| u128::from_le_bytes(*word)).collect() })
+            Ok(Segment { start, words: data.chunks_exact(unit).map(word).collect() })
         };
         let sections = self.named(name)?;
         let limit = space.max_words();
-        if sections.iter().map(|(_, data)| data.len() / WORD_BYTES).sum::<usize>() > limit as usize {
+        if sections.iter().map(|(_, data)| data.len() / unit).sum::<usize>() > limit as usize {
             return Err(ReadError::TooLarge { name, limit });
         }
         let segments = sections.into_iter().map(segment).collect::<Result<_, _>>()?;
         Ok(Image { segments })
     }
 
-    /// A file that has a symbol table has all of the program's symbols in it.
+    /// A file with a symbol table has all of the program's symbols in it.
     fn check_symbols(&self, program: &Program) -> Result<(), ReadError> {
         let table = self.sections.symbols(self.endian, self.file, elf::SHT_SYMTAB)?;
         if table.is_empty() {

@@ -5,6 +5,7 @@
 
 use crate::asm::offset_space;
 use crate::isa::{Instr, Operand, Pipe};
+use crate::parameters::Isa;
 use crate::program::{Program, Segment, Space, Symbol};
 use crate::reg::{AReg, AddressMode, REGISTERS};
 use std::fmt::{self, Write};
@@ -44,6 +45,9 @@ impl Program {
     }
 
     fn write_head(&self, f: &mut impl Write) -> fmt::Result {
+        if self.isa != Isa::B512 {
+            writeln!(f, ".isa {}", self.isa)?;
+        }
         if !self.name.is_empty() {
             writeln!(f, ".kernel {}", self.name)?;
         }

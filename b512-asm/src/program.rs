@@ -1,6 +1,7 @@
 //! A program with everything that it needs to stand on its own.
 
 use crate::isa::Instr;
+use crate::parameters::Isa;
 use crate::reg::{AReg, MAX_SDM_WORDS, MAX_VDM_WORDS, MReg};
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +12,8 @@ use thiserror::Error;
 /// This is what assembly text and object files hold and what the simulator runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
+    /// The instruction set: vector length and word width.
+    pub isa: Isa,
     /// The kernel's name.
     pub name: String,
     /// The instructions in program order. There are no branches: each executes once.
@@ -22,7 +25,7 @@ pub struct Program {
     /// Address registers that the controlling core sets before the start; the others hold 0.
     pub addresses: Vec<(AReg, u32)>,
     /// Modulus registers that the controlling core sets before the start. Each is odd and above
-    /// 1. Using another one before an `mload` is an error of the program.
+    /// 1, and fits a word. Using another one before an `mload` is an error of the program.
     pub moduli: Vec<(MReg, u128)>,
     /// Named ranges of the memories, in the order of their declaration.
     pub symbols: Vec<Symbol>,
@@ -77,9 +80,9 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// One past the last word.
+    /// One past the last word; `u32::MAX` if that does not fit.
     pub fn end(&self) -> u32 {
-        self.start + self.words.len() as u32
+        self.start.saturating_add(u32::try_from(self.words.len()).unwrap_or(u32::MAX))
     }
 }
 

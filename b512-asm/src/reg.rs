@@ -1,23 +1,24 @@
 //! Typed register indices and the immediate operands of an instruction.
 
+use crate::parameters::Isa;
 use std::fmt;
 
 /// Registers in each of the four register files.
 pub const REGISTERS: usize = 64;
 
-/// Elements of a vector register.
+/// Elements of a vector register of [`Isa::B512`].
 pub const VECTOR_LENGTH: usize = 512;
 
-/// Bits of a lane number: `VECTOR_LENGTH == 1 << LANE_BITS`.
+/// Bits of a lane number of [`Isa::B512`]: `VECTOR_LENGTH == 1 << LANE_BITS`.
 pub const LANE_BITS: u32 = 9;
 
-/// Bytes of an element, and of a word of the VDM and the SDM.
+/// Bytes of an element of [`Isa::B512`], and of a word of its VDM and SDM.
 pub const WORD_BYTES: usize = 16;
 
-/// Words of the largest VDM that the ISA can address (32 MiB).
+/// Words of the largest VDM that the ISA can address (32 MiB of 128-bit words).
 pub const MAX_VDM_WORDS: u32 = 1 << 21;
 
-/// Words of the largest SDM that the ISA can address (16 MiB).
+/// Words of the largest SDM that the ISA can address (16 MiB of 128-bit words).
 pub const MAX_SDM_WORDS: u32 = 1 << 20;
 
 macro_rules! register {
@@ -70,11 +71,11 @@ macro_rules! register {
 }
 
 register! {
-    /// A vector register (VRF): 512 elements of 128 bits.
+    /// A vector register (VRF): as many elements as the ISA's vector length.
     VReg, 'v'
 }
 register! {
-    /// A scalar register (SRF): one element of 128 bits.
+    /// A scalar register (SRF): one word.
     SReg, 's'
 }
 register! {
@@ -82,11 +83,11 @@ register! {
     AReg, 'a'
 }
 register! {
-    /// A modulus register (MRF): an odd modulus of up to 128 bits.
+    /// A modulus register (MRF): an odd modulus that fits a word.
     MReg, 'm'
 }
 
-/// The 20-bit address field: words of 16 bytes, from ARF\[RM\] in the VDM, from 0 in the SDM.
+/// The 20-bit address field: a number of words, from ARF\[RM\] in the VDM, from 0 in the SDM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Offset(u32);
 
@@ -94,7 +95,7 @@ impl Offset {
     /// The largest offset that fits.
     pub const MAX: u32 = (1 << 20) - 1;
 
-    /// An offset of `words`, or `None` where it does not fit 20 bits.
+    /// An offset of `words`, or `None` if it does not fit 20 bits.
     pub const fn new(words: u32) -> Option<Self> {
         if words <= Self::MAX { Some(Self(words)) } else { None }
     }
@@ -105,10 +106,10 @@ impl Offset {
     }
 }
 
-/// How the 512 elements of a vector load or store lie in the VDM.
+/// The addresses of the elements of a vector load or store in the VDM.
 ///
 /// The paper names STRIDED-SKIP and REPEATED of four modes; the other two, and the meaning of
-/// VALUE in each, are this project's reading of it (see `docs/isa.md`). VALUE is always the
+/// VALUE in each, are this project's reading (see `docs/isa.md`). VALUE is always the
 /// exponent of a power of two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum AddressMode {
@@ -156,28 +157,51 @@ impl fmt::Display for AddressMode {
 }
 
 impl AddressMode {
-    /// The word offset of element `lane` (0 to 511) from the effective address.
+    /// The word offset of element `lane` from the effective address.
+    ///
+    /// `lane` is below [`Isa::MAX_VECTOR_LENGTH`], and the result then fits 32 bits. Its sum with
+    /// an address may not.
     pub const fn element(self, lane: u32) -> u32 {
         match self {
             Self::Linear => lane,
             Self::Strided(v) => lane << v.value(),
             Self::StridedSkip(v) => {
                 let v = v.value();
-                // From 2^9 on no block boundary is reached.
-                if v >= LANE_BITS { lane } else { ((lane >> v) << (v + 1)) | (lane & ((1 << v) - 1)) }
+                ((lane >> v) << (v + 1)) | (lane & ((1 << v) - 1))
             }
-            Self::Repeated(v) => {
-                let v = v.value();
-                if v >= LANE_BITS { lane } else { lane & ((1 << v) - 1) }
-            }
+            Self::Repeated(v) => lane & ((1 << v.value()) - 1),
         }
     }
 
     /// Words from the effective address to the last word touched, both included.
-    pub const fn span(self) -> u32 {
+    pub const fn span(self, isa: Isa) -> u32 {
         match self {
-            Self::Repeated(v) if v.value() < LANE_BITS => 1 << v.value(),
-            mode => mode.element(VECTOR_LENGTH as u32 - 1) + 1,
+            Self::Repeated(v) if v.value() < isa.lane_bits() => 1 << v.value(),
+            mode => mode.element(isa.vector_length() - 1) + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_span_ends_with_the_furthest_element() {
+        let exponents = (0..=Log2::MAX).filter_map(Log2::new);
+        let modes = exponents.flat_map(|v| {
+            [
+                AddressMode::Linear,
+                AddressMode::Strided(v),
+                AddressMode::StridedSkip(v),
+                AddressMode::Repeated(v),
+            ]
+        });
+        for mode in modes {
+            for isa in [64, 512, 4096].map(|length| Isa::new(length, 128).unwrap()) {
+                let furthest = (0..isa.vector_length()).map(|lane| mode.element(lane)).max();
+                assert_eq!(furthest, Some(mode.span(isa) - 1), "{mode} {isa}");
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
+use crate::parameters::Isa;
 use crate::program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol};
 use crate::reg::{AReg, AddressMode, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
 use proptest::collection::{btree_map, vec};
@@ -33,6 +34,13 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
     }
 }
 
+/// Any vector length and word width.
+pub fn isa() -> impl Strategy<Value = Isa> {
+    let lane_bits = Isa::MIN_VECTOR_LENGTH.ilog2()..=Isa::MAX_VECTOR_LENGTH.ilog2();
+    (lane_bits, select(Isa::WORD_BITS.to_vec()))
+        .prop_map(|(lane_bits, word_bits)| Isa::new(1 << lane_bits, word_bits).expect("in range"))
+}
+
 /// Any addressing mode.
 pub fn address_mode() -> impl Strategy<Value = AddressMode> {
     let modes = [AddressMode::Strided, AddressMode::StridedSkip, AddressMode::Repeated];
@@ -47,6 +55,7 @@ pub fn address_mode() -> impl Strategy<Value = AddressMode> {
 /// need not make sense to execute.
 pub fn program() -> impl Strategy<Value = Program> {
     let parts = (
+        prop_oneof![3 => Just(Isa::B512), 1 => isa()],
         prop_oneof![Just(String::new()), name()],
         vec(instr(), 0..40),
         (image(), image()),
@@ -56,30 +65,42 @@ pub fn program() -> impl Strategy<Value = Program> {
         vec(symbol(), 0..6),
         vec(computation(), 0..3),
     );
-    parts.prop_map(|(name, mut instructions, images, addresses, registers, moduli, symbols, computations)| {
-        instructions.push(Instr::Halt {});
-        let mut program = Program {
-            name,
-            instructions,
-            vdm: images.0,
-            sdm: images.1,
-            addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
-            moduli: registers.into_iter().map(MReg::at).zip(moduli).collect(),
-            symbols,
-            equations: Vec::new(),
-        };
-        for (i, symbol) in program.symbols.iter_mut().enumerate() {
-            symbol.name.push_str(&format!(".{i}"));
-        }
-        for (i, computation) in computations.into_iter().enumerate() {
-            computation.add_to(&mut program, i);
-        }
-        if let Some(modulus) = program.only_modulus() {
-            let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
-            words.for_each(|word| *word %= modulus);
-        }
-        program
-    })
+    parts.prop_map(
+        |(isa, name, mut instructions, images, addresses, registers, moduli, symbols, computations)| {
+            instructions.push(Instr::Halt {});
+            let mut program = Program {
+                isa,
+                name,
+                instructions,
+                vdm: images.0,
+                sdm: images.1,
+                addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
+                moduli: registers
+                    .into_iter()
+                    .map(MReg::at)
+                    .zip(moduli.iter().map(|q| (q & isa.max_word()).max(3)))
+                    .collect(),
+                symbols,
+                equations: Vec::new(),
+            };
+            for (i, symbol) in program.symbols.iter_mut().enumerate() {
+                symbol.name.push_str(&format!(".{i}"));
+            }
+            for (i, computation) in computations.into_iter().enumerate() {
+                computation.add_to(&mut program, i);
+            }
+            for segment in
+                [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
+            {
+                segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
+            }
+            if let Some(modulus) = program.only_modulus() {
+                let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
+                words.for_each(|word| *word %= modulus);
+            }
+            program
+        },
+    )
 }
 
 /// Names, among them words that mean something elsewhere in the text.
@@ -139,7 +160,8 @@ fn computation() -> impl Strategy<Value = Computation> {
 impl Computation {
     fn add_to(self, program: &mut Program, number: usize) {
         let n = 1 << self.log_n;
-        let modulus = u128::from(self.multiple) * 2 * u128::from(n) + 1;
+        let most = (program.isa.max_word() - 1) / (2 * u128::from(n));
+        let modulus = (1 + u128::from(self.multiple) % most) * 2 * u128::from(n) + 1;
         let mut declare = |letter: char, role| {
             let name = format!("{letter}{number}");
             let start = number as u32 * n;

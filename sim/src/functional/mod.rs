@@ -48,6 +48,7 @@ mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
+use b512_asm::Isa;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
 use lanes::{Aligned, Factors, Lanes};
@@ -290,8 +291,9 @@ impl Constants {
     fn overwrite(&mut self, words: &Range<u32>) {
         if self.contains_any(words) {
             self.tables.retain(|table| !overlap(table, words));
-            self.prepared
-                .retain(|(slice, _), _| !overlap(&(slice.start..slice.start + slice.mode.span()), words));
+            self.prepared.retain(|(slice, _), _| {
+                !overlap(&(slice.start..slice.start + slice.mode.span(Isa::B512)), words)
+            });
         }
     }
 }
@@ -486,7 +488,7 @@ impl Executor {
     /// The words of the VDM from the first to the last that a vector load or store touches.
     fn vdm_range(&self, base: AReg, offset: Offset, mode: AddressMode) -> Result<Range<u32>, Fault> {
         let start = self.registers.address[base.index()] + offset.words();
-        let end = start + mode.span();
+        let end = start + mode.span(Isa::B512);
         if end as usize > self.vdm.len() {
             return Err(Fault::OutsideVdm { first: start, last: end - 1, words: self.vdm.len() });
         }
@@ -639,7 +641,7 @@ impl Executor {
 
 /// Loads `lanes` from the beginning of `words`.
 fn gather(lanes: &mut Lanes, words: &[u128], mode: AddressMode) {
-    let words = &words[..mode.span() as usize];
+    let words = &words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => lanes.copy_from_slice(words),
         _ => {
@@ -652,7 +654,7 @@ fn gather(lanes: &mut Lanes, words: &[u128], mode: AddressMode) {
 
 /// Stores `lanes` to the beginning of `words`.
 fn scatter(lanes: &Lanes, words: &mut [u128], mode: AddressMode) {
-    let words = &mut words[..mode.span() as usize];
+    let words = &mut words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => words.copy_from_slice(lanes),
         _ => {

@@ -2,6 +2,7 @@
 
 use super::vrf::{CYCLES, FourCycles, first, sram};
 use crate::machine::{BankMapping, Machine, Placement, VbarPaths, VrfPorts};
+use b512_asm::Isa;
 use b512_asm::reg::{LANE_BITS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Direction, Instr, Log2, Op, Pipe, Program, VReg};
 use rustc_hash::FxHashMap;
@@ -513,10 +514,10 @@ impl<'m> Decoder<'m> {
             // So do the bits above those that the elements' offsets reach, but for the ones into
             // which they carry.
             BankMapping::Xor => {
-                let block = mode.span().next_power_of_two();
+                let block = mode.span(Isa::B512).next_power_of_two();
                 let (above, within) = (address / block, address % block);
                 let trailing_ones = above & !above.wrapping_add(1);
-                within + if within + mode.span() > block { trailing_ones * block } else { 0 }
+                within + if within + mode.span(Isa::B512) > block { trailing_ones * block } else { 0 }
             }
         };
         *self.vbar_cycles.entry((mode, store, relevant)).or_insert_with(|| {
