@@ -4,7 +4,9 @@ use super::{Batch, Error};
 use crate::code::{BufferId, Code, Tower};
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
-use b512_asm::{AReg, Equation, Image, Instr, MReg, Offset, Op, Program, Role, SReg, Segment, Space, Symbol};
+use b512_asm::{
+    AReg, Equation, Image, Instr, Isa, MReg, Offset, Op, Program, Role, SReg, Segment, Space, Symbol,
+};
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
@@ -133,6 +135,7 @@ impl Layout {
             }
         });
         Program {
+            isa: Isa::B512,
             name: match batch.rings.len() {
                 1 => format!("{}{}", batch.function, batch.n),
                 towers => format!("{}{}x{towers}", batch.function, batch.n),
