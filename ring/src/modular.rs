@@ -20,8 +20,7 @@
 //! jumps even of masks, unless told that the condition is unpredictable.
 
 #[cfg(target_arch = "x86_64")]
-#[allow(missing_docs, reason = "becomes private with the vector arithmetic that uses it")]
-pub mod wide;
+pub(crate) mod wide;
 
 use thiserror::Error;
 
@@ -38,7 +37,8 @@ pub enum ModulusError {
 
 /// An odd modulus 3 <= q < 2^128 with the constants of its arithmetic.
 ///
-/// Operands of every method must be below q, which debug builds assert; results are.
+/// Every result is below q. Operands must be below q, which debug builds assert, unless the method says
+/// "any word": then it accepts every value of 128 bits and reduces it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Modulus {
     q: u128,
@@ -110,28 +110,27 @@ impl Modulus {
         self.sub(0, a)
     }
 
-    /// `a b mod q`.
+    /// `a b mod q`, for any word `a` and a residue `b`.
     #[inline(always)]
     pub fn mul(&self, a: u128, b: u128) -> u128 {
-        debug_assert!(a < self.q && b < self.q);
+        debug_assert!(b < self.q);
         self.reduce_product(self.reduce_product(a, b), self.r_squared)
     }
 
-    /// The Montgomery form of `b`.
+    /// The Montgomery form of `b`, any word.
     #[inline(always)]
     pub fn prepare(&self, b: u128) -> Prepared {
-        debug_assert!(b < self.q);
         Prepared(self.reduce_product(b, self.r_squared))
     }
 
-    /// `a b mod q`, for a `b` prepared with this same modulus.
+    /// `a b mod q`, for any word `a` and a `b` prepared with this same modulus.
     #[inline(always)]
     pub fn mul_prepared(&self, a: u128, b: Prepared) -> u128 {
-        debug_assert!(a < self.q && b.0 < self.q);
+        debug_assert!(b.0 < self.q);
         self.reduce_product(a, b.0)
     }
 
-    /// `base^exponent mod q`; `0^0` is 1.
+    /// `base^exponent mod q`, for any word `base`; `0^0` is 1.
     pub fn pow(&self, base: u128, mut exponent: u128) -> u128 {
         let mut square = self.prepare(base).0;
         let mut power = 1;
@@ -169,7 +168,7 @@ impl Modulus {
         if r == 1 { Some(s) } else { None }
     }
 
-    /// `a b 2^-128 mod q`, for a product below 2^128 q.
+    /// `a b 2^-128 mod q`, for a product below 2^128 q: one of the two must be below q.
     #[inline(always)]
     fn reduce_product(&self, a: u128, b: u128) -> u128 {
         let (high, low) = mul_wide(a, b);

@@ -36,18 +36,18 @@ const LIMB_BITS: u32 = 52;
 const LIMB: u64 = (1 << LIMB_BITS) - 1;
 
 /// The numbers that a kernel works on at a time.
-const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// The shortest transform of the kernels.
-pub const MIN_POINTS: usize = 2 * LANES;
+pub(crate) const MIN_POINTS: usize = 2 * LANES;
 
 /// Whether the processor has what [`ifma`] needs.
-pub fn ifma_available() -> bool {
+pub(crate) fn ifma_available() -> bool {
     fma_available() && is_x86_feature_detected!("avx512ifma")
 }
 
 /// Whether the processor has what [`fma`] needs.
-pub fn fma_available() -> bool {
+pub(crate) fn fma_available() -> bool {
     is_x86_feature_detected!("avx512f")
 }
 
@@ -123,7 +123,7 @@ macro_rules! kernels {
         $low:path,
         $high:path
     ) => {
-        pub mod $name {
+        pub(crate) mod $name {
             use super::*;
 
             /// Eight numbers in limbs; each element of a vector belongs to one number.
@@ -404,14 +404,10 @@ macro_rules! kernels {
                 }
             }
 
-            /// `out = a w mod q`, lane by lane.
+            /// `out = a w mod q`, lane by lane, for any words `a`. All slices have one length, a multiple
+            /// of [`LANES`].
             #[target_feature(enable = $features)]
-            pub fn mul<const N: usize>(
-                modulus: &Modulus,
-                out: &mut [u128; N],
-                a: &[u128; N],
-                w: Shoup<'_, N>,
-            ) {
+            pub(crate) fn mul(modulus: &Modulus, out: &mut [u128], a: &[u128], w: Shoup<'_>) {
                 let q = vectors(modulus);
                 let factors = w.factors.as_chunks().0.iter().zip(w.quotients.as_chunks().0);
                 let data = out.as_chunks_mut().0.iter_mut().zip(a.as_chunks().0);
@@ -421,14 +417,14 @@ macro_rules! kernels {
                 }
             }
 
-            /// `(out, out1) = (a + b w, a - b w)`, lane by lane.
+            /// `(out, out1) = (a + b w, a - b w)`, lane by lane, for `a` below q and any words `b`.
             #[target_feature(enable = $features)]
-            pub fn butterfly<const N: usize>(
+            pub(crate) fn butterfly(
                 modulus: &Modulus,
-                [out, out1]: [&mut [u128; N]; 2],
-                a: &[u128; N],
-                b: &[u128; N],
-                w: Shoup<'_, N>,
+                [out, out1]: [&mut [u128]; 2],
+                a: &[u128],
+                b: &[u128],
+                w: Shoup<'_>,
             ) {
                 let q = vectors(modulus);
                 let factors = w.factors.as_chunks().0.iter().zip(w.quotients.as_chunks().0);
@@ -443,14 +439,14 @@ macro_rules! kernels {
                 }
             }
 
-            /// `(out, out1) = (a + b, (a - b) w)`, lane by lane.
+            /// `(out, out1) = (a + b, (a - b) w)`, lane by lane, for `a` and `b` below q.
             #[target_feature(enable = $features)]
-            pub fn inverse_butterfly<const N: usize>(
+            pub(crate) fn inverse_butterfly(
                 modulus: &Modulus,
-                [out, out1]: [&mut [u128; N]; 2],
-                a: &[u128; N],
-                b: &[u128; N],
-                w: Shoup<'_, N>,
+                [out, out1]: [&mut [u128]; 2],
+                a: &[u128],
+                b: &[u128],
+                w: Shoup<'_>,
             ) {
                 let q = vectors(modulus);
                 let factors = w.factors.as_chunks().0.iter().zip(w.quotients.as_chunks().0);
@@ -467,7 +463,7 @@ macro_rules! kernels {
 
             /// A forward transform: its modulus and the constant factors of its stages.
             #[derive(Clone, Debug)]
-            pub struct Transform {
+            pub(crate) struct Transform {
                 modulus: Modulus,
                 /// Factor `i` is number `i % 8` of group `i / 8`; those of the last stage stand in the
                 /// order of [`Words::load`].
@@ -477,7 +473,7 @@ macro_rules! kernels {
             impl Transform {
                 /// Of as many points as there are `factors`, each below q: a power of two, at least
                 /// [`MIN_POINTS`]. Those of a stage come after those of the one before it.
-                pub fn new(modulus: &Modulus, factors: &[u128]) -> Self {
+                pub(crate) fn new(modulus: &Modulus, factors: &[u128]) -> Self {
                     let last_stage = factors.len() / LANES;
                     let eight = |(group, factors): (usize, &[u128; 8])| {
                         let mut constants = Constants::default();
@@ -500,7 +496,7 @@ macro_rules! kernels {
                 /// No stage reduces its results: each adds less than 7 q to a number, or subtracts it. So
                 /// that none falls below zero, all begin with 7 q for each stage.
                 #[target_feature(enable = $features)]
-                pub fn forward(&self, x: &mut [u128]) {
+                pub(crate) fn forward(&self, x: &mut [u128]) {
                     let offset = multiple(&self.modulus, 7 * u64::from(x.len().ilog2()));
                     let transform = Pass { q: vectors(&self.modulus), factors: &self.factors };
                     let mut numbers = Vec::with_capacity(x.len() / 8);
@@ -754,11 +750,11 @@ fn radix(blocks: usize) -> usize {
 
 /// Constant factors, lane by lane.
 #[derive(Clone, Copy)]
-pub struct Shoup<'a, const N: usize> {
+pub(crate) struct Shoup<'a> {
     /// The factors, each below q.
-    pub factors: &'a [u128; N],
+    pub(crate) factors: &'a [u128],
     /// For each, floor(factor 2^128 / q).
-    pub quotients: &'a [u128; N],
+    pub(crate) quotients: &'a [u128],
 }
 
 kernels!(
@@ -896,8 +892,9 @@ mod tests {
 
     const N: usize = 16;
 
-    /// Compares all kernels with the scalar code.
-    fn check(q: u128, a: [u128; N], b: [u128; N], w: [u128; N]) {
+    /// Compares all kernels with the scalar code, on any words `x` and on residues `a`, `w` and x mod q.
+    fn check(q: u128, a: [u128; N], x: [u128; N], w: [u128; N]) {
+        let b = x.map(|x| x % q);
         let q = Modulus::new(q).unwrap();
         let product: [u128; N] = std::array::from_fn(|i| q.mul(b[i], w[i]));
         let expected = [
@@ -914,8 +911,8 @@ mod tests {
             let [o0, o1, o2, o3, o4] = &mut out;
             // SAFETY: the processor has the instructions.
             unsafe {
-                kernels::mul(&q, o0, &b, w);
-                kernels::butterfly(&q, [o1, o2], &a, &b, w);
+                kernels::mul(&q, o0, &x, w);
+                kernels::butterfly(&q, [o1, o2], &a, &x, w);
                 kernels::inverse_butterfly(&q, [o3, o4], &a, &b, w);
             }
             assert_eq!(out, expected, "modulo {:#x}", q.value());
@@ -963,9 +960,10 @@ mod tests {
     fn extreme_operands_agree_with_the_scalar_code() {
         for q in MODULI {
             let edges = [0, 1, q / 2, q - 2, q - 1];
+            let words = [q, q.saturating_add(1), u128::MAX / q * q, u128::MAX - 1, u128::MAX];
             for a in edges {
-                for b in edges {
-                    check(q, [a; N], [b; N], std::array::from_fn(|i| edges[i % 5]));
+                for x in edges.into_iter().chain(words) {
+                    check(q, [a; N], [x; N], std::array::from_fn(|i| edges[i % 5]));
                 }
             }
         }
@@ -989,10 +987,10 @@ mod tests {
         #[test]
         fn random_operands_agree_with_the_scalar_code(
             q in any::<u128>(), shift in 0u32..126,
-            a in any::<[u128; N]>(), b in any::<[u128; N]>(), w in any::<[u128; N]>()
+            a in any::<[u128; N]>(), x in any::<[u128; N]>(), w in any::<[u128; N]>()
         ) {
             let q = (q >> shift | 1).max(3);
-            check(q, a.map(|x| x % q), b.map(|x| x % q), w.map(|x| x % q));
+            check(q, a.map(|a| a % q), x, w.map(|w| w % q));
         }
 
         #[test]

@@ -51,8 +51,8 @@ pub use error::{AccessError, ExecuteError, Fault, LoadError};
 use b512_asm::Isa;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
 use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
-use lanes::{Aligned, Factors, Lanes};
 use ring::modular::Modulus;
+use ring::vector::{self, Factors, Vector};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -92,7 +92,7 @@ struct Registers {
 
 #[derive(Debug)]
 struct VectorRegister {
-    lanes: Box<Aligned<Lanes>>,
+    lanes: Vector,
     /// No lane is above this; `u128::MAX` where nothing is known.
     at_most: u128,
     /// The constant words that the register was loaded from, where it was.
@@ -133,6 +133,9 @@ impl Bounds {
     }
 }
 
+/// A butterfly of [`vector`]: `(out, out1) = kernel(a, b, w)`.
+type ButterflyKernel = fn(&Modulus, [&mut [u128]; 2], &[u128], &[u128], &Factors);
+
 /// Words of the VDM as a load selects them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct TableSlice {
@@ -149,7 +152,7 @@ struct Constants {
 
 impl VectorRegister {
     fn zero() -> Self {
-        Self { lanes: Aligned::boxed([0; VECTOR_LENGTH]), at_most: 0, source: None, pending: false }
+        Self { lanes: Vector::zero(VECTOR_LENGTH), at_most: 0, source: None, pending: false }
     }
 
     /// Makes up for a load from the VDM that was put off.
@@ -171,7 +174,7 @@ impl VectorRegister {
         if self.at_most < modulus {
             return Ok(());
         }
-        self.at_most = lanes::max(&self.lanes);
+        self.at_most = vector::max(&self.lanes);
         match self.lanes.iter().position(|&value| value >= modulus) {
             None => Ok(()),
             Some(lane) => {
@@ -187,7 +190,7 @@ impl Registers {
         Self {
             vector: std::array::from_fn(|_| VectorRegister::zero()),
             spare: std::array::from_fn(|_| VectorRegister::zero()),
-            factor: Factors::zero(),
+            factor: Factors::zero(VECTOR_LENGTH),
             scalar: [0; REGISTERS],
             address: [0; REGISTERS],
             modulus: [None; REGISTERS],
@@ -327,7 +330,7 @@ impl Executor {
     /// Computes with scalar code, whatever the processor has. The results are the same.
     #[must_use]
     pub fn with_scalar_code(mut self) -> Self {
-        self.registers.factor = Factors::scalar_zero();
+        self.registers.factor = Factors::scalar_zero(VECTOR_LENGTH);
         self.constants.prepared.clear();
         self
     }
@@ -463,20 +466,17 @@ impl Executor {
             Instr::Sload { rt, offset } => self.sdm(offset).map(|v| self.registers.scalar[rt.index()] = v),
             Instr::Aload { rt, offset } => self.load_address(rt, offset),
             Instr::Mload { rt, offset } => self.load_modulus(rt, offset),
-            Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, Modulus::add),
-            Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, Modulus::sub),
+            Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::add),
+            Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::sub),
             Instr::Vmul { vd, vs, vt, rm } => self.multiply(vd, vs, vt, rm),
-            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| move |a| q.add(a, s)),
-            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| move |a| q.sub(a, s)),
-            Instr::Vmuls { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, |q, s| {
-                let s = q.prepare(s);
-                move |a| q.mul_prepared(a, s)
-            }),
+            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::add_scalar),
+            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::sub_scalar),
+            Instr::Vmuls { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::multiply_scalar),
             Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, lanes::butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, vector::butterfly)
             }
             Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, lanes::inverse_butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, vector::inverse_butterfly)
             }
             Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<0>),
             Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<1>),
@@ -544,41 +544,39 @@ impl Executor {
         Ok(())
     }
 
-    /// `vd = f(vs, vt)`, lane by lane.
-    #[inline(always)]
+    /// `vd = kernel(vs, vt)`, lane by lane.
     fn lanewise(
         &mut self,
         vd: VReg,
         vs: VReg,
         vt: VReg,
         rm: MReg,
-        f: impl Fn(&Modulus, u128, u128) -> u128,
+        kernel: fn(&Modulus, &mut [u128], &[u128], &[u128]),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require_below(vs, rm, &q, &self.vdm)?;
         r.require_below(vt, rm, &q, &self.vdm)?;
         let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
-        lanes::zip(&mut r.spare[0].lanes, a, b, |a, b| f(&q, a, b));
+        kernel(&q, &mut r.spare[0].lanes, a, b);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
 
-    /// `vd = f(vs)`, lane by lane, for the `f` that `with` makes of the modulus and the scalar.
-    #[inline(always)]
-    fn with_scalar<F: Fn(u128) -> u128>(
+    /// `vd = kernel(vs, scalar)`, lane by lane.
+    fn with_scalar(
         &mut self,
         vd: VReg,
         vs: VReg,
         rt: SReg,
         rm: MReg,
-        with: impl Fn(Modulus, u128) -> F,
+        kernel: fn(&Modulus, &mut [u128], &[u128], u128),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require_below(vs, rm, &q, &self.vdm)?;
         let scalar = r.scalar_below(rt, rm, &q)?;
-        lanes::map(&mut r.spare[0].lanes, &r.vector[vs.index()].lanes, with(q, scalar));
+        kernel(&q, &mut r.spare[0].lanes, &r.vector[vs.index()].lanes, scalar);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
@@ -592,7 +590,7 @@ impl Executor {
         r.require_below(x, rm, &q, &self.vdm)?;
         let register = &mut r.vector[w.index()];
         let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
-        lanes::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
+        vector::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
@@ -603,7 +601,7 @@ impl Executor {
         [vd, vd1]: [VReg; 2],
         [vs, vt, vt1]: [VReg; 3],
         rm: MReg,
-        kernel: fn(&Modulus, [&mut Lanes; 2], &Lanes, &Lanes, &Factors),
+        kernel: ButterflyKernel,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
@@ -625,7 +623,7 @@ impl Executor {
         vd: VReg,
         vs: VReg,
         vt: VReg,
-        kernel: fn(&mut Lanes, &Lanes, &Lanes),
+        kernel: fn(&mut [u128], &[u128], &[u128]),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         for register in [vs, vt] {
@@ -640,7 +638,7 @@ impl Executor {
 }
 
 /// Loads `lanes` from the beginning of `words`.
-fn gather(lanes: &mut Lanes, words: &[u128], mode: AddressMode) {
+fn gather(lanes: &mut [u128], words: &[u128], mode: AddressMode) {
     let words = &words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => lanes.copy_from_slice(words),
@@ -653,7 +651,7 @@ fn gather(lanes: &mut Lanes, words: &[u128], mode: AddressMode) {
 }
 
 /// Stores `lanes` to the beginning of `words`.
-fn scatter(lanes: &Lanes, words: &mut [u128], mode: AddressMode) {
+fn scatter(lanes: &[u128], words: &mut [u128], mode: AddressMode) {
     let words = &mut words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => words.copy_from_slice(lanes),

@@ -1,0 +1,332 @@
+//! Arithmetic modulo q on vectors of 128-bit words, lane by lane.
+//!
+//! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers of
+//! two from 64 to 4096. Every operation takes slices of one length and writes each lane of its
+//! results, which are below q.
+//!
+//! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus. Multiplications by
+//! them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor has it, and
+//! scalar Montgomery arithmetic if not. The results are the same.
+//!
+//! | operation | operands that may be any word | operands that must be below q |
+//! |---|---|---|
+//! | [`add`], [`sub`], [`add_scalar`], [`sub_scalar`] | | all |
+//! | [`multiply`], [`multiply_scalar`] | `x` | `w` |
+//! | [`butterfly`] | `b` | `a`, `w` |
+//! | [`inverse_butterfly`] | | all |
+//!
+//! A multiplication by one therefore reduces arbitrary words.
+//!
+//! ```
+//! use ring::modular::Modulus;
+//! use ring::vector::{self, Factors, Vector};
+//!
+//! let q = Modulus::new(97)?;
+//! let mut w = Factors::zero(64);
+//! w.set(&q, &[3; 64]);
+//! let mut product = Vector::zero(64);
+//! vector::multiply(&q, &mut product, &[1000; 64], &w);
+//! assert_eq!(product[..], [3 * 1000 % 97; 64]);
+//! # Ok::<(), ring::modular::ModulusError>(())
+//! ```
+
+#[cfg(target_arch = "x86_64")]
+use crate::modular::wide::{self, Shoup};
+use crate::modular::{Modulus, Prepared};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// The length of every vector is a multiple of this number of lanes.
+pub const GRANULE: usize = 16;
+
+/// Four words: as many as fit a cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u128; WORDS_PER_LINE]);
+
+const WORDS_PER_LINE: usize = 4;
+
+/// A vector of 128-bit words on the heap.
+///
+/// It starts at a cache line, so that no load of the processor crosses two.
+#[derive(Clone)]
+pub struct Vector {
+    lines: Box<[Line]>,
+}
+
+impl Vector {
+    /// A vector of `lanes` zeros.
+    ///
+    /// # Panics
+    /// Panics if `lanes` is not a multiple of [`GRANULE`].
+    pub fn zero(lanes: usize) -> Self {
+        assert!(lanes.is_multiple_of(GRANULE), "a vector of {lanes} lanes: not a multiple of {GRANULE}");
+        Self { lines: vec![Line([0; WORDS_PER_LINE]); lanes / WORDS_PER_LINE].into() }
+    }
+}
+
+impl Deref for Vector {
+    type Target = [u128];
+    #[inline]
+    fn deref(&self) -> &[u128] {
+        // SAFETY: a line is four words in order, without padding, and at least as aligned as a word.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * WORDS_PER_LINE) }
+    }
+}
+
+impl DerefMut for Vector {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u128] {
+        let words = self.lines.len() * WORDS_PER_LINE;
+        // SAFETY: as in `deref`, and the borrow of the lines is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), words) }
+    }
+}
+
+impl PartialEq for Vector {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl Eq for Vector {}
+
+impl fmt::Debug for Vector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self[..].fmt(f)
+    }
+}
+
+/// A vector of multipliers, prepared for one modulus.
+#[derive(Clone, Debug)]
+pub struct Factors(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Montgomery form, for scalar code.
+    Scalar(Box<[Prepared]>),
+    /// Shoup's form, for AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Wide {
+        /// The multipliers, each below q.
+        factors: Vector,
+        /// floor(factor 2^128 / q) for each.
+        quotients: Vector,
+    },
+}
+
+impl Factors {
+    /// Zeros in the fastest form for this processor.
+    ///
+    /// # Panics
+    /// Panics if `lanes` is not a multiple of [`GRANULE`].
+    pub fn zero(lanes: usize) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if wide::fma_available() {
+            return Self(Form::Wide { factors: Vector::zero(lanes), quotients: Vector::zero(lanes) });
+        }
+        Self::scalar_zero(lanes)
+    }
+
+    /// Zeros in the portable scalar form.
+    ///
+    /// # Panics
+    /// Panics if `lanes` is not a multiple of [`GRANULE`].
+    pub fn scalar_zero(lanes: usize) -> Self {
+        assert!(lanes.is_multiple_of(GRANULE), "a vector of {lanes} lanes: not a multiple of {GRANULE}");
+        Self(Form::Scalar(vec![Prepared::default(); lanes].into()))
+    }
+
+    /// Zeros of the same length and form.
+    #[must_use]
+    pub fn zero_like(&self) -> Self {
+        match &self.0 {
+            Form::Scalar(prepared) => Self::scalar_zero(prepared.len()),
+            #[cfg(target_arch = "x86_64")]
+            Form::Wide { factors, .. } => Self::zero(factors.len()),
+        }
+    }
+
+    /// The number of lanes.
+    #[expect(clippy::len_without_is_empty, reason = "no vector has zero lanes")]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Form::Scalar(prepared) => prepared.len(),
+            #[cfg(target_arch = "x86_64")]
+            Form::Wide { factors, .. } => factors.len(),
+        }
+    }
+
+    /// Prepares `lanes`, which must be below the modulus `q`.
+    ///
+    /// # Panics
+    /// Panics if the lengths differ.
+    pub fn set(&mut self, q: &Modulus, lanes: &[u128]) {
+        check_lengths(self.len(), [lanes.len()]);
+        match &mut self.0 {
+            Form::Scalar(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
+            #[cfg(target_arch = "x86_64")]
+            Form::Wide { factors, quotients } => {
+                factors.copy_from_slice(lanes);
+                map(quotients, lanes, |factor| q.divide(factor, 128).0);
+            }
+        }
+    }
+}
+
+/// `out = a + b mod q`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn add(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
+    zip(out, a, b, |a, b| q.add(a, b));
+}
+
+/// `out = a - b mod q`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn sub(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
+    zip(out, a, b, |a, b| q.sub(a, b));
+}
+
+/// `out = a + scalar mod q`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn add_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
+    map(out, a, |a| q.add(a, scalar));
+}
+
+/// `out = a - scalar mod q`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn sub_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
+    map(out, a, |a| q.sub(a, scalar));
+}
+
+/// `out = x scalar mod q`, for any words `x` and a `scalar` below q.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn multiply_scalar(q: &Modulus, out: &mut [u128], x: &[u128], scalar: u128) {
+    let scalar = q.prepare(scalar);
+    map(out, x, |x| q.mul_prepared(x, scalar));
+}
+
+/// `out = x w mod q`, for any words `x`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn multiply(q: &Modulus, out: &mut [u128], x: &[u128], w: &Factors) {
+    check_lengths(w.len(), [out.len(), x.len()]);
+    match &w.0 {
+        Form::Scalar(w) => {
+            for ((out, &x), &w) in out.iter_mut().zip(x).zip(w) {
+                *out = q.mul_prepared(x, w);
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Form::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::mul(q, out, x, w);
+                } else {
+                    wide::fma::mul(q, out, x, w);
+                }
+            }
+        }
+    }
+}
+
+/// `(out, out1) = (a + b w, a - b w) mod q`, for `a` below q and any words `b`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
+    check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
+    match &w.0 {
+        Form::Scalar(w) => {
+            let out = out.iter_mut().zip(out1);
+            for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
+                let t = q.mul_prepared(b, w);
+                (*out, *out1) = (q.add(a, t), q.sub(a, t));
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Form::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::butterfly(q, [out, out1], a, b, w);
+                } else {
+                    wide::fma::butterfly(q, [out, out1], a, b, w);
+                }
+            }
+        }
+    }
+}
+
+/// `(out, out1) = (a + b, (a - b) w) mod q`, for `a` and `b` below q.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
+    check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
+    match &w.0 {
+        Form::Scalar(w) => {
+            let out = out.iter_mut().zip(out1);
+            for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
+                (*out, *out1) = (q.add(a, b), q.mul_prepared(q.sub(a, b), w));
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Form::Wide { factors, quotients } => {
+            let w = Shoup { factors, quotients };
+            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
+            unsafe {
+                if wide::ifma_available() {
+                    wide::ifma::inverse_butterfly(q, [out, out1], a, b, w);
+                } else {
+                    wide::fma::inverse_butterfly(q, [out, out1], a, b, w);
+                }
+            }
+        }
+    }
+}
+
+/// The largest lane; zero if there is none.
+pub fn max(lanes: &[u128]) -> u128 {
+    lanes.iter().copied().fold(0, u128::max)
+}
+
+/// `out = f(a)`, lane by lane.
+#[inline(always)]
+fn map<T: Copy, U>(out: &mut [U], a: &[T], f: impl Fn(T) -> U) {
+    check_lengths(out.len(), [a.len()]);
+    for (out, &a) in out.iter_mut().zip(a) {
+        *out = f(a);
+    }
+}
+
+/// `out = f(a, b)`, lane by lane.
+#[inline(always)]
+fn zip(out: &mut [u128], a: &[u128], b: &[u128], f: impl Fn(u128, u128) -> u128) {
+    check_lengths(out.len(), [a.len(), b.len()]);
+    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+        *out = f(a, b);
+    }
+}
+
+#[inline]
+#[track_caller]
+fn check_lengths<const N: usize>(lanes: usize, others: [usize; N]) {
+    assert!(others.iter().all(|&other| other == lanes), "vectors of {lanes} and {others:?} lanes");
+}
+
+#[cfg(test)]
+mod tests;
