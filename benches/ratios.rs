@@ -9,8 +9,8 @@ use b512_asm::{
     AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble,
 };
 use codegen::{PlanChoice, Request, generate, golden};
+use lab::sweep::{self, Definition, FIG4, Plan};
 use num_bigint::BigUint;
-use reports::sweep::{self, Definition, FIG4, Plan};
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
 use ring::modular::Modulus;
 use ring::number::{largest_prime, smallest_root};

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::run::{Format, json};
-use reports::run::{Comparison, RunReport};
+use lab::run::{Comparison, RunReport};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

@@ -41,7 +41,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     if is_dash(path) {
         return print(content);
     }
-    reports::files::write(path, content)
+    lab::files::write(path, content)
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", path.display()), None))
 }
 

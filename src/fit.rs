@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::files;
 use indicatif::{ProgressBar, ProgressStyle};
-use reports::fit::{self, Claims, FitError};
-use reports::paper::setting::{Space, Trials};
+use reproduction::fit::{self, Claims, FitError};
+use reproduction::setting::{Space, Trials};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

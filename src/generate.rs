@@ -5,7 +5,7 @@ use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::{Batch, Ring};
-use reports::kernel::{self, parse_u128};
+use lab::kernel::{self, parse_u128};
 use ring::number::{NumberError, largest_primes};
 use std::path::{Path, PathBuf};
 

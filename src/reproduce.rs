@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::files;
-use reports::paper::cpu::Measurements;
-use reports::paper::{self, Reproduction};
+use reproduction::Reproduction;
+use reproduction::cpu::Measurements;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let reproduction = Reproduction::new()?;
     if args.check {
         let files = reproduction.files(None)?;
-        return match paper::difference(&files, &args.out) {
+        return match reproduction::difference(&files, &args.out) {
             None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
             Some(name) => Err(Failure::Work(format!(
                 "`{}` is not what `rpu reproduce` writes now; run it to regenerate the folder",
@@ -40,10 +40,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-impl From<paper::Error> for Failure {
-    fn from(error: paper::Error) -> Self {
+impl From<reproduction::Error> for Failure {
+    fn from(error: reproduction::Error) -> Self {
         match error {
-            paper::Error::Config(error) => error.into(),
+            reproduction::Error::Config(error) => error.into(),
             error => Failure::Work(error.to_string()),
         }
     }

@@ -5,7 +5,7 @@ use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
-use reports::run::{InputError, Mode, Options, RunError, run, table};
+use lab::run::{InputError, Mode, Options, RunError, run, table};
 use serde::Serialize;
 use sim::trace::Trace;
 use std::collections::BTreeMap;

@@ -4,11 +4,11 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::parse_overrides;
 use clap::Subcommand;
-use progress::{Progress, ProgressKind};
-use reports::sweep::outputs::{OutputError, Outputs};
-use reports::sweep::{
+use lab::sweep::outputs::{OutputError, Outputs};
+use lab::sweep::{
     Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
 };
+use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
 mod progress;

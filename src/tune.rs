@@ -8,7 +8,7 @@ use codegen::library::{Library, Measured, Target};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{Batch, PlanChoice, Ring};
 use indicatif::{ProgressBar, ProgressStyle};
-use reports::tuning::{Cache, CacheError};
+use lab::tuning::{Cache, CacheError};
 use ring::number::{NumberError, largest_primes};
 use std::path::PathBuf;
 

@@ -14,8 +14,8 @@
 mod random;
 
 use b512_asm::{assemble, object};
+use lab::sweep::Definition;
 use random::Word;
-use reports::sweep::Definition;
 use sim::{ConfigError, MachineFile, Override};
 
 /// The two timing models agree on a machine and a program, written as in the command that replays a

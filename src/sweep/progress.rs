@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use reports::sweep::{Batch, Record, Status};
+use lab::sweep::{Batch, Record, Status};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

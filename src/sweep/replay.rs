@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use reports::sweep::{Replay, ReplayError, Replayed, Verdict, generate};
+use lab::sweep::{Replay, ReplayError, Replayed, Verdict, generate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

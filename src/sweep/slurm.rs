@@ -3,8 +3,8 @@
 use super::{SweepArgs, pool};
 use crate::failure::Failure;
 use crate::files;
-use reports::sweep::slurm::{self, Division, Job, TimeLimit};
-use reports::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
+use lab::sweep::slurm::{self, Division, Job, TimeLimit};
+use lab::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

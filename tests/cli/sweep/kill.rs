@@ -2,9 +2,9 @@
 
 use super::{FILES, results};
 use crate::common::{command, succeed};
+use lab::sweep::Results;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use reports::sweep::Results;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};

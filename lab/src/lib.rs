@@ -1,0 +1,11 @@
+//! From simulated runs to documents: the report of one run, comparisons of reports, sweeps and their
+//! journals, cluster jobs, cached tuning results, and cross-checks between witnesses.
+//!
+//! The crate does no terminal input or output.
+
+pub mod crosscheck;
+pub mod files;
+pub mod kernel;
+pub mod run;
+pub mod sweep;
+pub mod tuning;

@@ -1,0 +1,81 @@
+//! The chart of a workload.
+
+use super::record::Record;
+use super::view::{View, costs, plain, title};
+use plot::{Chart, Point, Series};
+
+/// A key in words, which a legend can break into lines: `vbar latency`.
+fn words(key: &str) -> String {
+    title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
+}
+
+/// Area against latency. The last key that varies and has at most eight values makes the series.
+pub(super) fn chart(view: &View<'_>) -> Chart {
+    let View { manifest, workload, records, .. } = view;
+    let value = |record: &Record, key: &str| plain(record.point.get(key));
+    let values = |key: &str| {
+        let mut values: Vec<String> = Vec::new();
+        for &record in records {
+            let value = value(record, key);
+            if !values.contains(&value) && values.len() <= plot::MAX_SERIES {
+                values.push(value);
+            }
+        }
+        values
+    };
+    let varying: Vec<(&str, Vec<String>)> = view.varying.iter().map(|&key| (key, values(key))).collect();
+    let series = varying.iter().rfind(|(_, values)| (2..=plot::MAX_SERIES).contains(&values.len()));
+    let (series_key, series_values) = match series {
+        Some((key, values)) => (Some(*key), values.clone()),
+        None => (None, vec![String::new()]),
+    };
+    let name = |record: &Record, without: Option<&str>| {
+        let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
+        keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
+    };
+    let point = |record: &Record| {
+        let (timing, area) = costs(record)?;
+        Some(Point {
+            x: timing.time_us,
+            y: area,
+            name: format!("({})", name(record, None)),
+            short_name: name(record, series_key),
+        })
+    };
+    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
+    Chart {
+        title: view.title.clone(),
+        x_label: "Latency (µs)".into(),
+        y_label: "Area (mm²)".into(),
+        series_label: series_key.map(words).unwrap_or_default(),
+        name_label: match &varying[..] {
+            [] => String::new(),
+            keys => {
+                let names = keys.iter().map(|(key, _)| words(key).trim_start_matches("VDM ").to_owned());
+                format!("({})", names.collect::<Vec<_>>().join(", "))
+            }
+        },
+        short_name_label: {
+            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(words);
+            names.collect::<Vec<_>>().join(", ")
+        },
+        series: series_values
+            .iter()
+            .map(|of| Series {
+                label: of.clone(),
+                points: records
+                    .iter()
+                    .copied()
+                    .filter(|record| in_series(record, of))
+                    .filter_map(point)
+                    .collect(),
+            })
+            .collect(),
+        references: manifest
+            .references
+            .iter()
+            .filter(|reference| reference.is_about(workload))
+            .map(|r| plot::Reference { x: r.time_us, y: r.area_mm2, label: r.label.clone() })
+            .collect(),
+    }
+}

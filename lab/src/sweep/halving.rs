@@ -1,0 +1,83 @@
+//! Successive halving: points that do badly on a small ring are not simulated on the large one.
+//!
+//! Each *rung* is a ring degree below that of the sweep. All points start on the lowest rung, where
+//! their kernels run with that degree (or with their own, where it is smaller). The best share goes
+//! on to the next rung, and in the end to its own degree. Points of different kernels, degrees or
+//! sizes of the modulus do not compete with each other. A point that fails on a rung goes on, since
+//! nothing is known about it.
+//!
+//! Who goes on is a function of the records in the journals alone: a sweep that was killed takes the
+//! same decisions again, and so does whoever merges its shards.
+
+use super::manifest::{Halving, Manifest, Objective};
+use plot::pareto;
+use std::collections::{BTreeMap, HashSet};
+
+/// What a simulated point costs: a part of its record.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Costs {
+    pub(super) cycles: u64,
+    pub(super) time_us: f64,
+    pub(super) area_mm2: f64,
+    pub(super) energy_uj: f64,
+}
+
+/// How far the points of a sweep have come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Standing {
+    /// The rung on which each point was dropped, if it was.
+    pub(super) dropped: Vec<Option<usize>>,
+    /// The first rung that lacks results. No point has been dropped there or later.
+    pub(super) open: Option<usize>,
+}
+
+impl Halving {
+    /// Which of the competing points go on.
+    fn best(&self, points: &[(usize, Costs)]) -> HashSet<usize> {
+        let count = (self.keep * points.len() as f64).ceil() as usize;
+        let product = |costs: &Costs| match self.objective {
+            Objective::Cycles => costs.cycles as f64,
+            Objective::TimeUs => costs.time_us,
+            Objective::EnergyUj => costs.energy_uj,
+            Objective::AreaDelay | Objective::Pareto => costs.area_mm2 * costs.time_us,
+            Objective::EnergyDelay => costs.energy_uj * costs.time_us,
+        };
+        let mut left = points.to_vec();
+        if self.objective != Objective::Pareto {
+            left.sort_by(|(i, a), (j, b)| product(a).total_cmp(&product(b)).then(i.cmp(j)));
+            return left[..count].iter().map(|&(point, _)| point).collect();
+        }
+        let mut best = HashSet::new();
+        while best.len() < count {
+            let costs = left.iter().map(|(_, c)| pareto::Costs { first: c.time_us, second: c.area_mm2 });
+            let front = pareto::front(&costs.collect::<Vec<_>>());
+            best.extend(front.iter().map(|&i| left[i].0));
+            left.retain(|(point, _)| !best.contains(point));
+        }
+        best
+    }
+}
+
+/// Drops points rung by rung as far as results go. `outcome` says for the key of a point on a rung
+/// whether there is a record, and what the point costs unless it failed.
+pub(super) fn standing(manifest: &Manifest, outcome: impl Fn(&str) -> Option<Option<Costs>>) -> Standing {
+    let mut dropped = vec![None; manifest.points.len()];
+    let Some(halving) = &manifest.halving else { return Standing { dropped, open: None } };
+    for rung in 0..halving.rungs.len() {
+        let mut competitors: BTreeMap<_, Vec<(usize, Costs)>> = BTreeMap::new();
+        for (index, point) in manifest.points.iter().enumerate().filter(|&(i, _)| dropped[i].is_none()) {
+            match outcome(&point.rungs[rung]) {
+                None => return Standing { dropped, open: Some(rung) },
+                Some(None) => {}
+                Some(Some(costs)) => competitors.entry(point.workload()).or_default().push((index, costs)),
+            }
+        }
+        for points in competitors.values() {
+            let best = halving.best(points);
+            for &(index, _) in points.iter().filter(|(index, _)| !best.contains(index)) {
+                dropped[index] = Some(rung);
+            }
+        }
+    }
+    Standing { dropped, open: None }
+}

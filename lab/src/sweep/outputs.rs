@@ -1,0 +1,259 @@
+//! The files that results become.
+
+use super::chart::chart;
+use super::journal::JournalError;
+use super::manifest::Workload;
+use super::page::page;
+use super::record::{Record, Status};
+use super::results::Results;
+use super::view::{View, costs, plain, title};
+use crate::files;
+use plot::PlotError;
+use plot::pareto::{self, Costs};
+use rayon::prelude::*;
+use sim::timing::Cause;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why the files could not be written.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// The results cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// There is nothing to draw.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    /// A file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The table cannot be written.
+    #[error("the table cannot be written: {0}")]
+    Table(#[from] csv::Error),
+}
+
+/// The results of a sweep, ready to be shown.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outputs<'r> {
+    results: &'r Results,
+    records: Vec<Record>,
+    /// The points of each workload. A sweep has at least one.
+    groups: Vec<Group>,
+}
+
+/// Points that can be compared with each other.
+#[derive(Clone, PartialEq, Debug)]
+struct Group {
+    workload: Workload,
+    /// Indices of records, in the order of the sweep.
+    members: Vec<usize>,
+    /// Those on the front of latency and area, the fastest first.
+    front: Vec<usize>,
+}
+
+impl<'r> Outputs<'r> {
+    /// Takes results apart.
+    ///
+    /// # Errors
+    /// Where a record is of another version.
+    pub fn new(results: &'r Results) -> Result<Self, JournalError> {
+        let records = results.records()?;
+        let mut members: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
+        for (index, record) in records.iter().enumerate() {
+            members.entry(Workload::of(&record.point)).or_default().push(index);
+        }
+        let group = |(workload, members): (Workload, Vec<usize>)| {
+            let (indices, designs): (Vec<usize>, Vec<Costs>) = members
+                .iter()
+                .filter_map(|&index| {
+                    let (timing, area) = costs(&records[index])?;
+                    Some((index, Costs { first: timing.time_us, second: area }))
+                })
+                .unzip();
+            let front = pareto::front(&designs).into_iter().map(|i| indices[i]).collect();
+            Group { workload, members, front }
+        };
+        let groups = members.into_iter().map(group).collect();
+        Ok(Self { results, records, groups })
+    }
+
+    /// The record of each point that has one, in the order of the sweep.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Writes `results.jsonl`, `results.csv`, `pareto.svg`, `pareto.png` and `report.html` to
+    /// `folder`, and returns their names.
+    ///
+    /// Points of several workloads are not comparable: each workload has a chart of its own then,
+    /// such as `pareto-ntt-16384-60.svg`. Where no point went well there is no chart and no page.
+    ///
+    /// # Errors
+    /// Where a chart cannot be drawn or a file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+        // Each of these takes long in a large sweep.
+        let (table, (lines, shown)) =
+            rayon::join(|| self.table(), || rayon::join(|| self.lines(), || self.charts_and_page()));
+        let mut contents =
+            vec![("results.jsonl".to_owned(), lines.into_bytes()), ("results.csv".to_owned(), table?)];
+        contents.extend(shown?);
+        contents.par_iter().try_for_each(|(name, content)| {
+            let path = folder.join(name);
+            files::write(&path, content).map_err(|source| OutputError::Write { path, source })
+        })?;
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The content of `results.jsonl`.
+    fn lines(&self) -> String {
+        self.results.lines().flat_map(|(_, line)| [line, "\n"]).collect()
+    }
+
+    /// The charts and the page around them, each with the name of its file.
+    fn charts_and_page(&self) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
+        let draw = |group: &Group| {
+            if group.front.is_empty() {
+                return Ok(None);
+            }
+            let chart = chart(&self.view(group));
+            let (svg, png) = rayon::join(|| plot::svg(&chart), || plot::png(&chart));
+            Ok(Some((svg?, png?)))
+        };
+        let charts: Vec<Option<(String, Vec<u8>)>> =
+            self.groups.par_iter().map(draw).collect::<Result<_, PlotError>>()?;
+        let mut contents = Vec::new();
+        if charts.iter().any(Option::is_some) {
+            let mut sections = Vec::new();
+            for (group, chart) in self.groups.iter().zip(&charts) {
+                sections.push((self.view(group), chart.as_ref().map(|(svg, _)| svg.as_str())));
+            }
+            let page = page(self.results, &self.records, &sections).into_string();
+            contents.push(("report.html".to_owned(), page.into_bytes()));
+        }
+        for (group, chart) in self.groups.iter().zip(charts) {
+            let Some((svg, png)) = chart else { continue };
+            let name = if self.groups.len() == 1 {
+                "pareto".to_owned()
+            } else {
+                format!("pareto-{}", group.workload.slug())
+            };
+            contents.push((format!("{name}.svg"), svg.into_bytes()));
+            contents.push((format!("{name}.png"), png));
+        }
+        Ok(contents)
+    }
+
+    /// The fronts as a text for people, slowest design last.
+    pub fn summary(&self) -> String {
+        let manifest = &self.results.manifest;
+        let mut text = format!("{}\n", manifest.title);
+        for group in &self.groups {
+            if self.groups.len() > 1 {
+                text += &format!("\n{}\n", group.workload);
+            }
+            let View { varying, records, .. } = self.view(group);
+            let pruned = records.iter().filter(|record| record.status == Status::Pruned).count();
+            text += &format!("Pareto front, {} of {} points", group.front.len(), records.len());
+            text +=
+                &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
+            let names: Vec<&str> = varying.iter().map(|key| title(key)).collect();
+            let mut row = |settings: &[String], rest: [&str; 3]| {
+                for (name, setting) in names.iter().zip(settings) {
+                    text += &format!("  {setting:>width$}", width = name.chars().count().max(5));
+                }
+                let [latency, area, cycles] = rest;
+                text += &format!("  {latency:>12}  {area:>10}  {cycles:>10}\n");
+            };
+            let heading: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            row(&heading, ["latency (us)", "area (mm2)", "cycles"]);
+            let front = group.front.iter().map(|&index| &self.records[index]);
+            for (record, (timing, area)) in front.filter_map(|record| Some((record, costs(record)?))) {
+                let settings: Vec<String> = varying.iter().map(|key| plain(record.point.get(*key))).collect();
+                let [latency, area] = [timing.time_us, area].map(|value| format!("{value:.2}"));
+                row(&settings, [&latency, &area, &timing.cycles.to_string()]);
+            }
+        }
+        text
+    }
+
+    fn view<'v>(&'v self, group: &'v Group) -> View<'v> {
+        let manifest = &self.results.manifest;
+        // With several workloads each has its own heading, which says these.
+        let several = self.groups.len() > 1;
+        let said = |key: &str| several && ["kernel", "n", "modulus_bits", "modulus"].contains(&key);
+        let title = if !several {
+            manifest.title.clone()
+        } else if manifest.title == manifest.name {
+            format!("{}: area against latency", group.workload)
+        } else {
+            format!("{}: {}", manifest.title, group.workload)
+        };
+        View {
+            title,
+            manifest,
+            workload: &group.workload,
+            varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
+            records: group.members.iter().map(|&index| &self.records[index]).collect(),
+            front: group.front.iter().map(|&index| self.records[index].key.as_str()).collect(),
+        }
+    }
+
+    /// All results as CSV: settings, [`COLUMNS`], a column of cycles for each cause, the error.
+    fn table(&self) -> Result<Vec<u8>, csv::Error> {
+        let manifest = &self.results.manifest;
+        let front: HashSet<usize> = self.groups.iter().flat_map(|group| &group.front).copied().collect();
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut header: Vec<String> = vec!["key".into(), "status".into(), "pareto".into()];
+        header.extend(manifest.halving.iter().map(|_| "rung".to_owned()));
+        header.extend(manifest.columns.iter().cloned());
+        header.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+        header.extend(Cause::ALL.iter().map(|cause| format!("{}_cycles", cause.name())));
+        header.push("error".into());
+        writer.write_record(&header)?;
+        for (index, record) in self.records.iter().enumerate() {
+            let status = record.status.name().to_owned();
+            let mut row = vec![record.key.clone(), status, front.contains(&index).to_string()];
+            // The ring on which the point was simulated last.
+            let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
+            row.extend(manifest.halving.iter().map(rung));
+            row.extend(manifest.columns.iter().map(|column| plain(record.point.get(column))));
+            row.extend(COLUMNS.iter().map(|(_, value)| value(record).unwrap_or_default()));
+            row.extend(Cause::ALL.iter().map(|cause| {
+                let cycles = costs(record).and_then(|(timing, _)| timing.stalls.get(cause.name()));
+                cycles.map_or_else(String::new, u64::to_string)
+            }));
+            row.push(record.error.clone().unwrap_or_default());
+            writer.write_record(&row)?;
+        }
+        writer.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+/// A column of results beyond the points' settings: its heading, and its value in a record.
+type Column = (&'static str, fn(&Record) -> Option<String>);
+
+/// The columns of the table after those of the settings.
+const COLUMNS: [Column; 15] = [
+    ("cycles", |r| Some(costs(r)?.0.cycles.to_string())),
+    ("frequency_ghz", |r| Some(costs(r)?.0.frequency_ghz.to_string())),
+    ("time_us", |r| Some(costs(r)?.0.time_us.to_string())),
+    ("area_mm2", |r| Some(costs(r)?.1.to_string())),
+    ("energy_uj", |r| Some(r.report.as_ref()?.energy_uj.to_string())),
+    ("load_store_instructions", |r| Some(costs(r)?.0.instructions.load_store.to_string())),
+    ("compute_instructions", |r| Some(costs(r)?.0.instructions.compute.to_string())),
+    ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.shuffle.to_string())),
+    ("resource_bound_cycles", |r| Some(costs(r)?.0.bounds.resource_cycles.to_string())),
+    ("dependence_bound_cycles", |r| Some(costs(r)?.0.bounds.dependence_cycles.to_string())),
+    ("load_store_utilisation", |r| Some(costs(r)?.0.utilisation.load_store.to_string())),
+    ("compute_utilisation", |r| Some(costs(r)?.0.utilisation.compute.to_string())),
+    ("shuffle_utilisation", |r| Some(costs(r)?.0.utilisation.shuffle.to_string())),
+    ("checked", |r| Some(r.report.as_ref()?.checked.to_string())),
+    ("program_blake3", |r| Some(r.report.as_ref()?.program_blake3.clone())),
+];

@@ -1,0 +1,210 @@
+//! Sweeps of a small program, without the command line.
+
+use b512_asm::{Program, assemble};
+use codegen::Request;
+use lab::sweep::outputs::Outputs;
+use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute, generate, records};
+use sim::Machine;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SWEEP: &str = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\nvdm.banks = [32, 64]\n";
+
+fn plan(text: &str) -> Plan {
+    Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
+}
+
+fn vadd(_: &Request, _: &Machine) -> Result<Program, String> {
+    assemble(include_str!("../../kernels-b512/vadd.b512")).map_err(|error| error.to_string())
+}
+
+type Generator<'a> = &'a (dyn Fn(&Request, &Machine) -> Result<Program, String> + Sync);
+
+/// Runs what is left of a sweep, and says how many points that were.
+fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
+    let mut journal = Journal::open(folder, shard, &plan.manifest).unwrap();
+    let seen = AtomicUsize::new(0);
+    let count = |_: &Record| _ = seen.fetch_add(1, Ordering::Relaxed);
+    let mut simulated = 0;
+    loop {
+        let points = journal.pending(plan, shard, retry_failed).points;
+        if points.is_empty() {
+            break;
+        }
+        execute(plan, &points, &mut journal, generate, &count).unwrap();
+        simulated += points.len();
+    }
+    assert_eq!(seen.into_inner(), simulated);
+    simulated
+}
+
+fn lines(folder: &Path) -> Vec<String> {
+    Results::merge(&[folder]).unwrap().lines().map(|(_, line)| line.to_owned()).collect()
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
+    let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
+    // Failures are records like others, and are not tried again. They are short, too.
+    let generate = |request: &Request, machine: &Machine| match machine.hple.count {
+        64 => vadd(request, machine),
+        count => Err(format!("no program for {count}")),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3);
+    let whole = lines(folder);
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read(&path).unwrap();
+    let check = |cut: usize| {
+        fs::write(&path, &journal[..cut]).unwrap();
+        let kept = journal[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3 - kept, "cut at {cut}");
+        assert_eq!(lines(folder), whole, "cut at {cut}");
+    };
+    // Three points are too few to be worth the waking of a second thread, thousands of times.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| (0..=journal.len()).for_each(check));
+}
+
+#[test]
+fn a_program_that_points_share_is_generated_once() {
+    let plan = plan(&format!("schedule_for = 'base'\n{SWEEP}"));
+    let folder = tempfile::tempdir().unwrap();
+    let generated = AtomicUsize::new(0);
+    let generate = |request: &Request, machine: &Machine| {
+        generated.fetch_add(1, Ordering::Relaxed);
+        vadd(request, machine)
+    };
+    assert_eq!(sweep(folder.path(), &plan, Shard::WHOLE, false, &generate), 4);
+    assert_eq!(generated.into_inner(), 1);
+}
+
+#[test]
+fn errors_wrong_results_and_panics_are_records() {
+    let plan = plan(SWEEP);
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let generate = |request: &Request, machine: &Machine| match (machine.hple.count, machine.vdm.banks) {
+        (64, 32) => Err("no such program".to_owned()),
+        (64, 64) => panic!("a defect"),
+        (128, 32) => {
+            let text = include_str!("../../kernels-b512/vadd.b512").replace("v2, v0, v1", "v2, v1, v1");
+            assemble(&text).map_err(|error| error.to_string())
+        }
+        _ => vadd(request, machine),
+    };
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 4);
+    let results = Results::merge(&[folder]).unwrap();
+    let records = results.records().unwrap();
+    let error = |i: usize| records[i].error.clone().unwrap_or_default();
+    assert_eq!(error(0), "no such program");
+    assert_eq!(error(1), "internal error: a defect");
+    assert!(error(2).starts_with("`c` differs from add at coefficient 0"), "{}", error(2));
+    assert_eq!(records[3].status, Status::Ok);
+    assert_eq!(results.failed(), 3);
+    Outputs::new(&results).unwrap().write(folder).unwrap();
+    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("a defect"));
+
+    // They run again when asked to, and a success takes the place of the failure.
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 0);
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 3);
+    assert_eq!(Results::merge(&[folder]).unwrap().failed(), 0);
+}
+
+#[test]
+fn results_do_not_depend_on_shards() {
+    let plan = plan(SWEEP);
+    let whole = tempfile::tempdir().unwrap();
+    sweep(whole.path(), &plan, Shard::WHOLE, false, &vadd);
+    let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    for (folder, shard) in folders.iter().zip(["1/3", "2/3", "3/3"]) {
+        sweep(folder.path(), &plan, shard.parse().unwrap(), false, &vadd);
+    }
+    let reversed: Vec<&Path> = folders.iter().rev().map(|folder| folder.path()).collect();
+    let merged = Results::merge(&reversed).unwrap();
+    assert_eq!(merged, Results::merge(&[whole.path()]).unwrap());
+}
+
+#[test]
+fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
+    let (one, other) = (plan(SWEEP), plan("kernel = 'add'\nn = 512\nseed = 1"));
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let journal = Journal::open(first.path(), Shard::WHOLE, &one.manifest).unwrap();
+    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_err());
+    drop(journal);
+    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_ok());
+    Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
+    let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
+    assert!(error.to_string().contains("another sweep"), "{error}");
+}
+
+/// The least time of points, and the keys of those that have it.
+fn fastest(records: &[Record]) -> (f64, Vec<&str>) {
+    let time = |record: &Record| Some(record.report.as_ref()?.timing.as_ref()?.time_us);
+    let times: Vec<(f64, &str)> =
+        records.iter().filter_map(|record| Some((time(record)?, record.key.as_str()))).collect();
+    let least = times.iter().map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
+    (least, times.into_iter().filter(|(time, _)| *time == least).map(|(_, key)| key).collect())
+}
+
+#[test]
+fn halving_finds_the_best_points_of_the_full_grid_with_a_part_of_the_work() {
+    let grid = "n = 4096
+        [grid]
+        plan = ['kl', 'best']
+        hple.count = [32, 64, 128]
+        hple.initiation_interval = [1, 2]
+        vdm.banks = [64, 128]
+        ";
+    let full = plan(grid);
+    let full = records(&full, &generate);
+    let halved = plan(&format!("{grid}[halving]\nobjective = 'time_us'\nkeep = 0.5\nrungs = [1024, 2048]\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // 24 points on the smallest ring, 12 on the next one, 6 in full.
+    assert_eq!(sweep(folder, &halved, Shard::WHOLE, false, &generate), 24 + 12 + 6);
+    let results = Results::merge(&[folder]).unwrap();
+    assert_eq!((results.pruned(), results.failed(), results.missing()), (18, 0, 0));
+    let found = results.records().unwrap();
+    assert_eq!(fastest(&found), fastest(&full));
+}
+
+#[test]
+fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
+    let plan = plan(
+        "kernel = 'add'
+        n = 512
+        [grid]
+        vdm.size_mib = [1]
+        vdm.banks = [32, 64]
+        hple.count = [16, 32, 64, 128]
+        [halving]
+        objective = 'area_delay'
+        keep = 0.5
+        rungs = [128, 256]
+        ",
+    );
+    let keys = |folder: &Path| -> BTreeSet<String> {
+        let journal = fs::read_to_string(folder.join("journal.jsonl")).unwrap();
+        let record = |line: &str| serde_json::from_str::<Record>(line).unwrap().key;
+        let keys: Vec<String> = journal.lines().map(record).collect();
+        assert!((1..keys.len()).all(|i| !keys[..i].contains(&keys[i])), "a point has run twice");
+        keys.into_iter().collect()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 8 + 4 + 2);
+    let (whole, simulated) = (lines(folder), keys(folder));
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read(&path).unwrap();
+    for cut in (0..=journal.len()).step_by(199) {
+        fs::write(&path, &journal[..cut]).unwrap();
+        sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+        assert_eq!(lines(folder), whole, "cut at {cut}");
+        // The same points were dropped, so that no other has run.
+        assert_eq!(keys(folder), simulated, "cut at {cut}");
+    }
+}

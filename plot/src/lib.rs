@@ -1,0 +1,308 @@
+//! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells.
+//!
+//! A [`Figure`] is the content: one [`Panel`] or several. [`Figure::svg`] and [`Figure::png`] draw
+//! it through one routine, so that they differ in their medium only. Series differ in shape or
+//! hatching as well as in colour, so that a grey print can be read.
+
+mod axis;
+mod bars;
+mod canvas;
+mod frame;
+mod heat;
+mod labels;
+mod lines;
+pub mod pareto;
+mod scatter;
+
+pub use bars::{Bar, Bars, Stacking};
+pub use heat::Heat;
+pub use lines::{Line, Lines};
+
+use canvas::{Canvas, Medium, backend};
+use labels::Rect;
+use plotters::coord::Shift;
+use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
+use thiserror::Error;
+
+/// A scatter chart of designs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Chart {
+    /// The title.
+    pub title: String,
+    /// Quantity and unit of the horizontal axis.
+    pub x_label: String,
+    /// Quantity and unit of the vertical axis.
+    pub y_label: String,
+    /// What the series have in common: the heading of the legend. Empty without series.
+    pub series_label: String,
+    /// How the front's points are named: shown in the legend, e.g. `(HPLEs, banks)`.
+    pub name_label: String,
+    /// How the other points are named, e.g. `HPLEs`.
+    pub short_name_label: String,
+    /// The designs, by series. More than [`MAX_SERIES`] are drawn as one.
+    pub series: Vec<Series>,
+    /// Points from elsewhere to compare with; they take no part in the front.
+    pub references: Vec<Reference>,
+}
+
+/// Designs that share a marker and are joined by a thin line.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Series {
+    /// The entry in the legend.
+    pub label: String,
+    /// The designs, in the order in which the line joins them.
+    pub points: Vec<Point>,
+}
+
+/// One design.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Point {
+    /// The horizontal cost.
+    pub x: f64,
+    /// The vertical cost.
+    pub y: f64,
+    /// Its name where it is on the front.
+    pub name: String,
+    /// Its name where it is not, and there is room: short, as the series says the rest.
+    pub short_name: String,
+}
+
+/// A point from another source, such as a publication.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reference {
+    /// The horizontal cost.
+    pub x: f64,
+    /// The vertical cost.
+    pub y: f64,
+    /// Where it comes from, and what it is.
+    pub label: String,
+}
+
+/// A chart that cannot be drawn.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlotError {
+    /// There is nothing to draw.
+    #[error("there is no point to draw: no point of the sweep has a latency and an area")]
+    Empty,
+    /// The drawing library failed.
+    #[error("the chart could not be drawn: {0}")]
+    Backend(String),
+}
+
+/// The most series that are told apart; where there are more, all designs look alike.
+pub const MAX_SERIES: usize = 8;
+
+/// Width and height of a [`Chart`] on its own, in points.
+const SIZE: (u32, u32) = (960, 640);
+/// Pixels per point in a PNG.
+const PIXELS: u32 = 2;
+/// A PNG is drawn this many times larger in each direction and averaged, for smooth edges.
+const OVERSAMPLING: u32 = 2;
+
+/// How far below its nominal place a bitmap has to draw text so that its digits are centred there,
+/// as a share of the font's size: the bitmap backend takes a text for higher than it is.
+const BITMAP_SINK: f64 = 0.2;
+
+/// One drawing with its title, axes and legend.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Panel {
+    /// Designs of two costs.
+    Scatter(Chart),
+    /// Bars over categories.
+    Bars(Bars),
+    /// Lines over numbers.
+    Lines(Lines),
+    /// A map of cells.
+    Heat(Heat),
+}
+
+/// Panels of one size in rows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Figure {
+    /// Panels in a row, at least 1.
+    pub columns: usize,
+    /// Width and height of a panel, in points.
+    pub panel: (u32, u32),
+    /// The panels, row by row.
+    pub panels: Vec<Panel>,
+}
+
+impl From<Chart> for Figure {
+    fn from(chart: Chart) -> Self {
+        Self { columns: 1, panel: SIZE, panels: vec![Panel::Scatter(chart)] }
+    }
+}
+
+impl Figure {
+    /// Width and height, in points.
+    fn size(&self) -> (u32, u32) {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns).max(1);
+        (self.panel.0 * columns as u32, self.panel.1 * rows as u32)
+    }
+
+    /// Draws the figure as an SVG document.
+    ///
+    /// # Errors
+    /// Where a panel has nothing to draw.
+    pub fn svg(&self) -> Result<String, PlotError> {
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
+        self.draw(&area, Medium { scale: 1, sink: 0.0 })?;
+        drop(area);
+        Ok(text)
+    }
+
+    /// Draws the figure as a PNG file.
+    ///
+    /// # Errors
+    /// Where a panel has nothing to draw.
+    pub fn png(&self) -> Result<Vec<u8>, PlotError> {
+        let (width, height) = self.size();
+        let (width, height) = (width * PIXELS, height * PIXELS);
+        let large = (width * OVERSAMPLING, height * OVERSAMPLING);
+        let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
+        let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
+        self.draw(&area, Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK })?;
+        drop(area);
+
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let backend = |error: png::EncodingError| PlotError::Backend(error.to_string());
+        let mut writer = encoder.write_header().map_err(backend)?;
+        writer.write_image_data(&average(&pixels, width as usize)).map_err(backend)?;
+        writer.finish().map_err(backend)?;
+        Ok(file)
+    }
+
+    fn draw<DB: DrawingBackend>(
+        &self,
+        page: &DrawingArea<DB, Shift>,
+        medium: Medium,
+    ) -> Result<(), PlotError> {
+        page.fill(&WHITE).map_err(backend)?;
+        let canvas = Canvas::new(page, medium);
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let areas = page.split_evenly((self.panels.len().div_ceil(columns).max(1), columns));
+        for (panel, area) in self.panels.iter().zip(&areas) {
+            let (x, y) = area.get_pixel_range();
+            let region = Rect {
+                x: x.start.into(),
+                y: y.start.into(),
+                width: (x.end - x.start).into(),
+                height: (y.end - y.start).into(),
+            };
+            match panel {
+                Panel::Scatter(chart) => scatter::draw(&canvas, area, chart)?,
+                Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
+                Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
+                Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,
+            }
+        }
+        page.present().map_err(backend)
+    }
+}
+
+/// Draws a chart of its own as an SVG document.
+///
+/// # Errors
+/// Where there is no point.
+pub fn svg(chart: &Chart) -> Result<String, PlotError> {
+    Figure::from(chart.clone()).svg()
+}
+
+/// Draws a chart of its own as a PNG file.
+///
+/// # Errors
+/// Where there is no point.
+pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
+    Figure::from(chart.clone()).png()
+}
+
+/// An RGB image of `width` pixels, each the mean of a square of [`OVERSAMPLING`]^2 pixels.
+fn average(pixels: &[u8], width: usize) -> Vec<u8> {
+    const FACTOR: usize = OVERSAMPLING as usize;
+    let row = width * FACTOR * 3;
+    let mut averaged = Vec::with_capacity(pixels.len() / (FACTOR * FACTOR));
+    for rows in pixels.chunks_exact(row * FACTOR) {
+        for x in 0..width {
+            for channel in 0..3 {
+                let samples = (0..FACTOR * FACTOR).map(|i| {
+                    let (dy, dx) = (i / FACTOR, i % FACTOR);
+                    usize::from(rows[dy * row + (x * FACTOR + dx) * 3 + channel])
+                });
+                averaged.push((samples.sum::<usize>() / (FACTOR * FACTOR)) as u8);
+            }
+        }
+    }
+    averaged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> Chart {
+        let point = |x: f64, y: f64| Point { x, y, name: format!("({x}, {y})"), short_name: String::new() };
+        Chart {
+            title: "A < B & C".into(),
+            x_label: "x (us)".into(),
+            y_label: "y (mm²)".into(),
+            series: vec![Series {
+                label: "1".into(),
+                points: vec![point(1.0, 40.0), point(20.0, 5.0), point(30.0, 30.0)],
+            }],
+            ..Chart::default()
+        }
+    }
+
+    #[test]
+    fn the_svg_names_the_front_and_only_the_front() {
+        let svg = svg(&chart()).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        for text in ["A &lt; B &amp; C", "x (us)", "y (mm²)", "(1, 40)", "(20, 5)"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
+        assert!(!svg.contains("(30, 30)"));
+    }
+
+    #[test]
+    fn the_png_has_its_size_and_is_the_same_twice() {
+        let file = png(&chart()).unwrap();
+        let reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
+        assert_eq!(reader.info().size(), (SIZE.0 * PIXELS, SIZE.1 * PIXELS));
+        assert_eq!(file, png(&chart()).unwrap());
+    }
+
+    #[test]
+    fn a_legend_breaks_its_lines_rather_than_leave_the_page() {
+        let names = "hple multiplier latency, hple initiation interval, vbar latency, sbar latency";
+        let mut wide = chart();
+        wide.name_label = format!("({names})");
+        wide.short_name_label = names.into();
+        wide.series_label = names.into();
+        let svg = svg(&wide).unwrap();
+        let texts = svg.lines().filter(|line| !line.starts_with('<')).map(str::trim);
+        let texts = texts.filter(|text| !text.is_empty() && names.contains(text.trim_matches(['(', ')'])));
+        let texts: Vec<&str> = texts.collect();
+        // Three texts, each in several lines, the last of them in smaller print.
+        assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+    }
+
+    #[test]
+    fn a_chart_without_points_is_an_error() {
+        assert_eq!(svg(&Chart::default()), Err(PlotError::Empty));
+        let mut undefined = chart();
+        undefined.series[0].points.iter_mut().for_each(|point| point.x = f64::NAN);
+        assert_eq!(svg(&undefined), Err(PlotError::Empty));
+    }
+
+    #[test]
+    fn a_single_point_is_drawn() {
+        let mut single = chart();
+        single.series[0].points.truncate(1);
+        assert!(svg(&single).unwrap().contains("(1, 40)"));
+    }
+}

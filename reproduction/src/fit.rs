@@ -1,0 +1,738 @@
+//! The constants of a technology, from what a paper prints.
+//!
+//! A [`Claims`] file holds printed numbers: the clock, two SRAM macros, areas of designs or ratios
+//! of them, the energy of one program and its shares. [`fit`] turns them into a
+//! [`Technology`]: the macros give the line that every SRAM lies on; a least-squares fit gives the
+//! area constants that the file names under `fit`; the shares, divided by the program's own counts
+//! of events, give the energies. [`Fit::file`] is the technology file, with the source of each
+//! constant, with every claim beside what comes out, and with what other claims in the fit would
+//! give.
+//!
+//! The fit works on the logarithms of the constants, so that they stay positive. The residual of a
+//! claim is its deviation over its tolerance. Nothing in it is random: the same claims give the
+//! same file.
+
+use b512_asm::Function;
+use codegen::PlanChoice;
+use lab::kernel::{KernelSpec, ModulusSpec};
+use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
+use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
+use serde::Deserialize;
+use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
+use sim::{Area, ConfigError, Energy, Events, Machine};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use thiserror::Error;
+
+/// The claims from which the built-in `gf12` comes: `configs/tech/gf12.claims.toml`.
+pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
+
+/// The area constants in the order of a technology file, with what they are.
+const AREA: [(&str, &str); 13] = [
+    (
+        "sram_macro_um2",
+        "A single-port SRAM macro of 128-bit words: its part that does not depend on the size",
+    ),
+    ("sram_um2_per_byte", "Each byte of such a macro"),
+    ("law_mm2", "A LAW engine"),
+    ("vdm_bank_mm2_to_32", "Each of the first 32 VDM banks beyond its macro"),
+    ("vdm_bank_mm2_to_64", "Each VDM bank from the 33rd to the 64th"),
+    ("vdm_bank_mm2_to_128", "Each VDM bank from the 65th to the 128th"),
+    ("vdm_bank_mm2_beyond_128", "Each VDM bank from the 129th on"),
+    ("vbar_mm2", "The vector crossbar at 128 HPLEs and 128 banks"),
+    ("vbar_growth_with_hples", "Its growth where HPLEs double"),
+    ("vbar_growth_with_banks", "Its growth where banks double"),
+    ("sbar_mm2", "The shuffle crossbar at 128 HPLEs"),
+    ("sbar_growth_to_128", "Its growth where HPLEs double, up to 128 of them"),
+    ("sbar_growth_beyond_128", "Its growth where HPLEs double beyond that"),
+];
+
+/// Digits of a fitted constant.
+const DIGITS: usize = 4;
+
+/// What a paper prints about a technology.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// The technology's name.
+    pub name: String,
+    /// The process node, in nanometres.
+    pub node_nm: u32,
+    /// The clock at some numbers of VDM banks, ascending.
+    pub clock: Vec<ClockPoint>,
+    /// Two SRAM macros of 128-bit words.
+    pub sram: [Macro; 2],
+    /// Area constants that are not fitted, by their names.
+    pub given: BTreeMap<String, Given>,
+    /// Area constants that are multiples of fitted ones, by their names.
+    #[serde(default)]
+    pub tied: BTreeMap<String, Tied>,
+    /// Area constants that are fitted, with values above zero to begin with.
+    pub fit: BTreeMap<String, f64>,
+    /// Printed areas and ratios of areas.
+    pub area: Vec<AreaClaim>,
+    /// The printed energy.
+    pub energy: EnergyClaim,
+}
+
+/// An SRAM macro.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Macro {
+    /// Its size.
+    pub bytes: f64,
+    /// Its area.
+    pub um2: f64,
+}
+
+/// A constant that is not fitted.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// Its value.
+    pub value: f64,
+    /// Where that comes from.
+    pub source: String,
+}
+
+/// A constant that is a multiple of one that is fitted.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tied {
+    /// The name of the fitted one.
+    pub to: String,
+    /// The factor, above zero.
+    pub times: f64,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// A printed area, or a ratio of areas.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreaClaim {
+    /// The claim's number.
+    pub id: String,
+    /// `total`, `hples` (LAW engines and VRF) or a component, as [`Area`] names it.
+    pub component: String,
+    /// HPLEs and banks of the design.
+    pub of: [u32; 2],
+    /// Those of the design whose area it is divided by, if it is a ratio.
+    pub over: Option<[u32; 2]>,
+    /// The printed number: mm2, or a ratio.
+    pub value: Option<f64>,
+    /// Printed bounds instead.
+    pub between: Option<[f64; 2]>,
+    /// The deviation that counts as agreement, in the unit of the value; above zero.
+    pub tolerance: f64,
+    /// Whether it has a share in the fit.
+    #[serde(default)]
+    pub fit: bool,
+}
+
+/// A printed number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Printed {
+    /// This one.
+    Value(f64),
+    /// One between these two.
+    Between([f64; 2]),
+}
+
+/// The printed energy of the 64K transform, as the paper's program on the (128, 128) design.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnergyClaim {
+    /// All of it.
+    pub total_uj: f64,
+    /// The power of a multiplier that begins a multiplication each cycle.
+    pub multiplier_mw: f64,
+    /// Shares of the components, in percent. What they leave is the front end's.
+    pub percent: Shares,
+}
+
+/// Shares of the energy, in percent.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shares {
+    /// The LAW engines.
+    pub law: f64,
+    /// The vector register file.
+    pub vrf: f64,
+    /// The vector data memory.
+    pub vdm: f64,
+    /// The vector crossbar.
+    pub vbar: f64,
+    /// The shuffle crossbar.
+    pub sbar: f64,
+}
+
+/// Why there are no constants.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum FitError {
+    /// The file is no list of claims.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The constants under `given`, `tied` and `fit` are not the ones that an area model needs.
+    #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
+    Constants {
+        /// What is wrong with them.
+        message: String,
+    },
+    /// A claim speaks of a component that there is not.
+    #[error("claim {id}: there is no component `{component}`; there are total, hples, {}", components().join(", "))]
+    Component {
+        /// The claim.
+        id: String,
+        /// The component.
+        component: String,
+    },
+    /// A claim without a number.
+    #[error("claim {id}: write `value = ..`, or `between = [low, high]`")]
+    Printed {
+        /// The claim.
+        id: String,
+    },
+    /// Something that must be above zero is not.
+    #[error("{what} must be a number above 0")]
+    NotPositive {
+        /// What.
+        what: String,
+    },
+    /// Shares of the energy that no constants give.
+    #[error(
+        "the shares of the energy leave nothing for additions or for instructions: `energy.percent` must add up to at \
+         most 100, and the multiplications must take less than `law`"
+    )]
+    Shares,
+    /// Fewer claims in the fit than constants.
+    #[error("{constants} constants cannot be fitted to {claims} claims: mark more of them with `fit = true`")]
+    TooFewClaims {
+        /// Constants to fit.
+        constants: usize,
+        /// Claims in the fit.
+        claims: usize,
+    },
+    /// The least-squares fit has no end.
+    #[error("the fit does not converge: {reason}; begin closer, or mark other claims with `fit = true`")]
+    Diverges {
+        /// What the method says.
+        reason: String,
+    },
+    /// The program that the energy is for cannot be generated.
+    #[error("the program that the energy is for: {reason}")]
+    Program {
+        /// Why.
+        reason: String,
+    },
+}
+
+fn names() -> String {
+    AREA[2..].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+fn components() -> Vec<&'static str> {
+    Area::default().components().iter().map(|(name, _)| *name).collect()
+}
+
+/// Constants, and how well the claims are met.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fit {
+    /// The technology.
+    pub technology: Technology,
+    /// All claims: areas in the order of the file, then energies.
+    pub residuals: Vec<Residual>,
+    /// What other claims in the fit would give: every choice of as many printed values as there are
+    /// constants, with the area claims in the order of the file; none where they do not determine
+    /// the constants.
+    pub alternatives: Vec<Option<Vec<Residual>>>,
+    /// Where the area constants that were not fitted come from, by their names.
+    sources: BTreeMap<String, String>,
+}
+
+/// A claim beside what the constants give.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Residual {
+    /// The claim's number.
+    pub id: String,
+    /// What it is about.
+    pub quantity: String,
+    /// What is printed.
+    pub printed: Printed,
+    /// What comes out.
+    pub ours: f64,
+    /// The deviation that counts as agreement.
+    pub tolerance: f64,
+    /// Whether it had a share in choosing the constants; the others are predictions.
+    pub fitted: bool,
+}
+
+impl Printed {
+    /// How far a value is off: zero between the bounds.
+    fn deviation(self, ours: f64) -> f64 {
+        match self {
+            Self::Value(value) => ours - value,
+            Self::Between([low, high]) => ours - ours.clamp(low, high),
+        }
+    }
+}
+
+impl Residual {
+    /// How far ours is off, in the unit of the value; zero between printed bounds.
+    pub fn deviation(&self) -> f64 {
+        self.printed.deviation(self.ours)
+    }
+
+    /// Whether ours is within the tolerance.
+    pub fn agrees(&self) -> bool {
+        self.deviation().abs() <= self.tolerance
+    }
+}
+
+impl Claims {
+    /// Reads a claims file; `file` names it in errors.
+    ///
+    /// # Errors
+    /// Where the text is no TOML, or a key is missing, unknown or of the wrong type.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| ConfigError {
+            file: file.into(),
+            text: text.into(),
+            span: error.span(),
+            message: error.message().into(),
+            help: Some("`configs/tech/gf12.claims.toml` shows every key".into()),
+        })
+    }
+
+    fn check(&self) -> Result<(), FitError> {
+        let positive = |what: String, value: f64| {
+            if value > 0.0 && value.is_finite() { Ok(()) } else { Err(FitError::NotPositive { what }) }
+        };
+        for (name, &start) in &self.fit {
+            if self.given.contains_key(name) || self.tied.contains_key(name) {
+                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
+            }
+            positive(format!("`fit.{name}`"), start)?;
+        }
+        for (name, tied) in &self.tied {
+            if self.given.contains_key(name) {
+                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
+            }
+            if !self.fit.contains_key(&tied.to) {
+                let message = format!("`{name}` is tied to `{}`, which is not under `fit`", tied.to);
+                return Err(FitError::Constants { message });
+            }
+            positive(format!("`tied.{name}.times`"), tied.times)?;
+        }
+        for claim in &self.area {
+            if claim.component != "total"
+                && claim.component != "hples"
+                && !components().contains(&&*claim.component)
+            {
+                let (id, component) = (claim.id.clone(), claim.component.clone());
+                return Err(FitError::Component { id, component });
+            }
+            claim.printed()?;
+            positive(format!("the tolerance of claim {}", claim.id), claim.tolerance)?;
+            for design in [Some(claim.of), claim.over].into_iter().flatten() {
+                positive(
+                    format!("HPLEs and banks of claim {}", claim.id),
+                    f64::from(design[0].min(design[1])),
+                )?;
+            }
+        }
+        positive(
+            "the difference of the bytes of the two `sram` macros".into(),
+            (self.sram[1].bytes - self.sram[0].bytes).abs(),
+        )?;
+        if self.clock.is_empty() {
+            return Err(FitError::NotPositive { what: "the number of `clock` points".into() });
+        }
+        let (constants, claims) = (self.fit.len(), self.area.iter().filter(|claim| claim.fit).count());
+        if claims < constants { Err(FitError::TooFewClaims { constants, claims }) } else { Ok(()) }
+    }
+
+    /// The area constants, where those that are fitted have these values, in the order of their
+    /// names, and they and what is tied to them are rounded like this.
+    fn area_constants(
+        &self,
+        fitted: impl IntoIterator<Item = f64>,
+        round: fn(f64) -> f64,
+    ) -> Result<AreaConstants, FitError> {
+        let [a, b] = self.sram;
+        let per_byte = (b.um2 - a.um2) / (b.bytes - a.bytes);
+        let mut values =
+            vec![("sram_macro_um2", a.um2 - per_byte * a.bytes), ("sram_um2_per_byte", per_byte)];
+        values.extend(self.given.iter().map(|(name, given)| (name.as_str(), given.value)));
+        let fitted = fitted.into_iter().map(round);
+        let fitted: BTreeMap<&str, f64> = self.fit.keys().map(String::as_str).zip(fitted).collect();
+        let tied =
+            self.tied.iter().map(|(name, tied)| (name.as_str(), round(tied.times * fitted[&*tied.to])));
+        values.extend(tied);
+        values.extend(fitted.iter().map(|(&name, &value)| (name, value)));
+        let table: toml::Table =
+            values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        table
+            .try_into()
+            .map_err(|error: toml::de::Error| FitError::Constants { message: error.message().into() })
+    }
+}
+
+/// The events of the program that the printed energy is for: the 64K transform as the paper's
+/// program on its machine.
+///
+/// # Errors
+/// Where it cannot be generated.
+pub fn paper_events() -> Result<Events, FitError> {
+    let failed = |reason: String| FitError::Program { reason };
+    let spec = KernelSpec {
+        function: Function::Ntt,
+        n: 1 << 16,
+        modulus: ModulusSpec::Bits(128),
+        root: None,
+        plan: PlanChoice::Paper,
+    };
+    let request = spec.request().map_err(|error| failed(error.to_string()))?;
+    let program = lab::sweep::generate(&request, &Machine::rpu_128x128_paper()).map_err(failed)?;
+    Ok(Events::of(&program))
+}
+
+/// Finds the constants. `events` are those of the program that the printed energy is for.
+///
+/// # Errors
+/// Where the claims do not determine the constants, or name something unknown.
+pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
+    claims.check()?;
+    let area = fit_areas(claims)?;
+    let energy = claims.energy.constants(&claims.clock, events);
+    if !(energy.add_pj >= 0.0 && energy.instruction_pj >= 0.0 && energy.sbar_element_pj.is_finite()) {
+        return Err(FitError::Shares);
+    }
+    let mut residuals = claims.area_residuals(&area)?;
+    residuals.extend(claims.energy.residuals(&Energy::of(&energy, events)));
+    let alternatives = alternatives(claims, &area);
+    let technology = Technology {
+        name: claims.name.clone(),
+        node_nm: claims.node_nm,
+        clock: claims.clock.clone(),
+        area,
+        energy,
+    };
+    Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
+}
+
+/// The area constants that meet the claims in the fit best.
+fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
+    let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
+    // Whatever is wrong with the names shows before the fit.
+    claims.area_constants(claims.fit.values().copied(), |value| value)?;
+    let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
+    let (problem, report) = LevenbergMarquardt::new().minimize(problem);
+    if !report.termination.was_successful() {
+        return Err(FitError::Diverges { reason: format!("{:?}", report.termination) });
+    }
+    claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
+}
+
+/// Fits to every choice of as many printed values as there are constants, from the constants of the
+/// claims' own choice on.
+fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residual>>> {
+    let found = toml::Table::try_from(area).expect("constants are numbers");
+    let mut claims = claims.clone();
+    for (name, start) in &mut claims.fit {
+        *start = found.get(name).and_then(toml::Value::as_float).unwrap_or(*start);
+    }
+    let values: Vec<usize> = (0..claims.area.len()).filter(|&i| claims.area[i].value.is_some()).collect();
+    let choices = (0u64..1 << values.len()).filter(|set| set.count_ones() as usize == claims.fit.len());
+    let with = |set: u64| {
+        let mut other = claims.clone();
+        for (bit, &claim) in values.iter().enumerate() {
+            other.area[claim].fit = set >> bit & 1 != 0;
+        }
+        fit_areas(&other).and_then(|area| other.area_residuals(&area)).ok()
+    };
+    choices.map(with).collect()
+}
+
+/// A machine whose HPLEs, banks and area constants are replaced for each question.
+#[derive(Clone)]
+struct Designs(Machine);
+
+impl Default for Designs {
+    fn default() -> Self {
+        Self(Machine::rpu_128x128())
+    }
+}
+
+impl Designs {
+    fn area(&self, constants: &AreaConstants, [hples, banks]: [u32; 2]) -> Area {
+        let mut machine = self.0.clone();
+        machine.hple.count = hples;
+        machine.vdm.banks = banks;
+        machine.technology.area = constants.clone();
+        Area::of(&machine)
+    }
+}
+
+impl Claims {
+    /// Where the area constants that are not fitted come from, by their names.
+    fn sources(&self) -> BTreeMap<String, String> {
+        let given = self.given.iter().map(|(name, given)| (name.clone(), given.source.clone()));
+        let tied = self.tied.iter().map(|(name, tied)| {
+            let Tied { to, times, source } = tied;
+            (name.clone(), format!("{times} times {to}: {source}"))
+        });
+        given.chain(tied).collect()
+    }
+
+    /// The area claims beside what the constants give, in the order of the file.
+    fn area_residuals(&self, constants: &AreaConstants) -> Result<Vec<Residual>, FitError> {
+        let designs = Designs::default();
+        self.area.iter().map(|claim| claim.residual(&designs, constants)).collect()
+    }
+}
+
+impl AreaClaim {
+    /// What is printed.
+    fn printed(&self) -> Result<Printed, FitError> {
+        match (self.value, self.between) {
+            (Some(value), None) => Ok(Printed::Value(value)),
+            (None, Some(bounds)) if bounds[0] <= bounds[1] => Ok(Printed::Between(bounds)),
+            _ => Err(FitError::Printed { id: self.id.clone() }),
+        }
+    }
+
+    /// What the constants give.
+    fn ours(&self, designs: &Designs, constants: &AreaConstants) -> f64 {
+        let component = |design| {
+            let area = designs.area(constants, design);
+            match self.component.as_str() {
+                "hples" => area.hples(),
+                name => {
+                    let parts = area.components();
+                    parts.iter().find(|(part, _)| *part == name).map_or(area.total(), |&(_, mm2)| mm2)
+                }
+            }
+        };
+        component(self.of) / self.over.map_or(1.0, component)
+    }
+
+    fn residual(&self, designs: &Designs, constants: &AreaConstants) -> Result<Residual, FitError> {
+        let design = |[hples, banks]: [u32; 2]| format!("({hples}, {banks})");
+        let unit = self.over.map_or(", mm2".to_owned(), |over| format!(" over {}", design(over)));
+        Ok(Residual {
+            id: self.id.clone(),
+            quantity: format!("{} of {}{unit}", self.component, design(self.of)),
+            printed: self.printed()?,
+            ours: self.ours(designs, constants),
+            tolerance: self.tolerance,
+            fitted: self.fit,
+        })
+    }
+}
+
+impl EnergyClaim {
+    /// The number of the paper's claims on energy.
+    const ID: &str = "C12";
+
+    fn constants(&self, clock: &[ClockPoint], events: &Events) -> EnergyConstants {
+        let share_pj =
+            |percent: f64, events: u64| rounded(self.total_uj * percent / 100.0 * 1e6 / events as f64);
+        let ghz =
+            clock.iter().find(|point| point.banks == 128).or(clock.last()).map_or(0.0, |point| point.ghz);
+        let multiply_pj = rounded(self.multiplier_mw / ghz);
+        let law_pj = self.total_uj * self.percent.law / 100.0 * 1e6;
+        let Shares { law, vrf, vdm, vbar, sbar } = self.percent;
+        EnergyConstants {
+            multiply_pj,
+            add_pj: rounded((law_pj - multiply_pj * events.multiplications as f64) / events.additions as f64),
+            vrf_access_pj: share_pj(vrf, events.vrf_accesses),
+            vdm_access_pj: share_pj(vdm, events.vdm_accesses),
+            vbar_element_pj: share_pj(vbar, events.vbar_elements),
+            sbar_element_pj: share_pj(sbar, events.sbar_elements),
+            instruction_pj: share_pj(100.0 - law - vrf - vdm - vbar - sbar, events.instructions),
+        }
+    }
+
+    fn residuals(&self, energy: &Energy) -> Vec<Residual> {
+        let residual = |quantity: String, printed, ours, tolerance| {
+            let (id, printed) = (Self::ID.to_owned(), Printed::Value(printed));
+            Residual { id, quantity, printed, ours, tolerance, fitted: true }
+        };
+        let mut all =
+            vec![residual("energy, uJ".into(), self.total_uj, energy.total(), 0.05 * self.total_uj)];
+        let Shares { law, vrf, vdm, vbar, sbar } = self.percent;
+        for (name, percent, part) in [
+            ("law", law, energy.law),
+            ("vrf", vrf, energy.vrf),
+            ("vdm", vdm, energy.vdm),
+            ("vbar", vbar, energy.vbar),
+            ("sbar", sbar, energy.sbar),
+        ] {
+            all.push(residual(
+                format!("{name}, % of the energy"),
+                percent,
+                part / energy.total() * 100.0,
+                2.0,
+            ));
+        }
+        all
+    }
+}
+
+/// The value with [`DIGITS`] significant digits.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().expect("a number that was just written")
+}
+
+/// The least-squares problem: logarithms of the fitted constants, in the order of their names.
+#[derive(Clone)]
+struct Problem<'c> {
+    claims: &'c Claims,
+    designs: Designs,
+    logarithms: DVector<f64>,
+}
+
+impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
+    type ResidualStorage = Owned<f64, Dyn>;
+    type JacobianStorage = Owned<f64, Dyn, Dyn>;
+    type ParameterStorage = Owned<f64, Dyn>;
+
+    fn set_params(&mut self, logarithms: &DVector<f64>) {
+        self.logarithms.copy_from(logarithms);
+    }
+
+    fn params(&self) -> DVector<f64> {
+        self.logarithms.clone()
+    }
+
+    fn residuals(&self) -> Option<DVector<f64>> {
+        let logarithms = self.logarithms.iter().map(|log| log.exp());
+        let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
+        let used = self.claims.area.iter().filter(|claim| claim.fit);
+        let residual = |claim: &AreaClaim| {
+            let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
+            Some(deviation / claim.tolerance)
+        };
+        Some(DVector::from_vec(used.map(residual).collect::<Option<_>>()?))
+    }
+
+    fn jacobian(&self) -> Option<DMatrix<f64>> {
+        differentiate_numerically(&mut self.clone())
+    }
+}
+
+impl Fit {
+    /// The technology file, with sources and residuals in its comments.
+    pub fn file(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text).expect("writing to a string does not fail");
+        text
+    }
+
+    fn write(&self, f: &mut String) -> std::fmt::Result {
+        let Technology { name, node_nm, clock, area, energy } = &self.technology;
+        writeln!(
+            f,
+            "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: change that."
+        )?;
+        writeln!(f, "# Every value is marked with where it comes from:")?;
+        writeln!(f, "#   paper    printed in the paper")?;
+        writeln!(f, "#   derived  arithmetic on printed numbers")?;
+        writeln!(
+            f,
+            "#   fitted   chosen by least squares, so that printed numbers are met: the table at the end"
+        )?;
+        writeln!(f, "#   assumed  the texts are silent\n")?;
+        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}\n")?;
+        writeln!(
+            f,
+            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); beyond the"
+        )?;
+        writeln!(f, "# ends it stays as it is there.  paper")?;
+        for point in clock {
+            writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
+        }
+        writeln!(f, "\n[area]")?;
+        let fitted: Vec<&str> = self
+            .residuals
+            .iter()
+            .filter(|r| r.fitted && r.id != EnergyClaim::ID)
+            .map(|r| r.id.as_str())
+            .collect();
+        let values = toml::Table::try_from(area).expect("constants are numbers");
+        for (key, what) in AREA {
+            let source = match self.sources.get(key) {
+                Some(source) => source.clone(),
+                None if key.starts_with("sram") => "derived from the two printed macros".into(),
+                None => format!("fitted to {}", fitted.join(", ")),
+            };
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
+        }
+        writeln!(f, "\n[energy]")?;
+        let shares = "derived: its printed share of the energy over the events of the paper's program";
+        for (key, what, source, value) in [
+            (
+                "multiply_pj",
+                "A modular multiplication",
+                "derived: printed power of a multiplier over the clock",
+                energy.multiply_pj,
+            ),
+            (
+                "add_pj",
+                "A modular addition or subtraction",
+                "derived: what multiplications leave of the LAW engines' share",
+                energy.add_pj,
+            ),
+            ("vrf_access_pj", "An element read from or written to the VRF", shares, energy.vrf_access_pj),
+            ("vdm_access_pj", "An element read from or written to the VDM", shares, energy.vdm_access_pj),
+            ("vbar_element_pj", "An element through the vector crossbar", shares, energy.vbar_element_pj),
+            ("sbar_element_pj", "An element through the shuffle crossbar", shares, energy.sbar_element_pj),
+            (
+                "instruction_pj",
+                "An instruction from its memory to its pipe",
+                "derived: what the printed shares leave",
+                energy.instruction_pj,
+            ),
+        ] {
+            writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
+        }
+        writeln!(f, "\n# Claims and what the constants make of them:")?;
+        writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
+        for residual in &self.residuals {
+            let Residual { id, quantity, ours, .. } = residual;
+            let printed = match residual.printed {
+                Printed::Value(value) => format!("{value}"),
+                Printed::Between([low, high]) => format!("{low} to {high}"),
+            };
+            let origin = if residual.fitted { "fitted" } else { "predicted" };
+            let verdict = if residual.agrees() { "" } else { ", missed" };
+            let off = residual.deviation();
+            writeln!(
+                f,
+                "#   {id:<4} {quantity:<36} {printed:>11} {ours:>8.3} {off:>+8.3}  {origin}{verdict}"
+            )?;
+        }
+        writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
+        for residuals in self.alternatives.iter().flatten() {
+            let (fitted, predicted): (Vec<_>, Vec<_>) =
+                residuals.iter().partition(|residual| residual.fitted);
+            let fitted: Vec<&str> = fitted.iter().map(|residual| &*residual.id).collect();
+            let agree = predicted.iter().filter(|residual| residual.agrees()).count();
+            let values = predicted.iter().filter(|residual| matches!(residual.printed, Printed::Value(_)));
+            let values: Vec<String> =
+                values.map(|residual| format!("{} becomes {:.3}", residual.id, residual.ours)).collect();
+            writeln!(
+                f,
+                "#   to {}: {}; {agree} of {} predictions agree",
+                fitted.join(", "),
+                values.join(", "),
+                predicted.len()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
