@@ -46,6 +46,21 @@ pub enum Place {
     },
 }
 
+/// A part of a claim; numbers index the claim's lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClaimPart {
+    /// All of it.
+    Whole,
+    /// The name of the operation.
+    Operation,
+    /// The name of an output.
+    Output(usize),
+    /// The name of an input.
+    Input(usize),
+    /// A setting, name and value.
+    Setting(usize),
+}
+
 /// A rule that a program breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Defect {

@@ -39,10 +39,12 @@ pub mod reg;
 pub mod strategy;
 
 pub use asm::assemble;
-pub use check::{Defect, InvalidProgram, Place};
+pub use check::{ClaimPart, Defect, InvalidProgram, Place};
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 pub use isa::{DecodeError, Direction, Instr, Op, OpInfo, Operand, OperandKind, OperandSpec, Pipe};
 pub use parameters::{InvalidIsa, Isa};
-pub use program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol, UnknownFunction};
+pub use program::{
+    Claim, Equation, Function, Image, Program, Role, Segment, Setting, Space, Symbol, UnknownFunction,
+};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};

@@ -183,6 +183,74 @@ impl Symbol {
     }
 }
 
+/// What a program computes: `outputs = operation(inputs), settings`.
+///
+/// A claim is data. This crate checks its symbols and stores it; what an operation means, which
+/// operands it takes and which settings it has is known to those who hold a program to its claims.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Claim {
+    /// The symbols that receive the results.
+    pub outputs: Vec<String>,
+    /// The name of the operation.
+    pub operation: String,
+    /// The symbols of the operands.
+    pub inputs: Vec<String>,
+    /// Names and values of the settings, in the order of the text.
+    pub settings: Vec<(String, Setting)>,
+}
+
+/// The value of a setting of a [`Claim`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Setting {
+    /// A number: `n=1024`.
+    Number(u128),
+    /// A list of numbers: `from=[0x3001, 0x7801]`.
+    Numbers(Vec<u128>),
+    /// A word: `order=natural`.
+    Word(String),
+}
+
+impl Claim {
+    /// The value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The value of a setting that is a number.
+    pub fn number(&self, name: &str) -> Option<u128> {
+        match self.setting(name)? {
+            Setting::Number(number) => Some(*number),
+            Setting::Numbers(_) | Setting::Word(_) => None,
+        }
+    }
+}
+
+/// The text after `.computes`.
+///
+/// Sizes have names of one letter, such as `n`, and are decimal. Other numbers are residues and
+/// moduli, in hexadecimal.
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}({})", self.outputs.join(", "), self.operation, self.inputs.join(", "))?;
+        for (name, value) in &self.settings {
+            let number = |number: u128| match name.len() {
+                1 => number.to_string(),
+                _ => format!("{number:#x}"),
+            };
+            write!(f, ", {name}=")?;
+            match value {
+                Setting::Number(value) => f.write_str(&number(*value))?,
+                Setting::Numbers(values) => {
+                    let values: Vec<String> = values.iter().map(|&value| number(value)).collect();
+                    write!(f, "[{}]", values.join(", "))?;
+                }
+                Setting::Word(word) => f.write_str(word)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// `output = function(inputs)` over Z_q\[x\]/(x^n + 1): the contract that `rpu run --check` holds
 /// a program to.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,0 +1,217 @@
+//! The rules for claims: an operation's settings and the number of its operands.
+
+use crate::operation::{Kind, Operand, Operation, SettingSpec, nearest};
+use b512_asm::reg::MAX_VDM_WORDS;
+use b512_asm::{Claim, ClaimPart, Code, Setting};
+use std::fmt;
+use std::slice;
+
+/// A rule that a claim breaks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClaimFault {
+    /// The kind of error.
+    pub code: Code,
+    /// The part of the claim.
+    pub part: ClaimPart,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl ClaimFault {
+    /// An invalid claim.
+    pub fn new(part: ClaimPart, message: impl Into<String>) -> Self {
+        Self { code: Code::Equation, part, message: message.into(), help: None }
+    }
+
+    /// Adds what would be right.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for ClaimFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.help {
+            Some(help) => write!(f, "{} ({help})", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ClaimFault {}
+
+/// The settings of a claim, each of which is there and has a value of its kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'c> {
+    operation: Operation,
+    claim: &'c Claim,
+}
+
+impl<'c> Settings<'c> {
+    /// Checks the settings of a claim of `operation`, and the number of its operands.
+    ///
+    /// # Errors
+    /// Returns every rule that the claim breaks.
+    pub fn new(operation: Operation, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
+        let specs = operation.settings();
+        let mut faults = Vec::new();
+        for (number, (name, value)) in claim.settings.iter().enumerate() {
+            let part = ClaimPart::Setting(number);
+            match specs.iter().find(|spec| spec.name == name) {
+                Some(spec) => faults.extend(value_faults(spec, value, part)),
+                None => faults.push(unknown_setting(operation, name, part)),
+            }
+        }
+        for SettingSpec { name, .. } in specs {
+            if claim.setting(name).is_none() {
+                let fault = ClaimFault::new(ClaimPart::Whole, format!("the claim does not give `{name}`"));
+                faults.push(fault.help(format!("add `, {name}=...`")));
+            }
+        }
+        let settings = Self { operation, claim };
+        if faults.is_empty() {
+            faults.extend(settings.count_faults());
+            faults.extend(operation.check(&settings).err().into_iter().flatten());
+        }
+        if faults.is_empty() { Ok(settings) } else { Err(faults) }
+    }
+
+    fn count_faults(&self) -> Vec<ClaimFault> {
+        let operation = self.operation;
+        let mut faults = Vec::new();
+        let mut count = |operands, what, given| {
+            let expected = self.moduli(operands).len();
+            if given != expected {
+                let plural = if expected == 1 { "" } else { "s" };
+                let message = format!("`{operation}` takes {expected} {what}{plural}, not {given}");
+                faults.push(ClaimFault::new(ClaimPart::Operation, message));
+            }
+        };
+        count(operation.inputs(), "operand", self.claim.inputs.len());
+        count(operation.outputs(), "output", self.claim.outputs.len());
+        faults
+    }
+
+    /// The operation.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The claim.
+    pub fn claim(&self) -> &'c Claim {
+        self.claim
+    }
+
+    /// The value of a setting that is a number.
+    ///
+    /// # Panics
+    /// Panics if the operation has no such setting.
+    pub fn number(&self, name: &str) -> u128 {
+        self.claim.number(name).unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.operation))
+    }
+
+    /// The value of a setting that is a list; one number is a list as well.
+    ///
+    /// # Panics
+    /// Panics if the operation has no such setting.
+    pub fn numbers(&self, name: &str) -> &'c [u128] {
+        match self.claim.setting(name) {
+            Some(Setting::Number(number)) => slice::from_ref(number),
+            Some(Setting::Numbers(numbers)) => numbers,
+            Some(Setting::Word(_)) | None => panic!("`{}` has no list `{name}`", self.operation),
+        }
+    }
+
+    /// The value of a setting that is a word.
+    ///
+    /// # Panics
+    /// Panics if the operation has no such setting.
+    pub fn word(&self, name: &str) -> &'c str {
+        match self.claim.setting(name) {
+            Some(Setting::Word(word)) => word,
+            _ => panic!("`{}` has no word `{name}`", self.operation),
+        }
+    }
+
+    /// The degree n of the ring, a power of two from 2 on.
+    ///
+    /// # Panics
+    /// Panics if the operation has no setting of the kind [`Kind::Degree`].
+    pub fn degree(&self) -> usize {
+        let specs = self.operation.settings();
+        let spec = specs.iter().find(|spec| spec.kind == Kind::Degree);
+        self.number(spec.expect("every operation has a degree").name) as usize
+    }
+
+    /// The modulus of each of the operands or results.
+    pub fn moduli(&self, operands: &[Operand]) -> Vec<u128> {
+        operands.iter().flat_map(|operand| self.numbers(operand.modulus)).copied().collect()
+    }
+
+    /// The place of a setting in the claim.
+    pub fn part(&self, name: &str) -> ClaimPart {
+        let place = self.claim.settings.iter().position(|(known, _)| known == name);
+        place.map_or(ClaimPart::Whole, ClaimPart::Setting)
+    }
+}
+
+fn unknown_setting(operation: Operation, name: &str, part: ClaimPart) -> ClaimFault {
+    let names = || operation.settings().iter().map(|spec| spec.name);
+    let fault = ClaimFault::new(part, format!("unknown setting `{name}` of `{operation}`"));
+    match nearest(name, names()) {
+        Some(near) => fault.help(format!("did you mean `{near}`?")),
+        None => {
+            let names: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+            fault.help(format!("the settings of `{operation}` are {}", names.join(", ")))
+        }
+    }
+}
+
+/// The rules of the setting's kind that `value` breaks.
+fn value_faults(spec: &SettingSpec, value: &Setting, part: ClaimPart) -> Vec<ClaimFault> {
+    let name = spec.name;
+    match (spec.kind, value) {
+        (Kind::Degree, Setting::Number(n)) => degree_fault(name, *n, part).into_iter().collect(),
+        (Kind::Modulus, Setting::Number(modulus)) => modulus_fault(*modulus, part).into_iter().collect(),
+        (Kind::Moduli, Setting::Numbers(moduli)) => {
+            let empty = moduli.is_empty().then(|| ClaimFault::new(part, format!("`{name}` has no modulus")));
+            empty.into_iter().chain(moduli.iter().filter_map(|&q| modulus_fault(q, part))).collect()
+        }
+        (Kind::Root | Kind::Number, Setting::Number(_))
+        | (Kind::Numbers, Setting::Numbers(_))
+        | (Kind::Word, Setting::Word(_)) => Vec::new(),
+        (Kind::Degree | Kind::Modulus | Kind::Root | Kind::Number, _) => {
+            vec![ClaimFault::new(part, format!("`{name}` must be a number"))]
+        }
+        (Kind::Moduli | Kind::Numbers, _) => {
+            let fault = ClaimFault::new(part, format!("`{name}` must be a list of numbers"));
+            vec![fault.help(format!("write `{name}=[..]`"))]
+        }
+        (Kind::Word, _) => vec![ClaimFault::new(part, format!("`{name}` must be a word"))],
+    }
+}
+
+fn degree_fault(name: &str, n: u128, part: ClaimPart) -> Option<ClaimFault> {
+    if n > MAX_VDM_WORDS.into() {
+        Some(ClaimFault::new(part, format!("{name} = {n} is larger than any memory")))
+    } else if n < 2 || !n.is_power_of_two() {
+        let fault = ClaimFault::new(part, format!("{name} = {n} is not a power of two"));
+        Some(fault.help("the smallest is 2"))
+    } else {
+        None
+    }
+}
+
+fn modulus_fault(modulus: u128, part: ClaimPart) -> Option<ClaimFault> {
+    let what = match modulus {
+        0..3 => "too small",
+        _ if modulus.is_multiple_of(2) => "even",
+        _ => return None,
+    };
+    let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is {what}"));
+    Some(ClaimFault { code: Code::Modulus, ..fault.help("a modulus is odd and at least 3") })
+}

@@ -1,0 +1,36 @@
+//! The golden model: the meaning of every ring operation.
+//!
+//! A program states its result as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. This
+//! crate knows the operations that a claim can name. Each one is a file in [`ops`] with its
+//! operands, its settings, the rules for their values, and its result ([`Definition`]).
+//!
+//! * [`find`] looks an operation up; [`OPERATIONS`] lists all.
+//! * [`check`](check()) refuses a program whose claims are invalid.
+//! * [`evaluate`] computes the results of a claim, [`compare`] holds results to it.
+//!
+//! The model is written to be seen to be right, over [`num_bigint`]. It shares no arithmetic with
+//! the simulator or with generated programs: this crate depends on neither.
+//!
+//! ```
+//! let claim = golden::ADD.in_ring(4, 97, 0);
+//! assert_eq!(claim.to_string(), "c = add(a, b), n=4, modulus=0x61");
+//! let sum = golden::evaluate(&claim, &[&[1, 2, 3, 96], &[4, 5, 6, 7]])?;
+//! assert_eq!(sum, [[5, 7, 9, 6]]);
+//! # Ok::<(), golden::GoldenError>(())
+//! ```
+//!
+//! [`Claim`]: b512_asm::Claim
+
+mod arithmetic;
+mod claim;
+mod evaluate;
+mod operation;
+pub mod ops;
+#[cfg(test)]
+mod tests;
+mod transform;
+
+pub use claim::{ClaimFault, Settings};
+pub use evaluate::{GoldenError, Moduli, compare, evaluate, moduli};
+pub use operation::{Definition, Kind, Operand, Operation, SettingSpec, UnknownOperation, find};
+pub use ops::*;

@@ -1,0 +1,51 @@
+//! The operations, one file each.
+//!
+//! [`for_each_operation!`](crate::for_each_operation) lists them. Every layer that knows operations
+//! expands this list into its own registry, so that an operation without a file in one of the
+//! layers does not compile.
+
+use crate::Operation;
+
+pub mod add;
+pub mod intt;
+pub mod mul;
+pub mod ntt;
+pub mod polymul;
+pub mod sub;
+
+/// Calls the macro `$then` with the list of operations: for each the module, which has the
+/// operation's name, the type that describes it, and the constant.
+///
+/// ```
+/// macro_rules! names {
+///     ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => { [$(stringify!($module)),*] };
+/// }
+/// assert_eq!(golden::for_each_operation!(names)[0], golden::NTT.name());
+/// ```
+#[macro_export]
+macro_rules! for_each_operation {
+    ($then:ident) => {
+        $then! {
+            (ntt, Ntt, NTT)
+            (intt, Intt, INTT)
+            (polymul, Polymul, POLYMUL)
+            (add, Add, ADD)
+            (sub, Sub, SUB)
+            (mul, Mul, MUL)
+        }
+    };
+}
+
+macro_rules! registry {
+    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+        $(
+            #[doc = concat!("The operation `", stringify!($module), "`.")]
+            pub const $CONSTANT: Operation = Operation::new(&$module::$Type);
+        )*
+
+        /// Every operation, in the order of lists for people.
+        pub const OPERATIONS: &[Operation] = &[$($CONSTANT),*];
+    };
+}
+
+for_each_operation!(registry);

@@ -1,0 +1,195 @@
+//! Every operation of the registry, held to its definition.
+
+use crate::arithmetic::bit_reverse;
+use crate::{ADD, INTT, Kind, NTT, OPERATIONS, Operation, SUB, compare, evaluate, find, for_each_operation};
+use b512_asm::{Claim, Setting};
+use num_bigint::BigUint;
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+/// The result of an operation as its definition has it, however slow.
+pub(crate) trait Textbook {
+    /// The one result, or the results one after the other.
+    fn textbook(&self, case: &Case<'_>) -> Vec<u128>;
+}
+
+/// Operands of a claim.
+pub(crate) struct Case<'c> {
+    pub(crate) claim: &'c Claim,
+    inputs: &'c [&'c [u128]],
+    pub(crate) n: usize,
+}
+
+impl<'c> Case<'c> {
+    pub(crate) fn new(claim: &'c Claim, inputs: &'c [&'c [u128]]) -> Self {
+        Self { claim, inputs, n: claim.number("n").unwrap() as usize }
+    }
+
+    pub(crate) fn q(&self) -> BigUint {
+        self.claim.number("modulus").unwrap().into()
+    }
+
+    pub(crate) fn word(&self, operand: usize, i: usize) -> BigUint {
+        self.inputs[operand][i].into()
+    }
+
+    pub(crate) fn psi(&self, exponent: usize) -> BigUint {
+        let root = BigUint::from(self.claim.number("root").unwrap());
+        root.modpow(&(exponent % (2 * self.n)).into(), &self.q())
+    }
+
+    /// The exponent of psi at place `i` of a transform.
+    pub(crate) fn odd(&self, i: usize) -> usize {
+        2 * bit_reverse(i, self.n.ilog2()) + 1
+    }
+
+    /// The residues of `f(0)` to `f(n - 1)`.
+    pub(crate) fn each(&self, f: impl Fn(usize) -> BigUint) -> Vec<u128> {
+        (0..self.n).map(|i| u128::try_from(f(i) % self.q()).unwrap()).collect()
+    }
+}
+
+macro_rules! textbooks {
+    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+        &[$((crate::$CONSTANT, stringify!($module), &crate::ops::$module::$Type)),*]
+    };
+}
+
+/// Each operation, the name of its file, and its definition.
+const TEXTBOOKS: &[(Operation, &str, &dyn Textbook)] = for_each_operation!(textbooks);
+
+/// Primes of 20, 64, 96 and 128 bits that are 1 mod 2^17.
+const PRIMES: [u128; 4] = [
+    786_433,
+    0xffff_ffff_0000_0001,
+    0xffff_ffff_ffff_ffff_ffa6_0001,
+    0xffff_ffff_ffff_ffff_ffff_ffff_ff82_0001,
+];
+
+/// A primitive 2n-th root of unity.
+fn root(q: u128, n: usize) -> u128 {
+    let q = BigUint::from(q);
+    let exponent = (&q - 1u32) / (2 * n);
+    let roots = (2u32..).map(|g| BigUint::from(g).modpow(&exponent, &q));
+    let is_primitive = |root: &BigUint| root.modpow(&n.into(), &q) == &q - 1u32;
+    u128::try_from(roots.into_iter().find(is_primitive).unwrap()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_operation_is_its_definition(
+        log2_n in 1u32..7, prime in 0..PRIMES.len(), words in proptest::collection::vec(any::<u128>(), 64 * 8)
+    ) {
+        let (n, q) = (1usize << log2_n, PRIMES[prime]);
+        let words: Vec<u128> = words.into_iter().map(|word| word % q).collect();
+        for (operation, _, textbook) in TEXTBOOKS {
+            let claim = operation.in_ring(n as u32, q, root(q, n));
+            let inputs: Vec<&[u128]> = words.chunks(n).take(claim.inputs.len()).collect();
+            let found = evaluate(&claim, &inputs).unwrap();
+            prop_assert_eq!(found.len(), claim.outputs.len());
+            prop_assert_eq!(found.concat(), textbook.textbook(&Case::new(&claim, &inputs)), "{}", claim);
+        }
+    }
+}
+
+#[test]
+fn operations_have_names_files_and_definitions() {
+    let mut names = HashSet::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops");
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!((TEXTBOOKS.len(), OPERATIONS.len()), (files, files), "a file without an operation");
+    for (operation, file, _) in TEXTBOOKS {
+        let name = operation.name();
+        assert!(names.insert(name), "two operations have the name {name}");
+        assert_eq!((name, find(name)), (*file, Some(*operation)));
+        assert!(folder.join(name).with_extension("rs").is_file());
+        assert!(!operation.definition().is_empty() && !operation.definition().contains('\n'));
+        let degrees = operation.settings().iter().filter(|setting| setting.kind == Kind::Degree);
+        assert_eq!(degrees.count(), 1, "{name} has one degree");
+        assert!(!operation.outputs().is_empty(), "{name} has no result");
+        for operand in operation.inputs().iter().chain(operation.outputs()) {
+            let modulus = operation.settings().iter().find(|setting| setting.name == operand.modulus);
+            assert!(modulus.is_some_and(|setting| matches!(setting.kind, Kind::Modulus | Kind::Moduli)));
+        }
+    }
+    assert_eq!(find("fft"), None);
+}
+
+#[test]
+fn unknown_names_come_with_what_was_meant() {
+    let error = |name: &str| name.parse::<Operation>().unwrap_err().to_string();
+    assert_eq!(error("polymull"), "unknown operation `polymull`; did you mean `polymul`?");
+    assert!(error("convolution").ends_with("; the operations are ntt, intt, polymul, add, sub, mul"));
+}
+
+#[test]
+fn a_large_transform_is_its_definition_at_some_points_and_comes_back() {
+    let n = 65536;
+    let q = PRIMES[3];
+    let psi = root(q, n);
+    let x: Vec<u128> = (0..n as u128).map(|i| q - 1 - i * i * i).collect();
+    let y = evaluate(&NTT.in_ring(n as u32, q, psi), &[&x]).unwrap();
+    let big_q = BigUint::from(q);
+    for i in [0, 1, 4097, n - 1] {
+        let point = BigUint::from(psi).modpow(&(2 * bit_reverse(i, 16) + 1).into(), &big_q);
+        let value = x.iter().rev().fold(BigUint::ZERO, |sum, &c| (sum * &point + c) % &big_q);
+        assert_eq!(BigUint::from(y[0][i]), value, "y[{i}]");
+    }
+    assert_eq!(evaluate(&INTT.in_ring(n as u32, q, psi), &[&y[0]]).unwrap(), [x]);
+}
+
+const Q: u128 = 12289;
+
+#[test]
+fn a_wrong_result_is_named() {
+    let claim = Claim { outputs: vec!["y".into()], ..SUB.in_ring(4, Q, 0) };
+    let (a, b) = ([5, 6, 7, 8], [6, 6, 6, 6]);
+    assert_eq!(compare(&claim, &[&a, &b], &[&[Q - 1, 0, 1, 2]]), Ok(()));
+    assert_eq!(
+        compare(&claim, &[&a, &b], &[&[Q - 1, 0, 2, 3]]).unwrap_err().to_string(),
+        "`y` differs from sub at coefficient 2: it is 0x2 and should be 0x1"
+    );
+    assert_eq!(
+        compare(&claim, &[&a, &b], &[&[Q - 1]]).unwrap_err().to_string(),
+        "`y` has 1 coefficients instead of 4"
+    );
+}
+
+#[test]
+fn invalid_claims_and_operands_are_refused() {
+    let error = |claim: &Claim, inputs: &[&[u128]]| evaluate(claim, inputs).unwrap_err().to_string();
+    let x: &[u128] = &[1, 2, 3, Q];
+    assert_eq!(error(&ADD.in_ring(3, Q, 0), &[x, x]), "n = 3 is not a power of two (the smallest is 2)");
+    assert_eq!(
+        error(&ADD.in_ring(4, 1, 0), &[x, x]),
+        "the modulus 0x1 is too small (a modulus is odd and at least 3)"
+    );
+    assert_eq!(error(&ADD.in_ring(4, Q, 0), &[x]), "the claim names 2 operands, but 1 were given");
+    assert_eq!(error(&NTT.in_ring(8, Q, 7), &[x]), "operand 1 has 4 coefficients instead of 8");
+    assert_eq!(
+        error(&NTT.in_ring(4, Q, 7), &[x]),
+        "coefficient 3 of operand 1 is 0x3001, which is not below the modulus 0x3001"
+    );
+    assert_eq!(
+        error(&NTT.in_ring(2, Q, 5), &[&x[..2]]),
+        "0x5 is not a primitive 4-th root of unity modulo 0x3001: its 2th power is not -1"
+    );
+    let claim = |settings: &[(&str, Setting)]| Claim {
+        settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        ..ADD.in_ring(4, Q, 0)
+    };
+    let n = ("n", Setting::Number(4));
+    assert_eq!(
+        error(&claim(std::slice::from_ref(&n)), &[]),
+        "the claim does not give `modulus` (add `, modulus=...`)"
+    );
+    assert_eq!(
+        error(&claim(&[n.clone(), ("modulus", Setting::Word("q".into()))]), &[]),
+        "`modulus` must be a number"
+    );
+    assert_eq!(
+        error(&claim(&[n, ("modulus", Setting::Number(Q)), ("root", Setting::Number(7))]), &[]),
+        "unknown setting `root` of `add` (the settings of `add` are `n`, `modulus`)"
+    );
+}

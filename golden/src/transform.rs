@@ -1,0 +1,73 @@
+//! The cyclic transform and its root of unity, which `ntt` and `intt` share.
+
+use crate::arithmetic::{add, sub};
+use crate::claim::{ClaimFault, Settings};
+use crate::evaluate::GoldenError;
+use num_bigint::BigUint;
+
+/// Checks the modulus and the range of the root of a transform.
+pub(crate) fn check(settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
+    let (n, modulus, root) = (settings.degree() as u128, settings.number("modulus"), settings.number("root"));
+    let mut faults = Vec::new();
+    if modulus % (2 * n) != 1 {
+        let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * n);
+        let help = format!("`{}` needs a primitive 2n-th root of unity", settings.operation());
+        faults.push(ClaimFault::new(settings.part("modulus"), message).help(help));
+    }
+    if root == 0 || root >= modulus {
+        let message = format!("the root {root:#x} is not between 0 and the modulus");
+        faults.push(ClaimFault::new(settings.part("root"), message));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// psi, a primitive 2n-th root of unity modulo q.
+pub(crate) struct Root {
+    psi: BigUint,
+    pub(crate) n: usize,
+    pub(crate) q: BigUint,
+}
+
+impl Root {
+    /// The root of a claim.
+    pub(crate) fn new(settings: &Settings<'_>) -> Result<Self, GoldenError> {
+        let (n, modulus, root) = (settings.degree(), settings.number("modulus"), settings.number("root"));
+        let (psi, q) = (BigUint::from(root), BigUint::from(modulus));
+        // The order divides 2n, a power of two, but not n.
+        if psi.modpow(&n.into(), &q) == &q - 1u32 {
+            Ok(Self { psi, n, q })
+        } else {
+            Err(GoldenError::Root { root, n, modulus })
+        }
+    }
+
+    /// 1/psi: psi^2n = 1.
+    pub(crate) fn inverse(&self) -> Self {
+        let psi = self.psi.modpow(&(2 * self.n - 1).into(), &self.q);
+        Self { psi, n: self.n, q: self.q.clone() }
+    }
+
+    /// The powers 0 to n - 1 of psi.
+    pub(crate) fn powers(&self) -> Vec<BigUint> {
+        let first = BigUint::from(1u32);
+        std::iter::successors(Some(first), |power| Some(power * &self.psi % &self.q)).take(self.n).collect()
+    }
+}
+
+/// `y[k] = sum_j x[stride j] w^(jk)` with `w = psi^(2 stride)`, over the elements of `x` at
+/// multiples of `stride`, from the powers of psi: the sums over even and over odd `j` are two such
+/// transforms of half the length.
+pub(crate) fn cyclic(x: &[BigUint], stride: usize, powers: &[BigUint], q: &BigUint) -> Vec<BigUint> {
+    if x.len() <= stride {
+        return vec![x[0].clone()];
+    }
+    let mut low = cyclic(x, 2 * stride, powers, q);
+    let mut high = cyclic(&x[stride..], 2 * stride, powers, q);
+    for (k, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
+        let odd = &*high * &powers[2 * stride * k] % q;
+        *high = sub(low, &odd, q);
+        *low = add(low, &odd, q);
+    }
+    low.append(&mut high);
+    low
+}
