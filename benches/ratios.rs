@@ -8,7 +8,7 @@
 use b512_asm::{
     AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble,
 };
-use codegen::{PlanChoice, Request, generate, golden};
+use codegen::{PlanChoice, Request, Ring, generate, golden};
 use lab::sweep::{self, Definition, FIG4, Plan};
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
@@ -392,10 +392,9 @@ fn tools<'a>(
     });
     table.rate("decoding for it, plan `kl`", count, "instructions", run);
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
-        let request = Request { plan, ..request.clone() };
-        let count = generate(&request, machine).expect("a kernel").program.instructions.len();
+        let count = generate(request, machine, &plan).expect("a kernel").program.instructions.len();
         let run = Candidate::new(MANY / 20, move || {
-            black_box(generate(&request, machine).expect("a kernel"));
+            black_box(generate(request, machine, &plan).expect("a kernel"));
         });
         table.rate(&format!("code generation, plan `{name}`"), count, "instructions", run);
     }
@@ -426,8 +425,8 @@ fn rewrite_readme(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (q, root) = ring(128);
     let machine = Machine::rpu_128x128();
-    let request = Request { function: Function::Ntt, n: N as u32, modulus: q, root, plan: PlanChoice::Best };
-    let kernel = |plan| generate(&Request { plan, ..request.clone() }, &machine).expect("a kernel").program;
+    let request = Request::single(Function::Ntt, N as u32, Ring { modulus: q, root });
+    let kernel = |plan| generate(&request, &machine, &plan).expect("a kernel").program;
     let (classical, best) = (kernel(PlanChoice::Classical), kernel(PlanChoice::Best));
     let kernels = [("kl", &classical), ("best", &best)];
     let mut table = Table::default();

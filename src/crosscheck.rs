@@ -6,7 +6,7 @@ use crate::generate::number_failure;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
 use b512_asm::reg::MAX_VDM_WORDS;
-use codegen::Request;
+use codegen::{PlanChoice, Request, Ring};
 use gpu_ref::{Device, crosscheck as cuda};
 use lab::crosscheck::{GoldenModel, Operands, Simulator, Witness, crosscheck};
 use lab::kernel::{self, KernelSpec, ModulusSpec};
@@ -59,12 +59,12 @@ impl Witness for Cuda {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let &Request { n, modulus, root, .. } = request;
+        let (n, Ring { modulus, root }) = (request.n, request.rings[0]);
         let n = n as usize;
         let operand = |number: usize| -> Vec<u128> {
             sets.iter().flat_map(|set| &set.vectors[number]).copied().collect()
         };
-        let results = match request.function {
+        let results = match request.operation {
             Function::Ntt => cuda::forward_wide(&self.device, n, modulus, root, &operand(0)),
             Function::Intt => cuda::inverse_wide(&self.device, n, modulus, root, &operand(0)),
             Function::Polymul => cuda::product_wide(&self.device, n, modulus, root, &operand(0), &operand(1)),
@@ -79,7 +79,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     // As large as programs can address: a product of 65536 coefficients needs more than the paper's machine has, and nothing
     // computed depends on it.
     machine.vdm.size_mib = MAX_VDM_WORDS >> 16;
-    let simulator = Simulator { machine };
+    let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
+    let simulator = Simulator { machine, plan };
     let requests = requests(args)?;
     let gpu = args.gpu.then(open_gpu).transpose()?;
     let emulated = emulated();
@@ -98,7 +99,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         cells: (0..requests.len()).map(cell).collect(),
     };
     let mut columns = vec![
-        column("transform", &|row| requests[row].1.function.to_string()),
+        column("transform", &|row| requests[row].1.operation.to_string()),
         column("n", &|row| requests[row].1.n.to_string()),
         column("bits", &|row| requests[row].0.to_string()),
     ];
@@ -129,13 +130,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 /// Every transform at every size, with the bits of its modulus.
 fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
-    let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let mut requests = Vec::new();
     for function in [Function::Ntt, Function::Intt, Function::Polymul] {
         for &n in &args.n {
             for &bits in &args.bits {
                 let modulus = ModulusSpec::Bits(bits);
-                let spec = KernelSpec { function, n, modulus, root: None, plan: plan.clone() };
+                let spec = KernelSpec { function, n, modulus, root: None, plan: PlanChoice::Best };
                 requests.push((bits, spec.request().map_err(number_failure)?));
             }
         }

@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use b512_asm::Function;
-use codegen::{Batch, Ring};
+use codegen::explain::explain;
+use codegen::{Request, Ring, choose, compile};
 use lab::kernel::{self, parse_u128};
 use ring::number::{NumberError, largest_primes};
 use std::path::{Path, PathBuf};
@@ -61,13 +62,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let rings = rings(args, function, n).map_err(number_failure)?;
-    let batch = Batch { function, n, rings, plan };
-    let kernel = codegen::generate_batch(&batch, &machine).map_err(|error| match error {
+    let request = Request { operation: function, n, rings };
+    let failure = |error| match error {
         codegen::Error::Number(error) => number_failure(error),
         error => Failure::wrong(error, None),
-    })?;
+    };
+    let choice = choose(&request, &machine, &plan).map_err(failure)?;
+    let kernel = compile(&request, &choice.recipe, &machine).map_err(failure)?;
     if args.explain {
-        eprint!("{}", kernel.explain(&machine));
+        eprint!("recipe   {}\n{}", choice.origin, explain(&kernel, &machine));
     }
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }

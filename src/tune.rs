@@ -6,7 +6,7 @@ use crate::machine::MachineArgs;
 use b512_asm::Function;
 use codegen::library::{Library, Measured, Target};
 use codegen::search::{Effort, Memory, tune};
-use codegen::{Batch, PlanChoice, Ring};
+use codegen::{Request, Ring};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::tuning::{Cache, CacheError};
 use ring::number::{NumberError, largest_primes};
@@ -49,9 +49,9 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let batch = batch(args).map_err(|error| Failure::wrong(error, None))?;
+    let request = request(args).map_err(|error| Failure::wrong(error, None))?;
     let cache = match cache_folder(args) {
-        Some(folder) => Some(Cache::open(&folder, &batch, &machine)?),
+        Some(folder) => Some(Cache::open(&folder, &request, &machine)?),
         None => None,
     };
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
@@ -59,7 +59,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
-    let found = tune(&batch, &machine, effort, memory, |tried, total, best| {
+    let found = tune(&request, &machine, effort, memory, |tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());
@@ -81,7 +81,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
     let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
     let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
-    if !library.insert(&batch, found.recipe, measured) {
+    if !library.insert(&request, found.recipe, measured) {
         eprintln!("the library's own is as fast");
         return Ok(());
     }
@@ -90,12 +90,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(path, format!("{head}{text}").as_bytes())
 }
 
-/// What is searched for. The moduli have no influence on the cycles.
-fn batch(args: &Args) -> Result<Batch, NumberError> {
+/// The request to search for. The moduli have no influence on the cycles.
+fn request(args: &Args) -> Result<Request, NumberError> {
     let moduli = largest_primes(60, args.n.into(), args.towers)?;
     let ring = |modulus| Ring::new(args.kernel, args.n, modulus);
     let rings = moduli.into_iter().map(ring).collect::<Result<_, _>>()?;
-    Ok(Batch { function: args.kernel, n: args.n, rings, plan: PlanChoice::Best })
+    Ok(Request { operation: args.kernel, n: args.n, rings })
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 //! plan `kl` and as the best one known.
 
 use b512_asm::Function;
-use codegen::{PlanChoice, Request, generate};
+use codegen::{PlanChoice, Request, Ring, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
@@ -15,10 +15,9 @@ fn bench(criterion: &mut Criterion) {
     let machine = Machine::rpu_128x128();
     let modulus = largest_prime(128, N.into()).expect("there are primes of 128 bits");
     let root = smallest_root(modulus, N.into()).expect("q is 1 mod 2n");
-    let request = |plan| Request { function: Function::Ntt, n: N, modulus, root, plan };
+    let request = Request::single(Function::Ntt, N, Ring { modulus, root });
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
-        let request = request(plan);
-        let program = generate(&request, &machine).expect("a kernel").program;
+        let program = generate(&request, &machine, &plan).expect("a kernel").program;
         let works = Decoded::of(&program).works(&machine);
         let mut group = criterion.benchmark_group("ntt65536");
         group.throughput(Throughput::Elements(program.instructions.len() as u64));
@@ -43,7 +42,7 @@ fn bench(criterion: &mut Criterion) {
         });
         group.sample_size(10);
         group.bench_function(BenchmarkId::new("generate", name), |bencher| {
-            bencher.iter(|| generate(black_box(&request), &machine).expect("a kernel"));
+            bencher.iter(|| generate(black_box(&request), &machine, &plan).expect("a kernel"));
         });
         group.finish();
     }

@@ -3,23 +3,34 @@
 //! A [`plan`] says how a transform's index bits move through lanes, registers and memory;
 //! [`lower`] turns it into straight-line [`code`] over vectors; [`forwarding`] lets registers take
 //! the place of memory; [`schedule`] orders the code for a machine and gives it registers;
-//! [`kernel`] does all of it and adds tables and symbols. [`golden`] says what the result must be,
+//! [`compile`](mod@compile) runs these passes for a given [`recipe`], and adds tables and symbols; it is pure.
+//! [`choose`](mod@choose) finds the recipe: by name, in the [`library`] or by a [`search`]. [`golden`] says what the result must be,
 //! and [`check`] proves each pass. The crate does no terminal input or output.
 
 pub mod bounds;
 pub mod check;
+pub mod choose;
 pub mod code;
+pub mod compile;
+pub mod error;
+pub mod explain;
 pub mod formula;
 pub mod forwarding;
 pub mod golden;
 pub mod kernel;
 pub mod library;
 pub mod lower;
-
+pub mod named;
 pub mod plan;
+pub mod recipe;
+pub mod request;
 pub mod schedule;
 pub mod search;
 
-pub use kernel::{
-    Batch, Error, Kernel, Order, PlanChoice, Recipe, Request, Ring, classical, generate, generate_batch,
-};
+pub use choose::{Choice, Origin, PlanChoice, choose, generate};
+pub use compile::compile;
+pub use error::Error;
+pub use kernel::Kernel;
+pub use named::classical;
+pub use recipe::{Order, Recipe};
+pub use request::{Request, Ring};

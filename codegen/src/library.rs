@@ -1,8 +1,11 @@
 //! The recipes that `rpu tune` has found for the machines of the paper, kept with the project.
 
 use crate::bounds::PassBound;
+use crate::compile::compile;
+use crate::error::Error;
 use crate::forwarding::Removed;
-use crate::kernel::{Batch, Error, PlanChoice, Recipe, Ring, generate_batch};
+use crate::recipe::Recipe;
+use crate::request::{Request, Ring};
 use ring::number::{NumberError, largest_primes};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
@@ -10,7 +13,7 @@ use sim::machine::{BankMapping, Busyboard};
 use sim::timing::{Cycle, simulate};
 use std::sync::LazyLock;
 
-/// What of a machine decides which recipe is fast on it.
+/// The properties of a machine that decide which recipe is fast on it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -30,7 +33,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The target that a machine is.
+    /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
         Self {
             hples: machine.hple.count,
@@ -82,27 +85,26 @@ const fn is_one(towers: &usize) -> bool {
 }
 
 impl Entry {
-    /// The batch for this recipe's program, with moduli of 60 bits: they have no influence on
+    /// The request that this recipe serves, with moduli of 60 bits: they have no influence on
     /// the cycles.
     ///
     /// # Errors
-    /// Where the entry's function or degree makes no sense.
-    pub fn batch(&self) -> Result<Batch, Error> {
-        let function = self.function.parse().map_err(|_| Error::Function(self.function.clone()))?;
-        let plan = PlanChoice::Recipe(Box::new(self.recipe.clone()));
-        let ring = |modulus| Ring::new(function, self.n, modulus);
+    /// Returns an error if the entry's operation is unknown or its degree is invalid.
+    pub fn request(&self) -> Result<Request, Error> {
+        let operation = self.function.parse().map_err(|_| Error::Operation(self.function.clone()))?;
+        let ring = |modulus| Ring::new(operation, self.n, modulus);
         let moduli = largest_primes(60, self.n.into(), self.towers)?;
         let rings = moduli.into_iter().map(ring).collect::<Result<_, NumberError>>()?;
-        Ok(Batch { function, n: self.n, rings, plan })
+        Ok(Request { operation, n: self.n, rings })
     }
 
-    /// Generates the program for a target and runs it through the cycle model.
+    /// Compiles the program for a target and runs it through the cycle model.
     ///
     /// # Errors
-    /// Where there is no such program.
+    /// Returns an error if the entry is invalid or the program does not fit the target.
     pub fn measure(&self, target: &Target) -> Result<Standing, Error> {
         let machine = target.machine();
-        let kernel = generate_batch(&self.batch()?, &machine)?;
+        let kernel = compile(&self.request()?, &self.recipe, &machine)?;
         let cycles = simulate(&machine, &kernel.program).cycles;
         let passes = kernel.bounds(&machine);
         let sum = |bound: fn(&PassBound) -> Cycle| Cycle(passes.iter().map(|pass| bound(pass).0).sum());
@@ -152,10 +154,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Adds what a search has found for a batch, unless what is there for that target is as
-    /// fast. Says whether it did.
-    pub fn insert(&mut self, batch: &Batch, recipe: Recipe, measured: Measured) -> bool {
-        let (name, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+    /// Adds the result of a search, unless the recipe that is there for that target is as fast.
+    /// Returns whether it did.
+    pub fn insert(&mut self, request: &Request, recipe: Recipe, measured: Measured) -> bool {
+        let (name, n, towers) = (request.operation.name(), request.n, request.rings.len());
         let same_task = |entry: &Entry| entry.function == name && entry.n == n && entry.towers == towers;
         let mut known = self.entry.iter().filter(|entry| same_task(entry)).flat_map(|entry| &entry.targets);
         if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
@@ -175,20 +177,20 @@ impl Library {
         true
     }
 
-    /// The recipes for a batch's function, degree and number of rings, whatever the machine.
-    pub fn recipes(&self, batch: &Batch) -> impl Iterator<Item = &Recipe> {
-        let (name, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+    /// The recipes for a request's operation, degree and number of rings, on any machine.
+    pub fn recipes(&self, request: &Request) -> impl Iterator<Item = &Recipe> {
+        let (name, n, towers) = (request.operation.name(), request.n, request.rings.len());
         let same_task = move |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
         self.entry.iter().filter(same_task).map(|entry| &entry.recipe)
     }
 
-    /// The recipe for a batch on a target. That for several rings serves other numbers of them, and
-    /// that for a register file with ports one with ideal ports, where there is no other.
-    pub fn find(&self, batch: &Batch, target: &Target) -> Option<&Recipe> {
-        let (function, towers) = (batch.function.name(), batch.rings.len());
+    /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if
+    /// the request has several, and from ideal to real VRF ports.
+    pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
+        let (function, towers) = (request.operation.name(), request.rings.len());
         let usable = |entry: &&Entry| {
             let alike = (entry.towers > 1) == (towers > 1);
-            alike && entry.function == function && entry.n == batch.n
+            alike && entry.function == function && entry.n == request.n
         };
         let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
         [target, &with_ports].into_iter().find_map(|target| {
@@ -203,8 +205,3 @@ impl Library {
 pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
     toml::from_str(include_str!("../plans/best.toml")).expect("the built-in library is tested")
 });
-
-/// The built-in recipe for a batch on a machine.
-pub fn lookup(batch: &Batch, machine: &Machine) -> Option<Recipe> {
-    BUILT_IN.find(batch, &Target::of(machine)).cloned()
-}

@@ -17,33 +17,60 @@ pub struct Dialect {
 
 /// The memory of a transform.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a> {
-    /// Where the operand is.
+pub struct Memory {
+    /// The operand.
     pub input: BufferId,
-    /// Where the result goes.
+    /// The result.
     pub output: BufferId,
-    /// The name of the second buffer that passes need which cannot work in place. It is made
-    /// where there is none of that name.
-    pub scratch: &'a str,
-    /// The name of the one that takes its place where it is the operand and still being read.
-    pub spare: &'a str,
-    /// A buffer by whose elements those of the result are multiplied, place by place.
+    /// The second buffer, for passes that do not work in place.
+    pub second: Second,
+    /// A buffer that the result is multiplied by, element by element.
     pub times: Option<BufferId>,
+}
+
+/// The second buffer of a transform.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Second {
+    /// The tower's scratch buffer.
+    New,
+    /// This buffer, which may be the operand: the scratch buffer then replaces it while it is
+    /// still being read.
+    Reuse(BufferId),
+}
+
+/// The scratch buffer that the transforms of a tower share. It is allocated at its first use.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    name: String,
+    words: u32,
+    buffer: Option<BufferId>,
+}
+
+impl Scratch {
+    /// A buffer of that name and size.
+    pub fn new(name: String, words: u32) -> Self {
+        Self { name, words, buffer: None }
+    }
+
+    fn get(&mut self, code: &mut Code) -> BufferId {
+        *self.buffer.get_or_insert_with(|| code.buffer(&*self.name, self.words, Role::Scratch))
+    }
 }
 
 /// Appends the code of a transform.
 ///
 /// # Errors
-/// Where the plan is none.
+/// Returns an error if the plan is invalid.
 pub fn transform(
     code: &mut Code,
     dialect: Dialect,
     plan: &Plan,
     tower: TowerId,
-    memory: Memory<'_>,
+    memory: Memory,
+    scratch: &mut Scratch,
 ) -> Result<(), PlanError> {
     let passes = plan.trace()?;
-    let buffers = pass_buffers(code, &passes, memory);
+    let buffers = pass_buffers(code, &passes, memory, scratch);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
     let scaling = if log_n <= WHOLE_LOG_N { passes.last().map_or(1, scaling_stages) } else { 1 };
     let constants = FxHashMap::default();
@@ -79,26 +106,26 @@ fn scaling_stages(last: &TracedPass) -> u32 {
 }
 
 /// The buffer before each pass and after the last one. A pass that cannot work in place goes from
-/// one of two buffers to the other; the second one is made only where it is needed.
-fn pass_buffers(code: &mut Code, passes: &[TracedPass], memory: Memory<'_>) -> Vec<BufferId> {
-    let Memory { input, output, scratch, spare, .. } = memory;
+/// one of two buffers to the other; scratch memory is allocated only if it is needed.
+fn pass_buffers(
+    code: &mut Code,
+    passes: &[TracedPass],
+    memory: Memory,
+    scratch: &mut Scratch,
+) -> Vec<BufferId> {
+    let Memory { input, output, second, .. } = memory;
     let mut buffers = vec![output];
     for (number, pass) in passes.iter().enumerate().skip(1).rev() {
         let after = buffers[buffers.len() - 1];
         // The first pass still reads the operand that it would overwrite.
         let reads = (number == 1 && !passes[0].in_place()).then_some(input);
-        let mut second = |name: &str| {
-            let known = code.buffers.iter().position(|buffer| buffer.name == name);
-            let known = known.map(|at| BufferId(at as u32));
-            let words = code.buffers[output.index()].words;
-            known.unwrap_or_else(|| code.buffer(name, words, Role::Scratch))
-        };
-        let before = match after {
+        let before = match second {
             _ if pass.in_place() => after,
-            _ if after == output => second(scratch),
-            _ => output,
+            _ if after != output => output,
+            Second::New => scratch.get(code),
+            Second::Reuse(buffer) => buffer,
         };
-        buffers.push(if Some(before) == reads { second(spare) } else { before });
+        buffers.push(if Some(before) == reads { scratch.get(code) } else { before });
     }
     buffers.push(input);
     buffers.reverse();

@@ -5,10 +5,13 @@
 //! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
 //! far. It is deterministic for a seed, whatever the number of threads.
 
+use crate::compile::compile;
+use crate::error::Error;
 use crate::forwarding::Removed;
-use crate::kernel::{Batch, Error, Order, PlanChoice, Recipe, algorithms, generate_batch};
 use crate::library;
 use crate::plan::{Algorithm, Bit, Plan, PlanError, Shape};
+use crate::recipe::{Order, Recipe};
+use crate::request::{Request, algorithms};
 use crate::schedule::{Margin, TableOrder, Tuning};
 use b512_asm::Function;
 use rayon::prelude::*;
@@ -65,27 +68,27 @@ impl Memory for () {
     fn put(&self, _: &Recipe, _: Option<Cycle>) {}
 }
 
-/// Searches for the fastest recipe for `batch`, whose own plan is not looked at.
+/// Searches for the fastest recipe for `request`.
 ///
-/// Recipes that `memory` knows are not tried again. `progress` is told about each recipe whose
-/// cycles are known: how many, of how many, and the cycles of the best one so far.
+/// Recipes that `memory` knows are not tried again. `progress` is called after each recipe with
+/// the number tried, the total, and the cycles of the best one so far.
 ///
 /// # Errors
-/// Where no candidate fits the machine: the reason of the first.
+/// Returns the error of the first candidate if none fits the machine.
 pub fn tune(
-    batch: &Batch,
+    request: &Request,
     machine: &Machine,
     effort: Effort,
     memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
-    let plans = candidates(batch, machine);
+    let plans = candidates(request, machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
-    let several = batch.rings.len() > 1;
+    let several = request.rings.len() > 1;
     // Between the transforms of a product much can stay in registers, and few banks make memory
     // what the other pipes wait for. Elsewhere the refinements try it.
-    let much = batch.function == Function::Polymul || machine.vdm.banks < machine.hple.count;
+    let much = request.operation == Function::Polymul || machine.vdm.banks < machine.hple.count;
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
@@ -101,13 +104,10 @@ pub fn tune(
         }
     }
     // What is fast on one machine often is on another.
-    first.extend(library::BUILT_IN.recipes(batch).cloned());
+    first.extend(library::BUILT_IN.recipes(request).cloned());
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
-    let with = |recipe: &Recipe| {
-        let plan = PlanChoice::Recipe(Box::new(recipe.clone()));
-        generate_batch(&Batch { plan, ..batch.clone() }, machine)
-    };
+    let with = |recipe: &Recipe| compile(request, recipe, machine);
     let measure = |recipe: &Recipe| {
         let cycles = memory.get(recipe).unwrap_or_else(|| {
             let cycles = with(recipe).ok().map(|kernel| simulate(machine, &kernel.program).cycles);
@@ -157,7 +157,7 @@ pub fn tune(
             }
         }
     }
-    // A setting that changes nothing is none.
+    // Drop `forwarding` if it removed nothing.
     if with(&recipe)?.removed == Removed::default() {
         recipe.forwarding = None;
     }
@@ -189,12 +189,12 @@ const LEADERS: usize = 3;
 const ROUND: usize = 12;
 
 /// The plans worth trying for the transforms of a function.
-fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
-    let transforms = algorithms(batch.function);
+fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
+    let transforms = algorithms(request.operation);
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(Shape::b512(batch.n.trailing_zeros()), machine);
+    let forward = forward_plans(Shape::b512(request.n.trailing_zeros()), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|algorithms| match algorithms[0] {
@@ -209,7 +209,7 @@ fn candidates(batch: &Batch, machine: &Machine) -> Vec<Vec<Plan>> {
     };
     // Without an inverse transform the choice makes no difference.
     let only = [(Algorithm::Inverse, false)];
-    let inverses = if batch.function == Function::Ntt { &only } else { inverses(machine) };
+    let inverses = if request.operation == Function::Ntt { &only } else { inverses(machine) };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 

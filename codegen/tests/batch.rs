@@ -2,7 +2,7 @@
 
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Entry};
-use codegen::{Batch, Error, Kernel, PlanChoice, Ring, check, generate_batch, golden};
+use codegen::{Error, Kernel, PlanChoice, Request, Ring, check, generate, golden};
 use ring::number::largest_primes;
 use sim::Machine;
 use sim::functional::Executor;
@@ -13,10 +13,10 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     BUILT_IN.entry.iter().filter(|entry| entry.towers > 1)
 }
 
-fn batch(function: Function, n: u32, towers: usize, plan: PlanChoice) -> Batch {
+fn request(operation: Function, n: u32, towers: usize) -> Request {
     let moduli = largest_primes(128, n.into(), towers).unwrap();
-    let rings = moduli.into_iter().map(|modulus| Ring::new(function, n, modulus).unwrap()).collect();
-    Batch { function, n, rings, plan }
+    let rings = moduli.into_iter().map(|modulus| Ring::new(operation, n, modulus).unwrap()).collect();
+    Request { operation, n, rings }
 }
 
 /// Runs a kernel on operands without pattern and compares the result of each ring.
@@ -52,7 +52,7 @@ fn sixteen_small_transforms_share_a_machine() {
     for n in [1024, 2048, 4096] {
         let entry = entries().find(|entry| entry.n == n && entry.function == "ntt").unwrap();
         let machine = entry.targets[0].machine.machine();
-        let kernel = generate_batch(&batch(Function::Ntt, n, 16, PlanChoice::Best), &machine).unwrap();
+        let kernel = generate(&request(Function::Ntt, n, 16), &machine, &PlanChoice::Best).unwrap();
         assert_eq!(kernel.program.equations.len(), 16);
         compute(&kernel, &machine);
         check::lowering(&kernel.code).unwrap();
@@ -69,7 +69,7 @@ fn every_function_works_in_several_rings() {
     let machine = Machine::rpu_128x128();
     for function in Function::ALL {
         for plan in [PlanChoice::Classical, PlanChoice::Best] {
-            let kernel = generate_batch(&batch(function, 1024, 3, plan), &machine).unwrap();
+            let kernel = generate(&request(function, 1024, 3), &machine, &plan).unwrap();
             compute(&kernel, &machine);
             check::lowering(&kernel.code).unwrap();
             check::schedule(&kernel.code, &kernel.program).unwrap();
@@ -80,8 +80,7 @@ fn every_function_works_in_several_rings() {
 #[test]
 fn the_number_of_rings_is_checked() {
     let machine = Machine::rpu_128x128();
-    let refused =
-        |towers| generate_batch(&batch(Function::Ntt, 1024, towers, PlanChoice::Classical), &machine);
+    let refused = |towers| generate(&request(Function::Ntt, 1024, towers), &machine, &PlanChoice::Classical);
     assert_eq!(refused(0).unwrap_err(), Error::NoRing);
     assert!(refused(31).is_ok());
     let error = refused(32).unwrap_err();

@@ -5,14 +5,14 @@ use codegen::code::Code;
 use codegen::library::BUILT_IN;
 use codegen::plan::{Algorithm, Bit, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, generate_batch};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate};
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 
-fn request(function: Function, n: u32, plan: PlanChoice) -> Request {
+fn request(function: Function, n: u32) -> Request {
     let modulus = largest_prime(60, n.into()).unwrap();
     let root = smallest_root(modulus, n.into()).unwrap();
-    Request { function, n, modulus, root, plan }
+    Request::single(function, n, Ring { modulus, root })
 }
 
 fn prove(code: &Code, program: &Program, case: &str) {
@@ -27,8 +27,8 @@ fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
 fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
     let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
-    let request = request(function, 1 << plan.log_n, PlanChoice::Recipe(Box::new(recipe)));
-    generate(&request, machine).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
+    compile(&request(function, 1 << plan.log_n), &recipe, machine)
+        .unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }
 
 /// The plan's kernel with and without forwarding.
@@ -36,7 +36,7 @@ fn forwarded(function: Function, n: u32, plans: &[Plan], registers: u32, order: 
     [None, Some(registers)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.to_vec());
         let recipe = Recipe { tuning, order, stagger: None, forwarding, plans };
-        generate(&request(function, n, PlanChoice::Recipe(Box::new(recipe))), &large()).unwrap()
+        compile(&request(function, n), &recipe, &large()).unwrap()
     })
 }
 
@@ -56,7 +56,7 @@ fn classical_kernels_of_every_size_are_proved() {
             for function in [Function::Ntt, Function::Intt] {
                 for plan in [PlanChoice::Classical, PlanChoice::Paper, PlanChoice::Unoptimised] {
                     let case = format!("{function}{n} {plan:?}");
-                    let kernel = generate(&request(function, n, plan), &machine).unwrap();
+                    let kernel = generate(&request(function, n), &machine, &plan).unwrap();
                     prove(&kernel.code, &kernel.program, &case);
                 }
             }
@@ -67,7 +67,7 @@ fn classical_kernels_of_every_size_are_proved() {
 #[test]
 fn every_function_is_proved() {
     for function in Function::ALL {
-        let kernel = generate(&request(function, 2048, PlanChoice::Classical), &large()).unwrap();
+        let kernel = generate(&request(function, 2048), &large(), &PlanChoice::Classical).unwrap();
         prove(&kernel.code, &kernel.program, function.name());
     }
 }
@@ -107,7 +107,7 @@ fn other_plans_are_proved_both_ways() {
 fn the_library_is_proved() {
     for entry in &BUILT_IN.entry {
         let machine = entry.targets[0].machine.machine();
-        let kernel = generate_batch(&entry.batch().unwrap(), &machine).unwrap();
+        let kernel = compile(&entry.request().unwrap(), &entry.recipe, &machine).unwrap();
         prove(&kernel.code, &kernel.program, &format!("{}{}", entry.function, entry.n));
     }
 }

@@ -6,7 +6,7 @@ use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Function, Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
-use codegen::lower::{Dialect, Memory, transform};
+use codegen::lower::{Dialect, Memory, Scratch, Second, transform};
 use codegen::plan::{Algorithm, Plan, Shape, Step};
 use ring::number::{largest_prime, smallest_root};
 
@@ -19,8 +19,9 @@ fn code(plan: &Plan) -> Code {
     let tower = code.tower(Tower { n, modulus, root });
     let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
     let dialect = Dialect { gs_butterfly: true, by_level: false };
-    let memory = Memory { input: x, output: y, scratch: "scratch", spare: "spare", times: None };
-    transform(&mut code, dialect, plan, tower, memory).unwrap();
+    let memory = Memory { input: x, output: y, second: Second::New, times: None };
+    let mut scratch = Scratch::new("scratch".to_owned(), 1 << plan.log_n);
+    transform(&mut code, dialect, plan, tower, memory, &mut scratch).unwrap();
     let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
     code.claims.push(Claim { output: y, function, inputs: vec![x], tower });
     code

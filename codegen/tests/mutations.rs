@@ -9,7 +9,7 @@ use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program,
 use codegen::code::{Code, Inst};
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, generate, golden};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate, golden};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use ring::number::{largest_prime, smallest_root};
@@ -23,10 +23,10 @@ const N: u32 = 2048;
 static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     let modulus = largest_prime(60, N.into()).unwrap();
     let root = smallest_root(modulus, N.into()).unwrap();
-    let make = |function, plan, gs_butterfly| {
+    let make = |function, plan: &PlanChoice, gs_butterfly| {
         let mut machine = Machine::rpu_128x128();
         machine.isa.gs_butterfly = gs_butterfly;
-        generate(&Request { function, n: N, modulus, root, plan }, &machine).unwrap()
+        generate(&Request::single(function, N, Ring { modulus, root }), &machine, plan).unwrap()
     };
     let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
@@ -38,11 +38,11 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
         plans: vec![twisted],
     };
     vec![
-        make(Function::Ntt, PlanChoice::Classical, false),
-        make(Function::Intt, PlanChoice::Classical, true),
-        make(Function::Intt, PlanChoice::Classical, false),
-        make(Function::Intt, PlanChoice::Recipe(Box::new(recipe)), false),
-        make(Function::Polymul, PlanChoice::Best, false),
+        make(Function::Ntt, &PlanChoice::Classical, false),
+        make(Function::Intt, &PlanChoice::Classical, true),
+        make(Function::Intt, &PlanChoice::Classical, false),
+        make(Function::Intt, &PlanChoice::Recipe(Box::new(recipe)), false),
+        make(Function::Polymul, &PlanChoice::Best, false),
     ]
 });
 
@@ -56,9 +56,8 @@ static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     [None, Some(5)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.clone());
         let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
-        let plan = PlanChoice::Recipe(Box::new(recipe));
-        let request = Request { function: Function::Polymul, n: N, modulus, root, plan };
-        generate(&request, &Machine::rpu_128x128()).unwrap().code
+        let request = Request::single(Function::Polymul, N, Ring { modulus, root });
+        compile(&request, &recipe, &Machine::rpu_128x128()).unwrap().code
     })
 });
 

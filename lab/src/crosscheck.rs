@@ -2,7 +2,7 @@
 
 use crate::run::{self, Mode, Options, draw};
 use b512_asm::Function;
-use codegen::{Request, generate, golden};
+use codegen::{PlanChoice, Request, Ring, generate, golden};
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
@@ -20,10 +20,10 @@ impl Operands {
     /// What the witnesses of `request` are given: residues at the ends of their range, and ones drawn from the seed as
     /// [`draw`] does.
     pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
-        let (n, q) = (request.n as usize, request.modulus);
+        let (n, q) = (request.n as usize, request.rings[0].modulus);
         let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
             name,
-            vectors: (0..request.function.arity() as u64).map(vector).collect(),
+            vectors: (0..request.operation.arity() as u64).map(vector).collect(),
         };
         let extreme = |operand| match operand {
             0 => vec![q - 1; n],
@@ -63,10 +63,10 @@ impl Witness for GoldenModel {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let &Request { function, n, modulus, root, .. } = request;
+        let (operation, n, Ring { modulus, root }) = (request.operation, request.n, request.rings[0]);
         let evaluate = |set: &Operands| {
             let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-            Ok(golden::evaluate(function, &vectors, n as usize, modulus, root)?)
+            Ok(golden::evaluate(operation, &vectors, n as usize, modulus, root)?)
         };
         sets.iter().map(evaluate).collect()
     }
@@ -77,6 +77,8 @@ impl Witness for GoldenModel {
 pub struct Simulator {
     /// The machine that executes it.
     pub machine: Machine,
+    /// The way to choose the program's recipe.
+    pub plan: PlanChoice,
 }
 
 impl Witness for Simulator {
@@ -89,7 +91,7 @@ impl Witness for Simulator {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let program = generate(request, &self.machine)?.program;
+        let program = generate(request, &self.machine, &self.plan)?.program;
         let equation = program.equations.first().ok_or("the generated program claims nothing")?;
         let execute = |set: &Operands| {
             let inputs = equation.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
@@ -156,7 +158,7 @@ pub fn crosscheck(
     reference: &dyn Witness,
     witnesses: &[&dyn Witness],
 ) -> Result<Vec<Result<(), Difference>>, WitnessError> {
-    let &Request { function, n, modulus, .. } = request;
+    let (function, n, modulus) = (request.operation, request.n, request.rings[0].modulus);
     let sets = Operands::sets(request, seed);
     let ask = |witness: &dyn Witness| {
         witness.compute(request, &sets).map_err(|cause| WitnessError {
@@ -196,7 +198,6 @@ pub fn crosscheck(
 mod tests {
     use super::*;
     use crate::kernel::{KernelSpec, ModulusSpec};
-    use codegen::PlanChoice;
     use sim::MachineFile;
 
     fn request(function: Function) -> Request {
@@ -233,7 +234,8 @@ mod tests {
 
     #[test]
     fn the_simulator_agrees_and_a_lie_is_found() {
-        let simulator = Simulator { machine: MachineFile::built_in("rpu-128x128", &[]).unwrap() };
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
         for function in [Function::Ntt, Function::Intt, Function::Polymul] {
             let request = request(function);
             let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
@@ -247,7 +249,7 @@ mod tests {
                 format!(
                     "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
                      where the golden model has {:#x}",
-                    request.modulus,
+                    request.rings[0].modulus,
                     changed.expected ^ 1,
                     changed.expected
                 )
@@ -261,17 +263,18 @@ mod tests {
     fn a_witness_that_cannot_is_named() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
         let request = Request { n: 512, ..request(Function::Ntt) };
-        let error = crosscheck(&request, 0, &Simulator { machine }, &[]).unwrap_err();
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
+        let error = crosscheck(&request, 0, &simulator, &[]).unwrap_err();
         assert!(error.to_string().starts_with("the simulator cannot compute ntt of 512 "), "{error}");
     }
 
     #[test]
     fn operands_reach_the_ends_of_the_range() {
         let request = request(Function::Polymul);
-        let sets = Operands::sets(&request, 3);
+        let (sets, q) = (Operands::sets(&request, 3), request.rings[0].modulus);
         assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
-        assert_eq!(sets[0].vectors[0], vec![request.modulus - 1; 1024]);
-        assert_eq!(sets[0].vectors[1][..4], [request.modulus - 1, 0, 1, request.modulus - 1]);
-        assert_eq!(sets[1].vectors[1], draw(3, 1, 1024, request.modulus));
+        assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);
+        assert_eq!(sets[0].vectors[1][..4], [q - 1, 0, 1, q - 1]);
+        assert_eq!(sets[1].vectors[1], draw(3, 1, 1024, q));
     }
 }

@@ -1,7 +1,7 @@
 //! Kernels by the names and numbers that people give.
 
 use b512_asm::Function;
-use codegen::{PlanChoice, Recipe, Request};
+use codegen::{PlanChoice, Recipe, Request, Ring};
 use ring::number::{self, NumberError};
 use sim::ConfigError;
 use std::fmt;
@@ -57,7 +57,7 @@ impl KernelSpec {
             None if transforms => number::smallest_root(modulus, n)?,
             None => 0,
         };
-        Ok(Request { function: self.function, n: self.n, modulus, root, plan: self.plan.clone() })
+        Ok(Request::single(self.function, self.n, Ring { modulus, root }))
     }
 }
 
@@ -127,10 +127,10 @@ mod tests {
         };
         // The prime of many textbooks, the largest of 14 bits that is 1 mod 2048.
         let request = spec.request().unwrap();
-        assert_eq!(request.modulus, 12289);
-        assert!(number::check_root(12289, 1024, request.root).is_ok());
+        assert_eq!(request.rings[0].modulus, 12289);
+        assert!(number::check_root(12289, 1024, request.rings[0].root).is_ok());
         let add = KernelSpec { function: Function::Add, modulus: ModulusSpec::Value(15), ..spec };
-        assert_eq!(add.request().unwrap().root, 0);
+        assert_eq!(add.request().unwrap().rings[0].root, 0);
     }
 
     #[test]

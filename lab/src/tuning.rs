@@ -7,7 +7,7 @@
 
 use crate::run::MODEL_BLAKE3;
 use codegen::search::Memory;
-use codegen::{Batch, Recipe};
+use codegen::{Recipe, Request};
 use serde::Serialize;
 use sim::Machine;
 use sim::timing::Cycle;
@@ -42,7 +42,7 @@ impl Cache {
     ///
     /// # Errors
     /// Where that is not possible.
-    pub fn open(folder: &Path, batch: &Batch, machine: &Machine) -> Result<Self, CacheError> {
+    pub fn open(folder: &Path, request: &Request, machine: &Machine) -> Result<Self, CacheError> {
         #[derive(Serialize)]
         struct Identity<'a> {
             model: &'static str,
@@ -51,7 +51,7 @@ impl Cache {
             towers: usize,
             machine: &'a Machine,
         }
-        let (function, n, towers) = (batch.function.name(), batch.n, batch.rings.len());
+        let (function, n, towers) = (request.operation.name(), request.n, request.rings.len());
         let identity = Identity { model: MODEL_BLAKE3, function, n, towers, machine };
         let path = folder.join(format!("{}.txt", hash(&identity)));
         let open = || {
@@ -104,7 +104,7 @@ mod tests {
     use b512_asm::Function;
     use codegen::plan::{Plan, Shape};
     use codegen::schedule::Tuning;
-    use codegen::{Order, PlanChoice, Ring};
+    use codegen::{Order, Ring};
 
     #[test]
     fn results_are_found_again_for_the_same_kernel_and_machine_only() {
@@ -116,10 +116,10 @@ mod tests {
             forwarding: None,
             plans: vec![Plan::korn_lambiotte(Shape::b512(12), depth)],
         };
-        let rings = vec![Ring { modulus: 12289, root: 1945 }];
-        let batch = Batch { function: Function::Ntt, n: 4096, rings, plan: PlanChoice::Best };
+        let ring = Ring { modulus: 12289, root: 1945 };
+        let request = Request::single(Function::Ntt, 4096, ring);
         let machine = Machine::rpu_128x128();
-        let open = |machine: &Machine| Cache::open(folder.path(), &batch, machine).unwrap();
+        let open = |machine: &Machine| Cache::open(folder.path(), &request, machine).unwrap();
 
         let cache = open(&machine);
         assert_eq!(cache.get(&recipe(1)), None);

@@ -1,7 +1,7 @@
 //! Sweeps of a small program, without the command line.
 
 use b512_asm::{Program, assemble};
-use codegen::Request;
+use codegen::{PlanChoice, Request};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute, generate, records};
 use sim::Machine;
@@ -16,11 +16,11 @@ fn plan(text: &str) -> Plan {
     Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
 }
 
-fn vadd(_: &Request, _: &Machine) -> Result<Program, String> {
+fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Program, String> {
     assemble(include_str!("../../kernels-b512/vadd.b512")).map_err(|error| error.to_string())
 }
 
-type Generator<'a> = &'a (dyn Fn(&Request, &Machine) -> Result<Program, String> + Sync);
+type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync);
 
 /// Runs what is left of a sweep, and says how many points that were.
 fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
@@ -48,8 +48,8 @@ fn lines(folder: &Path) -> Vec<String> {
 fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
     let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
     // Failures are records like others, and are not tried again. They are short, too.
-    let generate = |request: &Request, machine: &Machine| match machine.hple.count {
-        64 => vadd(request, machine),
+    let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match machine.hple.count {
+        64 => vadd(request, plan, machine),
         count => Err(format!("no program for {count}")),
     };
     let folder = tempfile::tempdir().unwrap();
@@ -74,9 +74,9 @@ fn a_program_that_points_share_is_generated_once() {
     let plan = plan(&format!("schedule_for = 'base'\n{SWEEP}"));
     let folder = tempfile::tempdir().unwrap();
     let generated = AtomicUsize::new(0);
-    let generate = |request: &Request, machine: &Machine| {
+    let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| {
         generated.fetch_add(1, Ordering::Relaxed);
-        vadd(request, machine)
+        vadd(request, plan, machine)
     };
     assert_eq!(sweep(folder.path(), &plan, Shard::WHOLE, false, &generate), 4);
     assert_eq!(generated.into_inner(), 1);
@@ -87,14 +87,17 @@ fn errors_wrong_results_and_panics_are_records() {
     let plan = plan(SWEEP);
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let generate = |request: &Request, machine: &Machine| match (machine.hple.count, machine.vdm.banks) {
+    let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match (
+        machine.hple.count,
+        machine.vdm.banks,
+    ) {
         (64, 32) => Err("no such program".to_owned()),
         (64, 64) => panic!("a defect"),
         (128, 32) => {
             let text = include_str!("../../kernels-b512/vadd.b512").replace("v2, v0, v1", "v2, v1, v1");
             assemble(&text).map_err(|error| error.to_string())
         }
-        _ => vadd(request, machine),
+        _ => vadd(request, plan, machine),
     };
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 4);
     let results = Results::merge(&[folder]).unwrap();

@@ -158,7 +158,7 @@ impl Evaluation {
         let [designs, unoptimised, multipliers, crossbars, sizes] =
             std::array::from_fn(|_| figures.next().expect("the runs of each figure"));
         let inspections = [PlanChoice::Unoptimised, PlanChoice::Paper]
-            .map(|plan| inspect(&Machine::rpu_128x128_paper(), &request(LARGEST, plan)?));
+            .map(|plan| inspect(&Machine::rpu_128x128_paper(), &request(LARGEST)?, &plan));
         let [unoptimised_order, paper] = inspections;
         let inspections = Some([unoptimised_order?, paper?]);
         let all = Self { designs, unoptimised, multipliers, crossbars, sizes, inspections };
@@ -179,15 +179,13 @@ impl Evaluation {
             (machine.hple.count, machine.vdm.banks) = (hples, banks);
             machine
         };
-        let paper = |n| rings.request(n, setting.plan(n));
-        let run = |code, request: &Request, machine: &Machine| {
-            let program = generate(request, machine)?;
-            Ok(simulate(code, request.n, &program, machine))
+        let run = |code, n, plan: &PlanChoice, machine: &Machine| {
+            let program = generate(rings.request(n), plan, machine)?;
+            Ok(simulate(code, n, &program, machine))
         };
         let designs: Vec<(u32, u32)> =
             HPLES.iter().flat_map(|&hples| BANKS.map(|banks| (hples, banks))).collect();
-        let unoptimised = rings.request(LARGEST, PlanChoice::Unoptimised);
-        let reference = generate(&paper(LARGEST), machine)?;
+        let reference = generate(rings.request(LARGEST), &setting.plan(LARGEST), machine)?;
         let below = |change: &dyn Fn(&mut Machine)| {
             let mut machine = machine.clone();
             change(&mut machine);
@@ -202,11 +200,11 @@ impl Evaluation {
         Ok(Self {
             designs: designs
                 .into_par_iter()
-                .map(|(hples, banks)| run(Code::Paper, &paper(LARGEST), &on(hples, banks)))
+                .map(|(hples, banks)| run(Code::Paper, LARGEST, &setting.plan(LARGEST), &on(hples, banks)))
                 .collect::<Result<_, Error>>()?,
             unoptimised: HPLES
                 .into_par_iter()
-                .map(|hples| run(Code::Unoptimised, &unoptimised, &on(hples, 128)))
+                .map(|hples| run(Code::Unoptimised, LARGEST, &PlanChoice::Unoptimised, &on(hples, 128)))
                 .collect::<Result<_, Error>>()?,
             multipliers: multipliers
                 .map(|(latency, interval)| {
@@ -226,7 +224,7 @@ impl Evaluation {
                 .collect(),
             sizes: SIZES
                 .into_par_iter()
-                .map(|n| run(Code::Paper, &paper(n), machine))
+                .map(|n| run(Code::Paper, n, &setting.plan(n), machine))
                 .collect::<Result<_, Error>>()?,
             inspections: None,
         })
@@ -342,13 +340,12 @@ impl Rings {
     /// # Errors
     /// Where there is none, for a size.
     pub(super) fn new() -> Result<Self, Error> {
-        SIZES.into_iter().map(|n| request(n, PlanChoice::Paper)).collect::<Result<_, _>>().map(Self)
+        SIZES.into_iter().map(request).collect::<Result<_, _>>().map(Self)
     }
 
     /// The transform of `n` points, one of [`SIZES`].
-    pub(super) fn request(&self, n: u32, plan: PlanChoice) -> Request {
-        let same = self.0.iter().find(|request| request.n == n).expect("a request of each size");
-        Request { plan, ..same.clone() }
+    pub(super) fn request(&self, n: u32) -> &Request {
+        self.0.iter().find(|request| request.n == n).expect("a request of each size")
     }
 
     /// Cycles of the 64K transform in a setting.
@@ -356,19 +353,20 @@ impl Rings {
     /// # Errors
     /// Where it cannot be generated.
     pub(super) fn cycles(&self, setting: &Setting) -> Result<u64, Error> {
-        let program = generate(&self.request(LARGEST, setting.plan(LARGEST)), &setting.machine)?;
+        let program = generate(self.request(LARGEST), &setting.plan(LARGEST), &setting.machine)?;
         Ok(timing::simulate(&setting.machine, &program).cycles.0)
     }
 }
 
 /// The transform of `n` points modulo a prime of 128 bits.
-fn request(n: u32, plan: PlanChoice) -> Result<Request, Error> {
+fn request(n: u32) -> Result<Request, Error> {
+    let plan = PlanChoice::Paper;
     let spec = KernelSpec { function: Function::Ntt, n, modulus: ModulusSpec::Bits(128), root: None, plan };
     spec.request().map_err(|error| failed(n, error.to_string()))
 }
 
-fn generate(request: &Request, machine: &Machine) -> Result<Program, Error> {
-    sweep::generate(request, machine).map_err(|reason| failed(request.n, reason))
+fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {
+    sweep::generate(request, plan, machine).map_err(|reason| failed(request.n, reason))
 }
 
 fn failed(n: u32, reason: String) -> Error {
@@ -384,10 +382,10 @@ fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
 }
 
 /// Looks into a program at 256 HPLEs.
-fn inspect(machine: &Machine, request: &Request) -> Result<Inspection, Error> {
+fn inspect(machine: &Machine, request: &Request, plan: &PlanChoice) -> Result<Inspection, Error> {
     let mut machine = machine.clone();
     machine.hple.count = 256;
-    let program = generate(request, &machine)?;
+    let program = generate(request, plan, &machine)?;
     let timing = timing::simulate(&machine, &program);
     let works = Decoder::program(&machine, &program);
     let busy = [Cause::BusyLoadStore, Cause::BusyCompute, Cause::BusyShuffle];

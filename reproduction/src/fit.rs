@@ -393,7 +393,8 @@ pub fn paper_events() -> Result<Events, FitError> {
         plan: PlanChoice::Paper,
     };
     let request = spec.request().map_err(|error| failed(error.to_string()))?;
-    let program = lab::sweep::generate(&request, &Machine::rpu_128x128_paper()).map_err(failed)?;
+    let machine = Machine::rpu_128x128_paper();
+    let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?;
     Ok(Events::of(&program))
 }
 

@@ -8,7 +8,7 @@ use super::record::{Record, Status};
 use crate::kernel::{KernelSpec, ModulusSpec};
 use crate::run::{ProgramFacts, RunReport, TimingReport};
 use b512_asm::{Function, Program};
-use codegen::Request;
+use codegen::{PlanChoice, Request};
 use rayon::prelude::*;
 use ring::number::NumberError;
 use sim::Machine;
@@ -19,14 +19,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// Makes the program of a point, or says why there is none. [`generate`] is the one in use;
 /// tests have others.
-pub type Generate<'a> = dyn Fn(&Request, &Machine) -> Result<Program, String> + Sync + 'a;
+pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync + 'a;
 
 /// The code generator.
 ///
 /// # Errors
 /// Its error's text.
-pub fn generate(request: &Request, machine: &Machine) -> Result<Program, String> {
-    codegen::generate(request, machine).map(|kernel| kernel.program).map_err(|error| error.to_string())
+pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, String> {
+    codegen::generate(request, machine, plan).map(|kernel| kernel.program).map_err(|error| error.to_string())
 }
 
 /// Simulates points in the current rayon pool and appends their records to the journal; each goes
@@ -91,7 +91,7 @@ fn each<E: Send>(
         let first = group[0];
         let program = guarded(|| {
             let request = requests.get(&first.kernel)?;
-            meter.generation(|| generate(&request, &first.scheduled_for))
+            meter.generation(|| generate(&request, &first.kernel.plan, &first.scheduled_for))
         });
         let program = match program {
             Ok(program) => program,
@@ -141,8 +141,7 @@ impl Requests {
             known().insert(ring, request.clone());
             request
         });
-        let request = request.map_err(|error| error.to_string())?;
-        Ok(Request { plan: kernel.plan.clone(), ..request })
+        request.map_err(|error| error.to_string())
     }
 }
 

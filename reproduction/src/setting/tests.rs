@@ -15,10 +15,8 @@ fn the_paper_program_and_its_machine_are_what_the_rule_chooses() {
     assert_eq!(Machine { name: paper.name.clone(), ..machine }, paper, "{}", space.describe(&chosen.picks));
     let plan = classical(Function::Ntt, 65536, depth, tuning);
     assert_eq!(plan, classical(Function::Ntt, 65536, depth, Tuning::paper()));
-    let kernel = |plan| {
-        let request = Rings::new().unwrap().request(65536, plan);
-        codegen::generate(&request, &paper).unwrap().recipe
-    };
+    let kernel =
+        |plan| codegen::generate(Rings::new().unwrap().request(65536), &paper, &plan).unwrap().recipe;
     assert_eq!(kernel(PlanChoice::Paper), plan);
 }
 

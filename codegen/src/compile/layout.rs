@@ -1,7 +1,8 @@
 //! The memory map of a kernel, and the program that it makes of a schedule.
 
-use super::{Batch, Error};
 use crate::code::{BufferId, Code, Tower};
+use crate::error::Error;
+use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
 use b512_asm::{
@@ -22,12 +23,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(batch: &Batch, code: &Code, order: TableOrder) -> Result<Self, Error> {
+    pub(super) fn new(request: &Request, code: &Code, order: TableOrder) -> Result<Self, Error> {
         // Beside the buffers, the table and the spill memory have a register.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
-            let (function, n, towers) = (batch.function, batch.n, batch.rings.len());
-            return Err(Error::TooManyRings { function, n, towers, needed });
+            let (operation, n, towers) = (request.operation, request.n, request.rings.len());
+            return Err(Error::TooManyRings { operation, n, towers, needed });
         }
         let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
         let mut end = 0;
@@ -80,7 +81,7 @@ impl Layout {
 
     pub(super) fn program(
         &self,
-        batch: &Batch,
+        request: &Request,
         code: &Code,
         scheduled: &Scheduled,
         launch: &[(AReg, u32)],
@@ -136,10 +137,7 @@ impl Layout {
         });
         Program {
             isa: Isa::B512,
-            name: match batch.rings.len() {
-                1 => format!("{}{}", batch.function, batch.n),
-                towers => format!("{}{}x{towers}", batch.function, batch.n),
-            },
+            name: request.name(),
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
             sdm,
@@ -167,7 +165,7 @@ struct Powers {
 
 impl Powers {
     fn new(tower: &Tower) -> Self {
-        let modulus = Modulus::new(tower.modulus).expect("the batch has been validated");
+        let modulus = Modulus::new(tower.modulus).expect("the request has been checked");
         let root = modulus.prepare(modulus.residue(tower.root));
         let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
         let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();

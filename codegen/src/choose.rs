@@ -1,0 +1,103 @@
+//! Choice of a recipe. It may search, and then takes seconds; [`compile`] builds the result.
+
+use crate::compile::compile;
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::library::{BUILT_IN, Target};
+use crate::named;
+use crate::recipe::Recipe;
+use crate::request::Request;
+use crate::search::{Effort, tune};
+use sim::Machine;
+use sim::timing::Cycle;
+use std::fmt;
+
+/// The way to choose a recipe.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlanChoice {
+    /// The fastest known for the machine: the library's recipe, or else the result of a short
+    /// search.
+    Best,
+    /// [`named::constant_geometry`].
+    Classical,
+    /// [`named::paper`].
+    Paper,
+    /// [`named::unoptimised`].
+    Unoptimised,
+    /// A given recipe, for instance from a file that an earlier search wrote.
+    Recipe(Box<Recipe>),
+}
+
+/// A recipe and its origin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choice {
+    /// The recipe.
+    pub recipe: Recipe,
+    /// Its origin.
+    pub origin: Origin,
+}
+
+/// The origin of a recipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// The built-in library, for this request and machine.
+    Library,
+    /// A search.
+    Search {
+        /// The recipes that it tried.
+        tried: usize,
+        /// The cycles of the best one.
+        cycles: Cycle,
+    },
+    /// A recipe with a name.
+    Named(&'static str),
+    /// The caller.
+    Given,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Library => f.write_str("from the built-in library"),
+            Self::Search { tried, cycles } => {
+                write!(f, "the best of {tried} recipes tried, {cycles} cycles")
+            }
+            Self::Named(name) => f.write_str(name),
+            Self::Given => f.write_str("as given"),
+        }
+    }
+}
+
+/// Chooses a recipe for a request on a machine.
+///
+/// [`PlanChoice::Best`] searches if the library has no recipe for the request and the machine.
+///
+/// # Errors
+/// Returns an error if the request is invalid, or if a search finds no program that fits the
+/// machine.
+pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result<Choice, Error> {
+    request.check()?;
+    let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
+    Ok(match plan {
+        PlanChoice::Classical => named("the classical pair", named::constant_geometry(request)),
+        PlanChoice::Paper => named("the paper's program", named::paper(request)),
+        PlanChoice::Unoptimised => named("the classical pair in textbook order", named::unoptimised(request)),
+        PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
+        PlanChoice::Best => match BUILT_IN.find(request, &Target::of(machine)) {
+            Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },
+            None => {
+                let found = tune(request, machine, Effort::QUICK, &(), |_, _, _| ())?;
+                let origin = Origin::Search { tried: found.tried, cycles: found.cycles };
+                Choice { recipe: found.recipe, origin }
+            }
+        },
+    })
+}
+
+/// Chooses a recipe and compiles it.
+///
+/// # Errors
+/// Returns the errors of [`choose`] and [`compile`].
+pub fn generate(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result<Kernel, Error> {
+    compile(request, &choose(request, machine, plan)?.recipe, machine)
+}

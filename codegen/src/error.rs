@@ -1,0 +1,97 @@
+//! Errors of the code generator.
+
+use crate::plan::PlanError;
+use crate::schedule::ScheduleError;
+use b512_asm::Function;
+use b512_asm::reg::REGISTERS;
+use ring::number::NumberError;
+use thiserror::Error;
+
+/// The reason why a kernel cannot be generated.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum Error {
+    /// A degree that the generator does not cover.
+    #[error("unsupported degree n = {n}: it must be a power of two from {least} to 131072")]
+    Degree {
+        /// The requested degree.
+        n: u32,
+        /// The smallest degree for this operation.
+        least: u32,
+    },
+    /// Parameters that define no transform.
+    #[error(transparent)]
+    Number(#[from] NumberError),
+    /// A modulus that is even or too small.
+    #[error("the modulus {0:#x} must be odd and at least 3")]
+    Modulus(u128),
+    /// An unknown operation.
+    #[error("unknown kernel `{0}`")]
+    Operation(String),
+    /// A request without a ring.
+    #[error("no ring to compute in: give at least one modulus")]
+    NoRing,
+    /// More buffers than address registers.
+    #[error(
+        "{operation} with n = {n} in {towers} rings needs {needed} address registers, but there are \
+         {REGISTERS}; split the batch"
+    )]
+    TooManyRings {
+        /// The requested operation.
+        operation: Function,
+        /// The requested degree.
+        n: u32,
+        /// The number of rings.
+        towers: usize,
+        /// Registers needed: one for each operand, result and other buffer, and two more.
+        needed: usize,
+    },
+    /// A plan that does not compute its transform.
+    #[error("invalid plan `{name}`: {error}")]
+    Plan {
+        /// The plan's name.
+        name: String,
+        /// The defect.
+        error: PlanError,
+    },
+    /// A recipe for another operation or degree.
+    #[error("{operation} with n = {n} needs {expected}, but the recipe has {found}")]
+    Recipe {
+        /// The requested operation.
+        operation: Function,
+        /// The requested degree.
+        n: u32,
+        /// The algorithms that it needs.
+        expected: String,
+        /// The plans that the recipe has.
+        found: String,
+    },
+    /// The code cannot be scheduled.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// Data that exceed the vector data memory.
+    #[error(
+        "{operation} with n = {n} needs {needed} words of vector data memory, but the machine has {available}; \
+         set `vdm.size_mib` to {} or more", needed.div_ceil(1 << 16)
+    )]
+    DoesNotFit {
+        /// The requested operation.
+        operation: Function,
+        /// The requested degree.
+        n: u32,
+        /// Words needed.
+        needed: u32,
+        /// Words of the machine.
+        available: u32,
+    },
+    /// More instructions than the instruction memory holds.
+    #[error(
+        "the program has {needed} instructions, but the machine's instruction memory holds {available}; \
+         set `frontend.instruction_memory_kib` to {} or more", needed.div_ceil(128)
+    )]
+    TooLong {
+        /// Instructions of the program.
+        needed: usize,
+        /// Instructions that fit.
+        available: usize,
+    },
+}

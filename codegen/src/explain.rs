@@ -1,0 +1,56 @@
+//! A kernel in words: formulas, plans, instructions, bounds and the distance from them.
+
+use crate::formula;
+use crate::forwarding::Removed;
+use crate::kernel::Kernel;
+use b512_asm::Pipe;
+use sim::Machine;
+use sim::timing::{Cycle, simulate};
+
+/// Describes a kernel and its performance on a machine, as text of several lines.
+pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
+    let mut text = plans(kernel);
+    text += &forwarding(kernel);
+    let timing = simulate(machine, &kernel.program);
+    for pipe in Pipe::VECTOR {
+        let (count, busy) = (timing.instructions[pipe.index()], timing.busy[pipe.index()]);
+        text += &format!("{:<12} {count:>6} instructions, {busy:>7} cycles\n", pipe.name());
+    }
+    let (cycles, bounds) = (timing.cycles, timing.bounds);
+    let ratio = |bound: Cycle| cycles.0 as f64 / bound.max(Cycle(1)).0 as f64;
+    text += &format!(
+        "{cycles} cycles; bounds: {} by resources, {} by dependence; {:.2} times the larger\n",
+        bounds.resource,
+        bounds.dependence,
+        ratio(bounds.resource.max(bounds.dependence))
+    );
+    let passes = kernel.bounds(machine);
+    for (number, pass) in passes.iter().enumerate() {
+        let (resource, dependence) = (pass.resource, pass.dependence);
+        text += &format!("pass {number}: bounds: {resource} by resources, {dependence} by dependence\n");
+    }
+    let sum = Cycle(passes.iter().map(|pass| pass.cycles().0).sum());
+    text += &format!("{sum} cycles by the larger of each pass; {:.2} times that\n", ratio(sum));
+    text
+}
+
+fn plans(kernel: &Kernel) -> String {
+    let mut text = String::new();
+    for plan in &kernel.recipe.plans {
+        text += &format!("formula  {}\n", formula::of(plan.algorithm, plan.log_n));
+        text += &format!("plan     {}, {} passes\n", plan.name, plan.passes.len());
+        for (number, pass) in plan.passes.iter().enumerate() {
+            let registers: Vec<String> = pass.registers.iter().map(|bit| bit.0.to_string()).collect();
+            text += &format!("  pass {number}: registers {}; {}\n", registers.join(" "), pass.steps);
+        }
+    }
+    text
+}
+
+fn forwarding(kernel: &Kernel) -> String {
+    let Some(registers) = kernel.recipe.forwarding else {
+        return "forwarding is off: every load and store of the plan is made\n".to_owned();
+    };
+    let Removed { loads, stores } = kernel.removed;
+    format!("forwarding, at most {registers} live values: removes {loads} loads and {stores} stores\n")
+}

@@ -1,0 +1,41 @@
+//! Recipes with a name: the classical pair, the paper's program and the textbook order.
+//!
+//! All three use the classical constant-geometry pair of the paper: Korn-Lambiotte forward, Pease
+//! inverse, in rectangles. Between the natural and the bit-reversed order each direction has one
+//! of the two, see [`formula`](crate::formula).
+
+use crate::plan::{Algorithm, Plan, Shape};
+use crate::recipe::{Order, Recipe};
+use crate::request::{Request, algorithms};
+use crate::schedule::Tuning;
+use b512_asm::Function;
+
+/// The classical pair, scheduled greedily without regard to the SRAMs.
+pub fn constant_geometry(request: &Request) -> Recipe {
+    classical(request.operation, request.n, 4, Tuning::spiral())
+}
+
+/// The classical pair as the paper's numbers describe its program: larger rectangles, and a
+/// scheduler with less knowledge. Meant for the machine `rpu-128x128-paper`.
+pub fn paper(request: &Request) -> Recipe {
+    classical(request.operation, request.n, 5, Tuning::paper())
+}
+
+/// The classical pair in textbook order, with no knowledge of the machine.
+pub fn unoptimised(request: &Request) -> Recipe {
+    classical(request.operation, request.n, 4, Tuning::textbook())
+}
+
+/// The recipe of an operation by the classical pair, in rectangles of `depth` stages, 1 to 5; the
+/// whole transform is one rectangle if 32 registers hold it. `n` is the ring's degree, a power of
+/// two from 1024 to 131072.
+pub fn classical(operation: Function, n: u32, depth: u32, tuning: Tuning) -> Recipe {
+    let log_n = n.trailing_zeros();
+    let depth = if log_n <= 14 { 5 } else { depth };
+    let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
+    let plans = algorithms(operation).iter().map(|algorithms| match algorithms[0] {
+        Algorithm::Forward => forward.clone(),
+        inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
+    });
+    Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
+}

@@ -1,0 +1,50 @@
+//! Recipes: everything that the generator decides for a request, as a value.
+
+use crate::plan::Plan;
+use crate::schedule::Tuning;
+use serde::{Deserialize, Serialize};
+
+/// The plans of a kernel, and how their code is scheduled.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The scheduler's settings.
+    pub tuning: Tuning,
+    /// The instruction order that the scheduler starts from.
+    #[serde(default, skip_serializing_if = "Order::is_by_step")]
+    pub order: Order,
+    /// Distance between the starts of consecutive towers, in instructions in textbook order.
+    /// Without it, the towers come one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stagger: Option<u32>,
+    /// Limit on the number of live values during [store-to-load forwarding](crate::forwarding).
+    /// Without it, every load and store of the plans is made. If memory is not the bottleneck,
+    /// registers may serve constants better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<u32>,
+    /// The plan of each transform of the kernel, forward ones first.
+    pub plans: Vec<Plan>,
+}
+
+/// The order of a block's instructions before scheduling. The scheduler breaks ties in favour of
+/// the earlier instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All loads, then the steps on all registers, then all stores. Consecutive steps that pair
+    /// the same registers run pair by pair.
+    #[default]
+    ByStep,
+    /// All loads, then each step on all registers before the next one, then all stores:
+    /// independent chains advance together.
+    ByLevel,
+    /// See [`Code::order_by_demand`](crate::code::Code::order_by_demand).
+    ByDemand,
+}
+
+impl Order {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_by_step(&self) -> bool {
+        *self == Self::ByStep
+    }
+}

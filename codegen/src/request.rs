@@ -1,0 +1,101 @@
+//! Requests: the operation to compute, and the rings to compute it in.
+
+use crate::error::Error;
+use crate::plan::Algorithm;
+use b512_asm::Function;
+use b512_asm::reg::VECTOR_LENGTH;
+use ring::modular::Modulus;
+use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
+
+/// A ring operation in one or several rings of the same degree. It says nothing about plans.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The ring operation.
+    pub operation: Function,
+    /// The degree of the rings: a power of two from 1024 to 131072 for operations with a
+    /// transform, from 512 for others.
+    pub n: u32,
+    /// The rings, at least one. A program for several rings computes the operation once in each:
+    /// the towers of a residue number system. Their instructions interleave, which keeps the pipes
+    /// busy where a single small transform would leave them idle.
+    pub rings: Vec<Ring>,
+}
+
+/// The ring Z_modulus\[x\]/(x^n + 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ring {
+    /// The modulus: a prime that is 1 mod 2n, or, for operations without a transform, any odd
+    /// number from 3 on.
+    pub modulus: u128,
+    /// psi, a primitive 2n-th root of unity modulo the modulus; ignored by operations without a
+    /// transform.
+    pub root: u128,
+}
+
+impl Ring {
+    /// A ring that suits the operation, with the smallest psi if the operation needs one.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such root modulo `modulus`.
+    pub fn new(operation: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
+        let root = if has_transform(operation) { smallest_root(modulus, n.into())? } else { 0 };
+        Ok(Self { modulus, root })
+    }
+}
+
+pub(crate) const fn has_transform(operation: Function) -> bool {
+    matches!(operation, Function::Ntt | Function::Intt | Function::Polymul)
+}
+
+impl Request {
+    /// A request in a single ring.
+    pub fn single(operation: Function, n: u32, ring: Ring) -> Self {
+        Self { operation, n, rings: vec![ring] }
+    }
+
+    /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
+    pub fn name(&self) -> String {
+        let Self { operation, n, ref rings } = *self;
+        match rings.len() {
+            1 => format!("{operation}{n}"),
+            towers => format!("{operation}{n}x{towers}"),
+        }
+    }
+
+    /// Checks degree, moduli and roots.
+    ///
+    /// # Errors
+    /// Returns an error if the request defines no computation that the generator covers.
+    pub fn check(&self) -> Result<(), Error> {
+        let n = self.n;
+        let transforms = has_transform(self.operation);
+        let least = if transforms { 1024 } else { VECTOR_LENGTH as u32 };
+        if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
+            return Err(Error::Degree { n, least });
+        }
+        if self.rings.is_empty() {
+            return Err(Error::NoRing);
+        }
+        for &Ring { modulus, root } in &self.rings {
+            if transforms {
+                transform_modulus(modulus, n.into())?;
+                check_root(modulus, n.into(), root)?;
+            } else {
+                Modulus::new(modulus).map_err(|_| Error::Modulus(modulus))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The algorithms of the transforms of an operation, in the order of a recipe's plans.
+pub(crate) fn algorithms(operation: Function) -> &'static [&'static [Algorithm]] {
+    const FORWARD: &[Algorithm] = &[Algorithm::Forward];
+    const INVERSE: &[Algorithm] = &[Algorithm::Inverse, Algorithm::InverseTwisted];
+    match operation {
+        Function::Ntt => &[FORWARD],
+        Function::Intt => &[INVERSE],
+        Function::Polymul => &[FORWARD, INVERSE],
+        Function::Add | Function::Sub | Function::Mul => &[],
+    }
+}
