@@ -88,15 +88,20 @@ fn rings(args: &Args, function: Function, n: u32) -> Result<Vec<Ring>, NumberErr
     moduli.into_iter().enumerate().map(ring).collect()
 }
 
-/// A number that defines no transform, with what would.
+/// Reports parameters that define no transform, with a way to valid ones.
 pub(crate) fn number_failure(error: NumberError) -> Failure {
     let help = match error {
         NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
-        NumberError::NotPrime(_) | NumberError::NoRoots { .. } => {
+        NumberError::NotPrime(_) | NumberError::Modulus(_) | NumberError::NoRoots { .. } => {
             "leave --modulus out, or give --modulus-bits: the largest prime that fits is found"
         }
-        NumberError::NotARoot { .. } => "leave --root out: the smallest root is found",
+        NumberError::NotARoot { .. } | NumberError::NoTransform { .. } => {
+            "leave --root out: the smallest root is found"
+        }
         NumberError::NoPrime { .. } | NumberError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
+        NumberError::EmptyBasis | NumberError::Degrees { .. } => "give moduli for one ring degree",
+        NumberError::NotCoprime { .. } => "give each prime modulus once",
+        NumberError::Kernel { .. } => "choose another kernel",
     };
     Failure::wrong(error, help)
 }

@@ -30,39 +30,9 @@ mod tests;
 pub use fast::{Fast, Kernel, forward_all};
 pub use ntt64::Ntt64;
 
-use crate::modular::{Modulus, ModulusError, Prepared};
-use thiserror::Error;
-
-/// Parameters that define no negacyclic transform.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum NttError {
-    /// No modulus.
-    #[error(transparent)]
-    Modulus(#[from] ModulusError),
-    /// A length that is not a power of two.
-    #[error("a transform of {0} points: the length must be a power of two and at least 2")]
-    Length(usize),
-    /// A root that is not a primitive 2n-th root of unity.
-    #[error("{root:#x} is no primitive {}th root of unity modulo {modulus:#x}: its {n}th power is not -1", 2 * n)]
-    Root {
-        /// The root given.
-        root: u128,
-        /// The modulus.
-        modulus: u128,
-        /// The length.
-        n: usize,
-    },
-    /// A kernel that the processor lacks, or that cannot do this transform.
-    #[error("no kernel `{kernel}` for {n} points modulo {modulus:#x} on this processor")]
-    Unavailable {
-        /// The kernel asked for.
-        kernel: Kernel,
-        /// The length.
-        n: usize,
-        /// The modulus.
-        modulus: u128,
-    },
-}
+use crate::modular::{Modulus, Prepared};
+use crate::root::check_root;
+use crate::{Degree, Error, Ring};
 
 /// A negacyclic number-theoretic transform of n points with its tables.
 ///
@@ -83,19 +53,29 @@ impl Ntt {
     /// The tables for `n` points with psi = `root`.
     ///
     /// # Errors
-    /// Where `n` is no power of two from 2 on, or `root^n` is not -1.
-    pub fn new(modulus: Modulus, n: usize, root: u128) -> Result<Self, NttError> {
-        check_root(&modulus, n, root)?;
-        // root^n = -1 makes the root a unit; n, a power of two, is one in every odd modulus.
-        let not_a_root = NttError::Root { root, modulus: modulus.value(), n };
+    /// Returns an error if `n` is not a [`Degree`], or `root^n` is not -1. The modulus need not be prime.
+    pub fn new(modulus: Modulus, n: usize, root: u128) -> Result<Self, Error> {
+        let degree = Degree::try_from(n)?;
+        check_root(&modulus, degree, root)?;
+        // root^n = -1 makes the root a unit; n, a power of two, is one modulo every odd number.
+        let not_a_root = Error::NotARoot { root, modulus: modulus.value(), order: degree.order() };
         let unit = |value| modulus.inverse(value).ok_or(not_a_root);
-        let prepared = |root| bit_reversed_powers(&modulus, n, root).into_iter().map(|w| modulus.prepare(w));
+        let prepared =
+            |root| bit_reversed_powers(&modulus, degree, root).into_iter().map(|w| modulus.prepare(w));
         Ok(Self {
             modulus,
             forward: prepared(root).collect(),
             inverse: prepared(unit(root)?).collect(),
             scale: modulus.prepare(unit(modulus.residue(n as u128))?),
         })
+    }
+
+    /// The tables for a ring.
+    ///
+    /// # Errors
+    /// Returns an error if the ring has no root.
+    pub fn for_ring(ring: &Ring) -> Result<Self, Error> {
+        Self::new(*ring.modulus(), ring.len(), ring.require_root()?)
     }
 
     /// The number of points.
@@ -107,9 +87,9 @@ impl Ntt {
     /// Transforms `x`, natural order in, bit-reversed order out. Values must be below the modulus.
     ///
     /// # Panics
-    /// Where `x` does not have [`len`](Self::len) elements.
+    /// Panics if `x` does not have [`len`](Self::len) elements.
     pub fn forward(&self, x: &mut [u128]) {
-        assert_eq!(x.len(), self.len(), "the transform has another length");
+        assert_eq!(x.len(), self.len(), "the length of `x` is not that of the transform");
         let q = self.modulus;
         let mut half = x.len() / 2;
         while half > 0 {
@@ -129,9 +109,9 @@ impl Ntt {
     /// order out. Values must be below the modulus.
     ///
     /// # Panics
-    /// Where `x` does not have [`len`](Self::len) elements.
+    /// Panics if `x` does not have [`len`](Self::len) elements.
     pub fn inverse(&self, x: &mut [u128]) {
-        assert_eq!(x.len(), self.len(), "the transform has another length");
+        assert_eq!(x.len(), self.len(), "the length of `x` is not that of the transform");
         let q = self.modulus;
         let mut half = 1;
         while half < x.len() {
@@ -150,24 +130,13 @@ impl Ntt {
     }
 }
 
-/// Checks that `root` defines a negacyclic transform of `n` points.
-fn check_root(q: &Modulus, n: usize, root: u128) -> Result<(), NttError> {
-    if n < 2 || !n.is_power_of_two() {
-        return Err(NttError::Length(n));
-    }
-    if root >= q.value() || q.pow(root, n as u128) != q.neg(1) {
-        return Err(NttError::Root { root, modulus: q.value(), n });
-    }
-    Ok(())
-}
-
 /// The powers 0 to n - 1 of `root`, in bit-reversed order.
-fn bit_reversed_powers(q: &Modulus, n: usize, root: u128) -> Vec<u128> {
+fn bit_reversed_powers(q: &Modulus, degree: Degree, root: u128) -> Vec<u128> {
     let root = q.prepare(root);
-    let mut table = vec![0; n];
+    let mut table = vec![0; degree.len()];
     let mut power = 1;
-    for exponent in 0..n {
-        table[exponent.reverse_bits() >> (usize::BITS - n.ilog2())] = power;
+    for exponent in 0..degree.len() {
+        table[degree.bit_reverse(exponent)] = power;
         power = q.mul_prepared(power, root);
     }
     table

@@ -24,14 +24,14 @@ pub(crate) mod wide;
 
 use thiserror::Error;
 
-/// A value that cannot be a modulus.
+/// An invalid modulus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum ModulusError {
     /// Zero, one or two.
-    #[error("the modulus is {0}; it must be odd and at least 3")]
+    #[error("the modulus {0} is too small: it must be odd and at least 3")]
     TooSmall(u128),
     /// An even value.
-    #[error("the modulus {0:#x} is even; Montgomery arithmetic needs an odd one")]
+    #[error("the modulus {0:#x} is even, but Montgomery arithmetic needs an odd modulus")]
     Even(u128),
 }
 
@@ -39,7 +39,7 @@ pub enum ModulusError {
 ///
 /// Every result is below q. Operands must be below q, which debug builds assert, unless the method says
 /// "any word": then it accepts every value of 128 bits and reduces it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Modulus {
     q: u128,
     /// q^-1 mod 2^128.
@@ -60,7 +60,7 @@ impl Modulus {
     /// Prepares arithmetic modulo `q`.
     ///
     /// # Errors
-    /// Where `q` is even or below 3.
+    /// Returns an error if `q` is even or below 3.
     pub fn new(q: u128) -> Result<Self, ModulusError> {
         if q < 3 {
             return Err(ModulusError::TooSmall(q));
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(Modulus::new(1 << 127), Err(ModulusError::Even(1 << 127)));
         assert_eq!(
             Modulus::new(4).unwrap_err().to_string(),
-            "the modulus 0x4 is even; Montgomery arithmetic needs an odd one"
+            "the modulus 0x4 is even, but Montgomery arithmetic needs an odd modulus"
         );
     }
 

@@ -1,375 +1,50 @@
-//! The numbers that a transform is made of: primes, roots of unity, bit reversal.
-//!
-//! A negacyclic transform of n points, n a power of two, exists modulo a prime q = 1 mod 2n: then
-//! there are n primitive 2n-th roots of unity, and any one, called psi, defines the transform.
+//! Primes, roots of unity and bit reversal by plain numbers: the functions of [`prime`](crate::prime),
+//! [`root`](crate::root) and [`bits`](crate::bits) with the degree as a number.
 
 use crate::modular::Modulus;
-use thiserror::Error;
+use crate::{Degree, prime, root};
 
-/// Parameters that define no transform.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum NumberError {
-    /// A ring degree that is not a power of two.
-    #[error("n = {0} is not a power of two from 2 on")]
-    Degree(u64),
-    /// A modulus that is not prime.
-    #[error("the modulus {0:#x} is not an odd prime")]
-    NotPrime(u128),
-    /// A prime without 2n-th roots of unity.
-    #[error(
-        "the modulus {modulus:#x} is {} mod {order}, but a transform of {} points needs a prime that is 1 mod {order}",
-        modulus % order, order / 2
-    )]
-    NoRoots {
-        /// The modulus.
-        modulus: u128,
-        /// 2n.
-        order: u128,
-    },
-    /// A number that is no primitive 2n-th root of unity.
-    #[error("{root:#x} is no primitive {order}-th root of unity modulo {modulus:#x}: {}", root_reason(*root, *modulus, *order))]
-    NotARoot {
-        /// The number.
-        root: u128,
-        /// The modulus.
-        modulus: u128,
-        /// 2n.
-        order: u128,
-    },
-    /// A size in bits for which there is no modulus.
-    #[error("no prime of {bits} bits is 1 mod {order}; try more bits (at most 128)")]
-    NoPrime {
-        /// The size.
-        bits: u32,
-        /// 2n.
-        order: u128,
-    },
-    /// A size in bits for which there are too few moduli.
-    #[error(
-        "only {found} primes of {bits} bits are 1 mod {order}, but {count} are needed; try more bits (at most 128)"
-    )]
-    TooFewPrimes {
-        /// The size.
-        bits: u32,
-        /// 2n.
-        order: u128,
-        /// How many there are.
-        found: usize,
-        /// How many were asked for.
-        count: usize,
-    },
-}
-
-fn root_reason(root: u128, modulus: u128, order: u128) -> String {
-    if root >= modulus {
-        "it is not below the modulus".into()
-    } else {
-        format!("its {}th power is not -1", order / 2)
-    }
-}
-
-/// Whether `value` is prime.
-///
-/// Strong Miller-Rabin tests to the 13 prime bases up to 41, then a strong Lucas test with
-/// Selfridge's parameters. Below 3.3 * 10^24 (more than 2^81) the bases alone decide without error
-/// (Sorenson and Webster, 2015). Above, the test includes the Baillie-PSW test, to which no
-/// counterexample is known.
-pub fn is_prime(value: u128) -> bool {
-    const BASES: [u128; 13] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41];
-    if let Some(divisor) = BASES.into_iter().find(|&p| value.is_multiple_of(p)) {
-        return value == divisor;
-    }
-    let Ok(q) = Modulus::new(value) else { return false };
-    BASES.into_iter().all(|base| is_strong_probable_prime(&q, base)) && is_strong_lucas_probable_prime(&q)
-}
-
-/// Miller's condition: with q - 1 = d 2^s, d odd, base^d is 1 or one of its first s squarings is -1.
-fn is_strong_probable_prime(q: &Modulus, base: u128) -> bool {
-    let s = (q.value() - 1).trailing_zeros();
-    let minus_one = q.value() - 1;
-    let mut power = q.pow(q.residue(base), minus_one >> s);
-    if power == 1 || power == minus_one {
-        return true;
-    }
-    for _ in 1..s {
-        power = q.mul(power, power);
-        if power == minus_one {
-            return true;
-        }
-    }
-    false
-}
-
-/// The strong Lucas condition with P = 1, Q = (1 - D)/4 and D the first of 5, -7, 9, -11, ..
-/// with Jacobi symbol (D/q) = -1: with q + 1 = d 2^s, d odd, U_d = 0 or one of V_d, V_2d, ..
-/// V_(d 2^(s-1)) is 0.
-fn is_strong_lucas_probable_prime(q: &Modulus) -> bool {
-    // A square has no such D.
-    if q.value().isqrt().pow(2) == q.value() {
-        return false;
-    }
-    let mut magnitude = 5;
-    let d = loop {
-        let d = if magnitude % 4 == 1 { q.residue(magnitude) } else { q.neg(q.residue(magnitude)) };
-        match jacobi(d, q.value()) {
-            -1 => break d,
-            0 if !magnitude.is_multiple_of(q.value()) => return false,
-            _ => magnitude += 2,
-        }
-    };
-    // (q + 1)/2 inverts 2; written so that it cannot overflow.
-    let half = q.value() / 2 + 1;
-    let q_parameter = q.mul(q.sub(1, d), q.mul(half, half));
-
-    // q + 1 may be 2^128: no odd part but 1 then, and halving q + 1 once loses nothing.
-    let halved = q.value() / 2 + 1;
-    let s = 1 + halved.trailing_zeros();
-    let odd = halved >> (s - 1);
-
-    // U and V at 1, then along the bits of the odd part: U_2k = U_k V_k, V_2k = V_k^2 - 2 Q^k,
-    // U_(k+1) = (U_k + V_k)/2, V_(k+1) = (D U_k + V_k)/2.
-    let (mut u, mut v, mut power) = (1, 1, q_parameter);
-    for bit in (0..odd.ilog2()).rev() {
-        u = q.mul(u, v);
-        v = q.sub(q.mul(v, v), q.add(power, power));
-        power = q.mul(power, power);
-        if odd >> bit & 1 == 1 {
-            (u, v) = (q.mul(q.add(u, v), half), q.mul(q.add(q.mul(d, u), v), half));
-            power = q.mul(power, q_parameter);
-        }
-    }
-    if u == 0 || v == 0 {
-        return true;
-    }
-    for _ in 1..s {
-        v = q.sub(q.mul(v, v), q.add(power, power));
-        power = q.mul(power, power);
-        if v == 0 {
-            return true;
-        }
-    }
-    false
-}
-
-/// The Jacobi symbol (a/n) for an odd n.
-fn jacobi(mut a: u128, mut n: u128) -> i32 {
-    let mut symbol = 1;
-    a %= n;
-    while a != 0 {
-        let twos = a.trailing_zeros();
-        a >>= twos;
-        if twos % 2 == 1 && matches!(n % 8, 3 | 5) {
-            symbol = -symbol;
-        }
-        if a % 4 == 3 && n % 4 == 3 {
-            symbol = -symbol;
-        }
-        (a, n) = (n % a, a);
-    }
-    if n == 1 { symbol } else { 0 }
-}
-
-/// The order 2n of the roots of unity for degree `n`.
-fn order(n: u64) -> Result<u128, NumberError> {
-    if n >= 2 && n.is_power_of_two() { Ok(2 * u128::from(n)) } else { Err(NumberError::Degree(n)) }
-}
+pub use crate::Error as NumberError;
+pub use crate::bits::bit_reverse;
+pub use crate::prime::is_prime;
 
 /// The largest prime of exactly `bits` bits that is 1 mod 2n.
 ///
 /// # Errors
-/// Where `n` is no power of two from 2 on, or there is no such prime.
+/// Returns an error if `n` is not a [`Degree`], or there is no such prime.
 pub fn largest_prime(bits: u32, n: u64) -> Result<u128, NumberError> {
-    largest_primes(bits, n, 1).map(|primes| primes[0])
+    prime::largest_prime(bits, Degree::new(n)?)
 }
 
 /// The `count` largest primes of exactly `bits` bits that are 1 mod 2n, largest first.
 ///
 /// # Errors
-/// Where `n` is no power of two from 2 on, or there are fewer such primes.
+/// Returns an error if `n` is not a [`Degree`], or there are fewer such primes.
 pub fn largest_primes(bits: u32, n: u64, count: usize) -> Result<Vec<u128>, NumberError> {
-    let order = order(n)?;
-    let none = NumberError::NoPrime { bits, order };
-    if !(2..=128).contains(&bits) {
-        return Err(none);
-    }
-    let (smallest, largest) = (1 << (bits - 1), u128::MAX >> (128 - bits));
-    let first = (largest - 1) / order * order + 1;
-    let candidates = std::iter::successors(Some(first), |candidate| candidate.checked_sub(order))
-        .take_while(|&candidate| candidate >= smallest && candidate > 1);
-    let primes: Vec<u128> = candidates.filter(|&candidate| is_prime(candidate)).take(count).collect();
-    match primes.len() {
-        found if found == count => Ok(primes),
-        0 => Err(none),
-        found => Err(NumberError::TooFewPrimes { bits, order, found, count }),
-    }
+    prime::largest_primes(bits, Degree::new(n)?, count)
 }
 
-/// The arithmetic modulo `modulus`, where that is a prime with 2n-th roots of unity.
+/// Arithmetic modulo `modulus`, which must be a prime with 2n-th roots of unity.
 ///
 /// # Errors
-/// Where `n` is no power of two from 2 on, or `modulus` is no prime or not 1 mod 2n.
+/// Returns an error if `n` is not a [`Degree`], or `modulus` is not an odd prime or not 1 mod 2n.
 pub fn transform_modulus(modulus: u128, n: u64) -> Result<Modulus, NumberError> {
-    let order = order(n)?;
-    let q = Modulus::new(modulus).map_err(|_| NumberError::NotPrime(modulus))?;
-    if !is_prime(modulus) {
-        return Err(NumberError::NotPrime(modulus));
-    }
-    if modulus % order != 1 {
-        return Err(NumberError::NoRoots { modulus, order });
-    }
-    Ok(q)
+    root::transform_modulus(modulus, Degree::new(n)?)
 }
 
 /// Checks that `root` is a primitive 2n-th root of unity modulo the prime `modulus`.
 ///
 /// # Errors
-/// Where it is not, or there is no transform of `n` points modulo `modulus`.
+/// Returns an error if it is not, or there is no transform of `n` points modulo `modulus`.
 pub fn check_root(modulus: u128, n: u64, root: u128) -> Result<(), NumberError> {
-    let q = transform_modulus(modulus, n)?;
-    // The order divides 2n, a power of two, and does not divide n.
-    if root < modulus && q.pow(root, n.into()) == modulus - 1 {
-        Ok(())
-    } else {
-        Err(NumberError::NotARoot { root, modulus, order: order(n)? })
-    }
+    let degree = Degree::new(n)?;
+    root::check_root(&root::transform_modulus(modulus, degree)?, degree, root)
 }
 
 /// The smallest primitive 2n-th root of unity modulo the prime `modulus`.
 ///
 /// # Errors
-/// Where `n` is no power of two from 2 on, or `modulus` is no prime or not 1 mod 2n.
+/// Returns an error if `n` is not a [`Degree`], or `modulus` is not an odd prime or not 1 mod 2n.
 pub fn smallest_root(modulus: u128, n: u64) -> Result<u128, NumberError> {
-    let q = transform_modulus(modulus, n)?;
-    let order = order(n)?;
-    // Raised to (q - 1)/2n, every non-residue becomes a primitive root: half of all numbers do.
-    let root = (2..modulus)
-        .map(|base| q.pow(base, (modulus - 1) / order))
-        .find(|&candidate| q.pow(candidate, n.into()) == modulus - 1)
-        .ok_or(NumberError::NotPrime(modulus))?;
-    // The others are its odd powers.
-    let step = q.prepare(q.mul(root, root));
-    let powers = std::iter::successors(Some(root), |&power| Some(q.mul_prepared(power, step)));
-    Ok(powers.take(n as usize).fold(root, u128::min))
-}
-
-/// `index` with its lowest `bits` bits in reverse order; `index` must be below 2^bits.
-pub const fn bit_reverse(index: usize, bits: u32) -> usize {
-    if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use num_bigint::BigUint;
-
-    #[test]
-    fn primes_below_ten_thousand_are_those_of_the_sieve() {
-        let mut composite = [false; 10_000];
-        for i in 2..composite.len() {
-            for multiple in (2 * i..composite.len()).step_by(i) {
-                composite[multiple] = true;
-            }
-        }
-        for (value, &composite) in composite.iter().enumerate() {
-            assert_eq!(is_prime(value as u128), value >= 2 && !composite, "{value}");
-        }
-    }
-
-    #[test]
-    fn known_primes_and_pseudoprimes_of_many_sizes_are_told_apart() {
-        for prime in [
-            u128::from(u64::MAX) - 58,
-            (1 << 61) - 1,
-            (1 << 89) - 1,
-            (1 << 107) - 1,
-            (1 << 127) - 1,
-            u128::MAX - 158,
-            u128::MAX - 172,
-        ] {
-            assert!(is_prime(prime), "{prime} is prime");
-        }
-        for composite in [
-            // Strong pseudoprimes to the bases up to 13, 37 and 41, and a Carmichael number.
-            3_474_749_660_383,
-            318_665_857_834_031_151_167_461,
-            3_317_044_064_679_887_385_961_981,
-            561,
-            // 2^67 - 1 and 2^101 - 1, Cole's and another, and squares of primes.
-            (1 << 67) - 1,
-            (1 << 101) - 1,
-            (u128::from(u64::MAX) - 58).pow(2),
-            1093 * 1093,
-            u128::MAX,
-            0,
-            1,
-        ] {
-            assert!(!is_prime(composite), "{composite} is not prime");
-        }
-    }
-
-    #[test]
-    fn the_lucas_test_alone_errs_exactly_on_the_known_pseudoprimes() {
-        let pseudoprimes: Vec<u128> = (3..60_000)
-            .step_by(2)
-            .filter(|&n| is_strong_lucas_probable_prime(&Modulus::new(n).unwrap()) && !is_prime(n))
-            .collect();
-        // The strong Lucas pseudoprimes below 60000 (OEIS A217255).
-        assert_eq!(pseudoprimes, [5459, 5777, 10877, 16109, 18971, 22499, 24569, 25199, 40309, 58519]);
-        let missed = (3..60_000)
-            .step_by(2)
-            .find(|&n| is_prime(n) && !is_strong_lucas_probable_prime(&Modulus::new(n).unwrap()));
-        assert_eq!(missed, None);
-    }
-
-    #[test]
-    fn largest_primes_have_the_size_and_residue_asked_for() {
-        assert_eq!(largest_prime(60, 1024), Ok(0xfff_ffff_ffff_c001));
-        assert_eq!(largest_prime(121, 65536), Ok(0x1ff_ffff_ffff_ffff_ffff_ffff_ff0e_0001));
-        for bits in [20, 60, 121, 127, 128] {
-            let q = largest_prime(bits, 65536).unwrap();
-            assert_eq!((q.ilog2() + 1, q % (1 << 17)), (bits, 1));
-        }
-        assert_eq!(largest_prime(3, 2), Ok(5));
-        assert_eq!(largest_prime(10, 1024), Err(NumberError::NoPrime { bits: 10, order: 2048 }));
-        assert_eq!(largest_prime(129, 2), Err(NumberError::NoPrime { bits: 129, order: 4 }));
-        assert_eq!(largest_prime(60, 1000), Err(NumberError::Degree(1000)));
-    }
-
-    #[test]
-    fn the_smallest_root_is_the_smallest_of_all() {
-        for (q, n) in [(17u128, 4u64), (97, 16), (257, 128), (12289, 1024)] {
-            let all = (1..q).find(|&r| {
-                BigUint::from(r).modpow(&BigUint::from(n), &BigUint::from(q)) == BigUint::from(q - 1)
-            });
-            assert_eq!(smallest_root(q, n).ok(), all);
-        }
-    }
-
-    #[test]
-    fn parameters_without_a_transform_are_refused_with_the_reason() {
-        let text = |error: NumberError| error.to_string();
-        assert_eq!(text(smallest_root(15, 2).unwrap_err()), "the modulus 0xf is not an odd prime");
-        assert_eq!(text(smallest_root(2, 2).unwrap_err()), "the modulus 0x2 is not an odd prime");
-        assert_eq!(
-            text(smallest_root(97, 32).unwrap_err()),
-            "the modulus 0x61 is 33 mod 64, but a transform of 32 points needs a prime that is 1 mod 64"
-        );
-        assert_eq!(text(smallest_root(97, 3).unwrap_err()), "n = 3 is not a power of two from 2 on");
-        assert_eq!(check_root(17, 4, 2), Ok(()));
-        assert_eq!(
-            text(check_root(17, 4, 4).unwrap_err()),
-            "0x4 is no primitive 8-th root of unity modulo 0x11: its 4th power is not -1"
-        );
-        assert_eq!(
-            text(check_root(17, 4, 19).unwrap_err()),
-            "0x13 is no primitive 8-th root of unity modulo 0x11: it is not below the modulus"
-        );
-    }
-
-    #[test]
-    fn bit_reversal_of_three_bits() {
-        let reversed: Vec<usize> = (0..8).map(|i| bit_reverse(i, 3)).collect();
-        assert_eq!(reversed, [0, 4, 2, 6, 1, 5, 3, 7]);
-        assert_eq!(bit_reverse(0, 0), 0);
-    }
+    root::smallest_root(modulus, Degree::new(n)?)
 }

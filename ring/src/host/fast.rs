@@ -1,10 +1,12 @@
 //! The transform as fast as this crate can do it on the processor at hand.
 
 use super::lazy::{Factor, Lazy};
-use super::{Ntt, NttError, bit_reversed_powers, check_root};
+use super::{Ntt, bit_reversed_powers};
 use crate::modular::Modulus;
 #[cfg(target_arch = "x86_64")]
 use crate::modular::wide;
+use crate::root::check_root;
+use crate::{Degree, Error, Ring};
 use std::fmt;
 
 /// A way to compute a transform. What is listed first is faster, where it can be had.
@@ -76,34 +78,45 @@ impl Fast {
     /// and the fastest kernel available.
     ///
     /// # Errors
-    /// Where `q` is even or below 3, `n` is no power of two from 2 on, or `psi^n` is not -1.
-    pub fn new(n: usize, q: u128, psi: u128) -> Result<Self, NttError> {
+    /// Returns an error if `q` is even or below 3, `n` is not a [`Degree`], or `psi^n` is not -1. The modulus
+    /// need not be prime.
+    pub fn new(n: usize, q: u128, psi: u128) -> Result<Self, Error> {
         let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.is_available(n, q));
         Self::with_kernel(kernel.unwrap_or(Kernel::Plain), n, q, psi)
+    }
+
+    /// The tables for a ring, and the fastest kernel available.
+    ///
+    /// # Errors
+    /// Returns an error if the ring has no root.
+    pub fn for_ring(ring: &Ring) -> Result<Self, Error> {
+        Self::new(ring.len(), ring.q(), ring.require_root()?)
     }
 
     /// As [`new`](Self::new), with a given kernel.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), and where the kernel is not available.
-    pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, NttError> {
-        let modulus = Modulus::new(q)?;
-        check_root(&modulus, n, psi)?;
+    /// As for [`new`](Self::new). Returns an error if the kernel is not available, too.
+    pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, Error> {
+        let (modulus, degree) = (Modulus::new(q)?, Degree::try_from(n)?);
+        check_root(&modulus, degree, psi)?;
         if !kernel.is_available(n, q) {
-            return Err(NttError::Unavailable { kernel, n, modulus: q });
+            return Err(Error::Kernel { kernel, n, modulus: q });
         }
         let tables = match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Ifma => {
-                Tables::Ifma(wide::ifma::Transform::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
-            }
+            Kernel::Ifma => Tables::Ifma(wide::ifma::Transform::new(
+                &modulus,
+                &bit_reversed_powers(&modulus, degree, psi),
+            )),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => {
-                Tables::Avx512(wide::fma::Transform::new(&modulus, &bit_reversed_powers(&modulus, n, psi)))
-            }
+            Kernel::Avx512 => Tables::Avx512(wide::fma::Transform::new(
+                &modulus,
+                &bit_reversed_powers(&modulus, degree, psi),
+            )),
             Kernel::Lazy => {
                 let factor = |factor| Factor { factor, quotient: modulus.divide(factor, 128).0 };
-                let factors = bit_reversed_powers(&modulus, n, psi).into_iter().map(factor);
+                let factors = bit_reversed_powers(&modulus, degree, psi).into_iter().map(factor);
                 Tables::Lazy(Lazy::new(q, factors.collect()))
             }
             _ => Tables::Plain(Ntt::new(modulus, n, psi)?),
@@ -126,9 +139,9 @@ impl Fast {
     /// the modulus.
     ///
     /// # Panics
-    /// Where `x` does not have [`len`](Self::len) elements.
+    /// Panics if `x` does not have [`len`](Self::len) elements.
     pub fn forward(&self, x: &mut [u128]) {
-        assert_eq!(x.len(), self.len(), "the transform has another length");
+        assert_eq!(x.len(), self.len(), "the length of `x` is not that of the transform");
         match &self.tables {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the kernel was available, so the processor has the instructions.
@@ -145,7 +158,7 @@ impl Fast {
 /// Transforms every tower, a vector with the transform that it takes, on up to `threads` threads.
 ///
 /// # Panics
-/// Where a vector does not have the length of its transform.
+/// Panics if a vector does not have the length of its transform.
 pub fn forward_all(towers: &mut [(&Fast, &mut [u128])], threads: usize) {
     let share = towers.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {

@@ -1,8 +1,10 @@
 //! The transform for words of 64 bits.
 
 use super::lazy::{Factor, Lazy};
-use super::{Fast, NttError, bit_reversed_powers, check_root};
+use super::{Fast, bit_reversed_powers};
 use crate::modular::Modulus;
+use crate::root::check_root;
+use crate::{Degree, Error};
 
 /// A forward negacyclic transform of n points modulo an odd q below 2^64, in order and scaling as
 /// [`Ntt::forward`](super::Ntt::forward).
@@ -25,18 +27,18 @@ impl Ntt64 {
     /// The tables for `n` points modulo `q` with the primitive 2n-th root of unity `psi`.
     ///
     /// # Errors
-    /// Where `q` is even or below 3, `n` is no power of two from 2 on, or `psi^n` is not -1.
-    pub fn new(n: usize, q: u64, psi: u64) -> Result<Self, NttError> {
+    /// Returns an error if `q` is even or below 3, `n` is not a [`Degree`], or `psi^n` is not -1.
+    pub fn new(n: usize, q: u64, psi: u64) -> Result<Self, Error> {
         if q >> (u64::BITS - 2) != 0 {
             return Ok(Self { n, tables: Tables::Widened(Fast::new(n, q.into(), psi.into())?) });
         }
-        let modulus = Modulus::new(q.into())?;
-        check_root(&modulus, n, psi.into())?;
+        let (modulus, degree) = (Modulus::new(q.into())?, Degree::try_from(n)?);
+        check_root(&modulus, degree, psi.into())?;
         let factor = |factor: u128| Factor {
             factor: factor as u64,
             quotient: ((factor << u64::BITS) / u128::from(q)) as u64,
         };
-        let factors = bit_reversed_powers(&modulus, n, psi.into()).into_iter().map(factor);
+        let factors = bit_reversed_powers(&modulus, degree, psi.into()).into_iter().map(factor);
         Ok(Self { n, tables: Tables::Lazy(Lazy::new(q, factors.collect())) })
     }
 
@@ -50,9 +52,9 @@ impl Ntt64 {
     /// the modulus.
     ///
     /// # Panics
-    /// Where `x` does not have [`len`](Self::len) elements.
+    /// Panics if `x` does not have [`len`](Self::len) elements.
     pub fn forward(&self, x: &mut [u64]) {
-        assert_eq!(x.len(), self.len(), "the transform has another length");
+        assert_eq!(x.len(), self.len(), "the length of `x` is not that of the transform");
         match &self.tables {
             Tables::Lazy(lazy) => lazy.forward(x),
             Tables::Widened(fast) => {

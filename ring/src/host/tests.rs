@@ -1,4 +1,5 @@
 use super::*;
+use crate::ModulusError;
 
 #[test]
 fn four_points_modulo_seventeen_are_the_definition() {
@@ -17,24 +18,24 @@ fn four_points_modulo_seventeen_are_the_definition() {
 }
 
 #[test]
-fn what_is_no_transform_is_refused() {
+fn invalid_transforms_are_rejected() {
     let q = Modulus::new(17).unwrap();
-    assert_eq!(Ntt::new(q, 6, 2).unwrap_err(), NttError::Length(6));
-    assert_eq!(Ntt::new(q, 1, 16).unwrap_err(), NttError::Length(1));
-    assert_eq!(Ntt::new(q, 4, 4).unwrap_err(), NttError::Root { root: 4, modulus: 17, n: 4 });
-    assert_eq!(Ntt::new(q, 4, 19).unwrap_err(), NttError::Root { root: 19, modulus: 17, n: 4 });
+    assert_eq!(Ntt::new(q, 6, 2).unwrap_err(), Error::Degree(6));
+    assert_eq!(Ntt::new(q, 1, 16).unwrap_err(), Error::Degree(1));
+    assert_eq!(Ntt::new(q, 4, 4).unwrap_err(), Error::NotARoot { root: 4, modulus: 17, order: 8 });
+    assert_eq!(Ntt::new(q, 4, 19).unwrap_err(), Error::NotARoot { root: 19, modulus: 17, order: 8 });
 }
 
 #[test]
-fn kernels_are_there_or_refused() {
+fn unavailable_kernels_are_rejected() {
     // 3^8 = -1 mod 17, and 2^8 = -1 mod 257; AVX-512 starts at 32 points.
     for kernel in [Kernel::Ifma, Kernel::Avx512] {
         let error = Fast::with_kernel(kernel, 8, 17, 3).unwrap_err();
-        assert_eq!(error, NttError::Unavailable { kernel, n: 8, modulus: 17 });
+        assert_eq!(error, Error::Kernel { kernel, n: 8, modulus: 17 });
     }
     assert_eq!(
         Fast::with_kernel(Kernel::Ifma, 8, 17, 3).unwrap_err().to_string(),
-        "no kernel `AVX-512 IFMA` for 8 points modulo 0x11 on this processor"
+        "the kernel `AVX-512 IFMA` is not available on this processor for 8 points modulo 0x11"
     );
     let chosen = Fast::new(8, 257, 2).unwrap();
     assert_eq!((chosen.kernel(), chosen.len()), (Kernel::Lazy, 8));
@@ -47,12 +48,12 @@ fn kernels_are_there_or_refused() {
         y
     });
     assert_eq!(results[0], results[1]);
-    assert_eq!(Fast::new(4, 16, 3).unwrap_err(), NttError::Modulus(ModulusError::Even(16)));
-    assert_eq!(Fast::new(4, 17, 3).unwrap_err(), NttError::Root { root: 3, modulus: 17, n: 4 });
-    assert_eq!(Ntt64::new(6, 17, 2).unwrap_err(), NttError::Length(6));
+    assert_eq!(Fast::new(4, 16, 3).unwrap_err(), Error::Modulus(ModulusError::Even(16)));
+    assert_eq!(Fast::new(4, 17, 3).unwrap_err(), Error::NotARoot { root: 3, modulus: 17, order: 8 });
+    assert_eq!(Ntt64::new(6, 17, 2).unwrap_err(), Error::Degree(6));
     assert_eq!(
         Ntt64::new(4, u64::MAX, 2).unwrap_err(),
-        NttError::Root { root: 2, modulus: u64::MAX.into(), n: 4 }
+        Error::NotARoot { root: 2, modulus: u64::MAX.into(), order: 8 }
     );
 }
 

@@ -264,11 +264,11 @@ fn faults_say_what_is_wrong() {
     );
     assert_eq!(
         fault(vec![Instr::Mload { rt: RM, offset: at(9) }]),
-        "m1 cannot hold that: the modulus 0x200 is even; Montgomery arithmetic needs an odd one"
+        "m1 cannot hold that: the modulus 0x200 is even, but Montgomery arithmetic needs an odd modulus"
     );
     assert_eq!(
         fault(vec![Instr::Mload { rt: RM, offset: at(0) }]),
-        "m1 cannot hold that: the modulus is 1; it must be odd and at least 3"
+        "m1 cannot hold that: the modulus 1 is too small: it must be odd and at least 3"
     );
     assert_eq!(
         fault(vec![load(7, 0), Instr::Vmul { vd: V(0), vs: V(0), vt: V(7), rm }]),
@@ -339,7 +339,7 @@ fn programs_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         refusal(&|p| p.moduli[1].1 = 1),
-        "m1 cannot start so: the modulus is 1; it must be odd and at least 3"
+        "m1 cannot start so: the modulus 1 is too small: it must be odd and at least 3"
     );
     assert_eq!(Modulus::new(1), Err(ModulusError::TooSmall(1)));
     assert_eq!(executor.load(&good), Ok(()));
