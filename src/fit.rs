@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::files;
 use indicatif::{ProgressBar, ProgressStyle};
 use reproduction::fit::{self, Claims, FitError};
-use reproduction::setting::{Space, Trials};
+use reproduction::setting::Space;
+use reproduction::trials::Trials;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

@@ -17,9 +17,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let reproduction = Reproduction::new()?;
+    let evaluated = Reproduction::new()?;
     if args.check {
-        let files = reproduction.files(None)?;
+        let files = reproduction::files(&evaluated, None)?;
         return match reproduction::difference(&files, &args.out) {
             None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
             Some(name) => Err(Failure::Work(format!(
@@ -32,10 +32,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     std::fs::create_dir_all(&args.out).map_err(|error| {
         Failure::wrong(format_args!("cannot make `{}`: {error}", args.out.display()), None)
     })?;
-    for (name, content) in reproduction.files(Some(&measurements))? {
+    for (name, content) in reproduction::files(&evaluated, Some(&measurements))? {
         files::write(&args.out.join(name), &content)?;
     }
-    files::print(reproduction.summary().as_bytes())?;
+    files::print(reproduction::summary(&evaluated).as_bytes())?;
     eprintln!("wrote {}", args.out.join("index.html").display());
     Ok(())
 }

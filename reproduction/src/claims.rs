@@ -79,7 +79,7 @@ pub(super) enum Basis {
     Derived,
     /// Models in which nothing was chosen for it, nor for a number that implies it.
     Predicted,
-    /// Cycles in the setting of the paper's program, and nothing else: see [`setting`](super::setting).
+    /// Cycles in the setting of the paper's program, and nothing else: see [`trials`](crate::trials).
     Setting {
         /// Other claims with a number that is this one's by another name: fitting one fits both.
         shares: &'static [&'static str],

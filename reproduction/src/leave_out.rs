@@ -2,8 +2,9 @@
 //! by some claims says of all others.
 
 use super::claims::{Expected, Origin};
-use super::setting::{Space, Trial, Trials, simulated};
+use super::setting::Space;
 use super::table::{Table, significant};
+use super::trials::{Trial, Trials, simulated, training_claims};
 
 /// The claim that is in every training set: candidates that miss it were not simulated in full.
 const ALWAYS: &str = "C1";
@@ -117,7 +118,7 @@ impl Account {
 
     /// Computes it; none where there are no trials.
     pub(super) fn new(space: &Space, trials: &Trials) -> Option<Self> {
-        let training = space.training_claims();
+        let training = training_claims(space);
         let own = standing(trials, &training)?;
         let sets = training_sets();
         let small = sets.iter().filter(|set| set.len() <= 2).cloned();
@@ -263,7 +264,7 @@ mod tests {
     fn the_setting_meets_its_training_claims_and_all_but_c14_of_the_others() {
         let space = Space::built_in().unwrap();
         let trials = Trials::built_in(&space).unwrap();
-        let own = standing(&trials, &space.training_claims()).unwrap();
+        let own = standing(&trials, &training_claims(&space)).unwrap();
         assert_eq!(own.trained_agree, own.training.len());
         assert_eq!(own.missed(), ["C14"]);
         let account = Account::new(&space, &trials).unwrap();
