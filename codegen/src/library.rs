@@ -187,10 +187,14 @@ impl Library {
     /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if
     /// the request has several, and from ideal to real VRF ports.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        let (function, towers) = (request.operation.name(), request.rings.len());
+        self.lookup(request.operation.name(), request.n, request.rings.len(), target)
+    }
+
+    /// Does the same as [`find`](Self::find) for an operation by its name, a degree and a number of rings.
+    pub fn lookup(&self, operation: &str, n: u32, towers: usize, target: &Target) -> Option<&Recipe> {
         let usable = |entry: &&Entry| {
             let alike = (entry.towers > 1) == (towers > 1);
-            alike && entry.function == function && entry.n == request.n
+            alike && entry.function == operation && entry.n == n
         };
         let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
         [target, &with_ports].into_iter().find_map(|target| {

@@ -6,6 +6,7 @@
 pub mod crosscheck;
 pub mod files;
 pub mod kernel;
+pub mod model;
 pub mod run;
 pub mod sweep;
 pub mod tuning;

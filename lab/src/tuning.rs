@@ -1,11 +1,10 @@
-//! What searches for plans have measured, kept in files.
+//! Measurements of plan searches, kept in files.
 //!
-//! A file holds the results for one kernel on one machine, and is named by a hash of all that they
-//! depend on: kernel, degree, number of rings, resolved machine, and the sources of generator and
-//! model. Each line is the hash of a recipe and the cycles of its program, or `-` where it has
-//! none. A line that was cut off is passed over.
+//! A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
+//! degree, number of rings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and
+//! the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
 
-use crate::run::MODEL_BLAKE3;
+use crate::model::MODEL_VERSION;
 use codegen::search::Memory;
 use codegen::{Recipe, Request};
 use serde::Serialize;
@@ -18,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
-/// A file that cannot be used.
+/// A cache file that cannot be used.
 #[derive(Debug, Error)]
-#[error("{}: {cause}; another folder can be given with --cache", path.display())]
+#[error("{}: {cause}", path.display())]
 pub struct CacheError {
     /// The file.
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub cause: io::Error,
 }
 
@@ -38,21 +37,21 @@ struct Results {
 }
 
 impl Cache {
-    /// Opens the file in `folder`; both are made where they are missing.
+    /// Opens the file in `folder`; creates both if they are missing.
     ///
     /// # Errors
-    /// Where that is not possible.
+    /// Returns an error if the folder or the file cannot be created or read.
     pub fn open(folder: &Path, request: &Request, machine: &Machine) -> Result<Self, CacheError> {
         #[derive(Serialize)]
         struct Identity<'a> {
-            model: &'static str,
+            model: u32,
             function: &'static str,
             n: u32,
             towers: usize,
             machine: &'a Machine,
         }
         let (function, n, towers) = (request.operation.name(), request.n, request.rings.len());
-        let identity = Identity { model: MODEL_BLAKE3, function, n, towers, machine };
+        let identity = Identity { model: MODEL_VERSION, function, n, towers, machine };
         let path = folder.join(format!("{}.txt", hash(&identity)));
         let open = || {
             fs::create_dir_all(folder)?;
@@ -77,7 +76,7 @@ fn hash(value: &impl Serialize) -> String {
 }
 
 fn parse(line: &str) -> Option<(String, Option<Cycle>)> {
-    // The point at the end says that the line is whole.
+    // The final dot marks a complete line.
     let (recipe, cycles) = line.strip_suffix('.')?.split_once(' ')?;
     let cycles = if cycles == "-" { None } else { Some(Cycle(cycles.parse().ok()?)) };
     Some((recipe.to_owned(), cycles))
@@ -92,7 +91,7 @@ impl Memory for Cache {
         let recipe = hash(recipe);
         let text = cycles.map_or("-".to_owned(), |cycles| cycles.to_string());
         let mut results = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A line that is not written is measured again another time.
+        // If a line cannot be written, its recipe is measured again later.
         let _ = results.file.write_all(format!("{recipe} {text}.\n").as_bytes());
         results.known.insert(recipe, cycles);
     }

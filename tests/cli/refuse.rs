@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "diff_missing_key",
-        files: &[("a.json", "{\n  \"schema\": 1,\n  \"cycles\": 1\n}\n")],
+        files: &[("a.json", "{\n  \"schema\": 2,\n  \"cycles\": 1\n}\n")],
         args: &["diff", "a.json", "a.json"],
     },
 ];

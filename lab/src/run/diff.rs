@@ -162,7 +162,7 @@ impl Comparison {
             a: Compared::new(file_a, a),
             b: Compared::new(file_b, b),
             same_program: a.program_blake3 == b.program_blake3,
-            same_model: a.simulator.model_blake3 == b.simulator.model_blake3,
+            same_model: a.simulator.model_version == b.simulator.model_version,
             machine: b.machine.changes_from(&a.machine),
             values: both.collect(),
         })
@@ -407,8 +407,8 @@ mod tests {
             (good.clone() + "}", format!("a.json:{lines}:2: this is no JSON: trailing characters")),
             ("{}".into(), "a.json:1:2: missing field `schema`".into()),
             (
-                good.replace("\"schema\": 1", "\"schema\": 7"),
-                "a.json:2:13: `schema`: version 7 of the documents instead of 1".into(),
+                good.replace("\"schema\": 2", "\"schema\": 7"),
+                "a.json:2:13: `schema`: version 7 of the documents instead of 2".into(),
             ),
             (
                 good.replace("\"program\":", "\"programme\":"),

@@ -9,8 +9,8 @@ mod table;
 pub use diff::{Compared, Comparison, Delta};
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use report::{
-    Bounds, Claim, Instructions, MODEL_BLAKE3, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport,
-    Utilisation, Waits, program_blake3,
+    Bounds, Claim, Instructions, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, Utilisation,
+    Waits, program_blake3,
 };
 pub use stream::StreamReport;
 pub use table::table;

@@ -1,18 +1,15 @@
 //! The document that a run leaves behind.
 
 use super::stream::StreamReport;
+use crate::model::MODEL_VERSION;
 use b512_asm::{Equation, Pipe, Program, object};
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 
-/// Version of the documents; it grows when a key changes its meaning or goes away.
-pub const SCHEMA: u32 = 1;
-
-/// BLAKE3 of the sources that determine a simulated result: two results with the same value come
-/// from the same models.
-pub const MODEL_BLAKE3: &str = env!("MODEL_BLAKE3");
+/// Version of the documents. It rises when a key changes its meaning or is removed.
+pub const SCHEMA: u32 = 2;
 
 /// One run. Serialised, it is one JSON object; names of keys end in their units.
 ///
@@ -144,8 +141,8 @@ pub struct Waits {
 pub struct Simulator {
     /// The version of the project.
     pub version: String,
-    /// [`MODEL_BLAKE3`].
-    pub model_blake3: String,
+    /// [`MODEL_VERSION`].
+    pub model_version: u32,
     /// Wall-clock time of all simulation.
     pub wall_s: Option<f64>,
     /// Instructions simulated, functionally and in time, per second of `wall_s`.
@@ -210,7 +207,7 @@ impl RunReport {
             machine: machine.clone(),
             simulator: Simulator {
                 version: env!("CARGO_PKG_VERSION").into(),
-                model_blake3: MODEL_BLAKE3.into(),
+                model_version: MODEL_VERSION,
                 wall_s: None,
                 instructions_per_s: None,
                 functional_wall_s: None,

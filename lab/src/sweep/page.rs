@@ -65,7 +65,7 @@ pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>,
                     (table(view, &columns))
                 }
                 @if let Some(simulator) = simulator {
-                    footer { "rpu " (simulator.version) ", model " (&simulator.model_blake3[..16.min(simulator.model_blake3.len())]) }
+                    footer { "rpu " (simulator.version) ", model " (simulator.model_version) }
                 }
             }
         }

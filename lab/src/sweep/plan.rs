@@ -3,8 +3,10 @@
 use super::definition::{Definition, KERNEL_KEYS, ScheduleFor, Setting};
 use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use crate::kernel::{self, KernelSpec, ModulusSpec, parse_u128};
-use crate::run::{MODEL_BLAKE3, SCHEMA};
+use crate::model::MODEL_VERSION;
+use crate::run::SCHEMA;
 use b512_asm::{Function, UnknownFunction};
+use codegen::library::{BUILT_IN, Target};
 use codegen::{PlanChoice, Recipe};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -279,11 +281,11 @@ fn kernel<'a>(
     Ok((spec, plan_name))
 }
 
-/// All that determines the result of a point.
+/// Everything that determines the result of a point.
 #[derive(Serialize)]
 struct Identity<'a> {
     schema: u32,
-    model: &'static str,
+    model: u32,
     function: &'static str,
     n: u32,
     modulus: String,
@@ -295,6 +297,7 @@ struct Identity<'a> {
 
 #[derive(Serialize)]
 enum PlanIdentity<'a> {
+    /// The best plan, if the library has none for the machine: a search.
     Best,
     Classical,
     Paper,
@@ -306,12 +309,16 @@ impl<'a> Identity<'a> {
     fn new(kernel: &'a KernelSpec, machine: &'a Machine, scheduled_for: &'a Machine, seed: u64) -> Self {
         Self {
             schema: SCHEMA,
-            model: MODEL_BLAKE3,
+            model: MODEL_VERSION,
             function: kernel.function.name(),
             n: kernel.n,
             modulus: kernel.modulus.to_string(),
             plan: match &kernel.plan {
-                PlanChoice::Best => PlanIdentity::Best,
+                PlanChoice::Best => {
+                    let target = Target::of(scheduled_for);
+                    let known = BUILT_IN.lookup(kernel.function.name(), kernel.n, 1, &target);
+                    known.map_or(PlanIdentity::Best, PlanIdentity::Recipe)
+                }
                 PlanChoice::Classical => PlanIdentity::Classical,
                 PlanChoice::Paper => PlanIdentity::Paper,
                 PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
