@@ -7,59 +7,11 @@
 use crate::batch::{check_residues, store};
 use crate::device::{Buffer, Kernel, Launch};
 use crate::field::Field;
+pub use crate::mapping::Tile;
 use crate::number::{mul_mod, pow_mod, shift_mod};
 use crate::recipe::{Recipe, Strategy};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
-
-/// How blocks and threads share the product of matrices that a conversion is (Cheddar, Algorithm 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Tile {
-    /// A thread computes so many limbs, 1 to 8 (the paper's `L_t`),
-    pub thread_limbs: u32,
-    /// of 1, 2 or 4 neighbouring columns (`N_t`).
-    pub thread_columns: u32,
-    /// A block has so many threads along the limbs (`L_b`); if more than one, they share the input through shared memory,
-    pub block_limbs: u32,
-    /// and so many along the columns, a power of two (`N_b`).
-    pub block_columns: u32,
-}
-
-impl Default for Tile {
-    /// The paper's choice.
-    fn default() -> Self {
-        Self { thread_limbs: 3, thread_columns: 4, block_limbs: 1, block_columns: 256 }
-    }
-}
-
-impl Tile {
-    fn check(self, from: usize, n: usize) -> Result<(), Error> {
-        let Self { thread_limbs, thread_columns, block_limbs, block_columns } = self;
-        let columns = thread_columns as usize * block_columns as usize;
-        let sound = (1..=8).contains(&thread_limbs)
-            && matches!(thread_columns, 1 | 2 | 4)
-            && (1..=1024).contains(&block_limbs)
-            && block_columns.is_power_of_two()
-            && block_limbs.checked_mul(block_columns).is_some_and(|threads| threads <= 1024)
-            && columns <= n
-            && self.shared_bytes(from) <= 227 * 1024;
-        if sound {
-            return Ok(());
-        }
-        Err(Error::Unsupported {
-            what: format!("{self:?} for {from} limbs of {n} columns"),
-            instead: "1 to 8 limbs and 1, 2 or 4 columns a thread, at most 1024 threads, 227 KiB and all columns a block".into(),
-        })
-    }
-
-    /// The block's rows of the matrix, and its columns of the input if its threads share them.
-    fn shared_bytes(self, from: usize) -> usize {
-        let rows = (self.thread_limbs * self.block_limbs) as usize;
-        let columns =
-            if self.block_limbs > 1 { (self.thread_columns * self.block_columns) as usize } else { 0 };
-        4 * from * (rows + columns)
-    }
-}
 
 /// Conversion of coefficients from some moduli to others (Cheddar's BConv).
 ///

@@ -38,6 +38,7 @@ mod error;
 mod field;
 pub mod host;
 pub mod inner_product;
+mod mapping;
 pub mod multi;
 pub mod number;
 mod plan;

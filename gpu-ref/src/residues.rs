@@ -6,18 +6,10 @@ use num_traits::ToPrimitive;
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
+pub use crate::mapping::Access;
 use crate::number::{mul_mod, pow_mod};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
-
-/// How threads reach the words of long integers in global memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Neighbouring threads access neighbouring words, and transpose them in shared memory.
-    Transposed,
-    /// Each thread goes through the words of its own integer.
-    Strided,
-}
 
 /// How an integer is put together from its residues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::base_conversion::Tile;
 use crate::field::Field;
+use crate::mapping::{Access, Tile};
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
-use crate::residues::Access;
 
 const FILES: [(&str, &str); 19] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
