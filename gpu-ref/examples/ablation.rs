@@ -8,9 +8,6 @@
 //! with the host model on fresh random inputs before they are timed (integers and their residues with each other); a
 //! difference is an error.
 
-use std::error::Error;
-use std::fmt::Write as _;
-
 use gpu_ref::ablation::{self, Claim, Operation, Paper, Scheme, Subject, Variant};
 use gpu_ref::base_conversion::BaseConversion;
 use gpu_ref::inner_product::InnerProduct;
@@ -18,6 +15,8 @@ use gpu_ref::program::Register;
 use gpu_ref::residues::{Access, Reconstruction, Residues};
 use gpu_ref::{Device, Direction, Modulus, Plan, Program, Word, Work, host, number};
 use rand::RngExt;
+use std::error::Error;
+use std::fmt::Write as _;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

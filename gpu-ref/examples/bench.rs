@@ -6,10 +6,9 @@
 //! word as read once and written once (for a product: two factors read, one product written). Every transform is compared with
 //! the host model before it is timed, on fresh random inputs; a difference is an error.
 
-use std::error::Error;
-
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
 use rand::RngExt;
+use std::error::Error;
 
 /// More than any L2 cache of today.
 const COLD_BYTES: usize = 256 << 20;

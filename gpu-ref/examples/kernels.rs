@@ -3,12 +3,11 @@
 //!
 //! `kernels all FOLDER` writes every kernel of the crate to files in a folder, transforms in the recipes for N = 2^13.
 
-use std::error::Error;
-use std::path::Path;
-
 use gpu_ref::base_conversion::Tile;
 use gpu_ref::residues::Access;
 use gpu_ref::{Barrett, Product, Recipe, Strategy, Sync, source};
+use std::error::Error;
+use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

@@ -7,11 +7,10 @@
 //! of the host's clock, without the way from and to the host. `--emulated` takes emulated devices instead, whose times mean
 //! nothing.
 
-use std::error::Error;
-
 use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
 use gpu_ref::{Device, Modulus, Word, host};
 use rand::RngExt;
+use std::error::Error;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

@@ -2,11 +2,10 @@
 //!
 //! `tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]` prints each improvement and the recipe it ends with.
 
-use std::error::Error;
-
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
 use rand::RngExt;
+use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

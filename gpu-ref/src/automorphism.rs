@@ -1,10 +1,9 @@
 //! Automorphisms `X -> X^power` of transformed polynomials, as in Cheddar.
 
-use std::marker::PhantomData;
-
 use crate::device::{Kernel, Launch};
 use crate::recipe::LOG_N;
 use crate::{Batch, Device, Error, Word, source};
+use std::marker::PhantomData;
 
 /// The maps `X -> X^power` on transformed polynomials in bit-reversed order, for odd powers and one N.
 ///

@@ -1,10 +1,9 @@
 //! Words in a device's memory.
 
-use std::marker::PhantomData;
-use std::ops::Range;
-
 use crate::device::{Argument, Buffer, Device};
 use crate::{Error, Modulus, Word};
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Polynomials in a device's memory, laid out as [`crate::Plan`] says.
 ///

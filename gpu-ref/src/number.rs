@@ -2,10 +2,9 @@
 //!
 //! Written for clarity on `num-bigint`; it shares no code with the simulator or the kernels, so that agreement means something.
 
+use crate::{Error, Word};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
-
-use crate::{Error, Word};
 
 /// `a b mod q`, for any `q > 0`.
 pub fn mul_mod(a: u128, b: u128, q: u128) -> u128 {

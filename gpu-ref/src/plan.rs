@@ -1,13 +1,12 @@
 //! Plans: a recipe compiled for a device, with the tables of its moduli.
 
-use std::sync::OnceLock;
-
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
 use crate::{Batch, Error, Modulus, Word, source};
+use std::sync::OnceLock;
 
 /// Which way a transform goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,8 +20,8 @@ pub enum Direction {
 impl std::fmt::Display for Direction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Direction::Forward => "forward",
-            Direction::Inverse => "inverse",
+            Self::Forward => "forward",
+            Self::Inverse => "inverse",
         })
     }
 }

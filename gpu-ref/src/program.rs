@@ -4,11 +4,10 @@
 //! batches that it owns, its *registers*. It can launch them one by one; or replay them as a graph in the same order; or as a
 //! graph whose only edges are the dependencies of the data, so that independent kernels run at once.
 
-use std::ops::Range;
-
 use crate::device::{Graph, Launch, Mode};
 use crate::timing::median_time;
 use crate::{Batch, Device, Direction, Error, Plan, Word};
+use std::ops::Range;
 
 /// How a program's kernels reach the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,7 @@
 //! How a transform is divided into kernels: plain values that can be printed, compared and changed before anything is built.
 
-use std::fmt;
-
 use crate::Error;
+use std::fmt;
 
 /// The smallest and largest ring dimension of every strategy.
 pub const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
@@ -68,22 +67,22 @@ impl Strategy {
     /// The word sizes, in bits, that this strategy exists for.
     pub fn word_bits(self) -> &'static [u32] {
         match self {
-            Strategy::Wide => &[128],
-            Strategy::Cheddar => &[32],
-            Strategy::Caramel => &[64],
-            Strategy::Shivdikar(_) | Strategy::HeBooster(_) => &[32, 64],
-            Strategy::Best => &[32, 64, 128],
+            Self::Wide => &[128],
+            Self::Cheddar => &[32],
+            Self::Caramel => &[64],
+            Self::Shivdikar(_) | Self::HeBooster(_) => &[32, 64],
+            Self::Best => &[32, 64, 128],
         }
     }
 
     /// The longest modulus, in bits, for a word size of [`Self::word_bits`].
     pub fn modulus_bits(self, word_bits: u32) -> u32 {
         match self {
-            Strategy::Wide => 128,
-            Strategy::Cheddar => 30,
-            Strategy::Caramel => 50,
-            Strategy::Shivdikar(Barrett::DhemQuisquater) => word_bits - 4,
-            Strategy::Shivdikar(_) | Strategy::HeBooster(_) | Strategy::Best => word_bits - 2,
+            Self::Wide => 128,
+            Self::Cheddar => 30,
+            Self::Caramel => 50,
+            Self::Shivdikar(Barrett::DhemQuisquater) => word_bits - 4,
+            Self::Shivdikar(_) | Self::HeBooster(_) | Self::Best => word_bits - 2,
         }
     }
 }
@@ -91,15 +90,15 @@ impl Strategy {
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Strategy::Wide => f.write_str("wide"),
-            Strategy::Cheddar => f.write_str("cheddar"),
-            Strategy::Shivdikar(Barrett::Remainder) => f.write_str("shivdikar-remainder"),
-            Strategy::Shivdikar(variant) => write!(f, "shivdikar-{}", *variant as u32),
-            Strategy::Caramel => f.write_str("caramel"),
-            Strategy::HeBooster(Sync::Local) => f.write_str("he-booster-local"),
-            Strategy::HeBooster(Sync::Barrier) => f.write_str("he-booster-barrier"),
-            Strategy::HeBooster(Sync::Launches) => f.write_str("he-booster-launches"),
-            Strategy::Best => f.write_str("best"),
+            Self::Wide => f.write_str("wide"),
+            Self::Cheddar => f.write_str("cheddar"),
+            Self::Shivdikar(Barrett::Remainder) => f.write_str("shivdikar-remainder"),
+            Self::Shivdikar(variant) => write!(f, "shivdikar-{}", *variant as u32),
+            Self::Caramel => f.write_str("caramel"),
+            Self::HeBooster(Sync::Local) => f.write_str("he-booster-local"),
+            Self::HeBooster(Sync::Barrier) => f.write_str("he-booster-barrier"),
+            Self::HeBooster(Sync::Launches) => f.write_str("he-booster-launches"),
+            Self::Best => f.write_str("best"),
         }
     }
 }

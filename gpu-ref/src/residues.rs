@@ -1,8 +1,5 @@
 //! Long integers to residues and back, as in HE-Booster's first and last phase.
 
-use num_bigint::BigUint;
-use num_traits::ToPrimitive;
-
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
@@ -10,6 +7,8 @@ pub use crate::mapping::Access;
 use crate::number::{mul_mod, pow_mod};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
 
 /// How an integer is put together from its residues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

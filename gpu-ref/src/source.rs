@@ -1,10 +1,9 @@
 //! The kernels' text, carried inside the library, and put together for one plan.
 
-use std::fmt::Write;
-
 use crate::field::Field;
 use crate::mapping::{Access, Tile};
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
+use std::fmt::Write;
 
 const FILES: [(&str, &str); 19] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),

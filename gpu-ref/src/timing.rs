@@ -15,8 +15,8 @@ pub enum Work {
 impl std::fmt::Display for Work {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Work::Transform(direction) => direction.fmt(f),
-            Work::Product => f.write_str("product"),
+            Self::Transform(direction) => direction.fmt(f),
+            Self::Product => f.write_str("product"),
         }
     }
 }

@@ -30,10 +30,10 @@ pub enum Paper {
 impl std::fmt::Display for Paper {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Paper::Cheddar => "Cheddar",
-            Paper::HeBooster => "HE-Booster",
-            Paper::Shivdikar => "Shivdikar et al.",
-            Paper::Caramel => "Caramel",
+            Self::Cheddar => "Cheddar",
+            Self::HeBooster => "HE-Booster",
+            Self::Shivdikar => "Shivdikar et al.",
+            Self::Caramel => "Caramel",
         })
     }
 }
@@ -51,8 +51,8 @@ impl Subject {
     /// What it is called in a table.
     pub fn label(&self) -> &str {
         match self {
-            Subject::Transforms(variant) => &variant.label,
-            Subject::Scheme(scheme) => &scheme.label,
+            Self::Transforms(variant) => &variant.label,
+            Self::Scheme(scheme) => &scheme.label,
         }
     }
 
@@ -207,9 +207,9 @@ pub const NOISE: f64 = 0.01;
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::Weaker => "weaker",
-            Verdict::Refuted => "refuted",
+            Self::Reproduced => "reproduced",
+            Self::Weaker => "weaker",
+            Self::Refuted => "refuted",
         })
     }
 }
@@ -218,10 +218,10 @@ impl Paper {
     /// The card of most of its measurements.
     const fn card(self) -> &'static str {
         match self {
-            Paper::Cheddar => "A100",
-            Paper::HeBooster => "RTX 3070",
-            Paper::Shivdikar => "V100",
-            Paper::Caramel => "A30",
+            Self::Cheddar => "A100",
+            Self::HeBooster => "RTX 3070",
+            Self::Shivdikar => "V100",
+            Self::Caramel => "A30",
         }
     }
 

@@ -1,7 +1,7 @@
 //! The CUDA side of [`super::Device`], on `cudarc`.
 
-use std::sync::Arc;
-
+use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
+use crate::Error;
 use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
 };
@@ -9,9 +9,7 @@ use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
-
-use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
-use crate::Error;
+use std::sync::Arc;
 
 /// A context with the one stream that all work of a device goes through.
 pub(crate) struct Cuda {

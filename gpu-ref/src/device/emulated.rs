@@ -1,13 +1,12 @@
 //! The CPU side of [`super::Device`]: kernels compiled to a shared library by a C++ compiler.
 
+use super::{Argument, Mode, Shape, argument_pointers};
+use crate::Error;
 use std::cell::UnsafeCell;
 use std::ffi::{OsString, c_int, c_uint, c_void};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-
-use super::{Argument, Mode, Shape, argument_pointers};
-use crate::Error;
 
 const HEADER: &str = include_str!("../../cuda/emulation/emulation.h");
 

@@ -5,11 +5,10 @@
 mod cuda;
 mod emulated;
 
+use crate::Error;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-
-use crate::Error;
 
 pub(crate) use cuda::Graph;
 
@@ -257,8 +256,8 @@ impl Module {
     /// The kernel called `name`, which may use up to `shared` bytes of dynamic shared memory.
     pub(crate) fn kernel(&self, name: &str, shared: u32) -> Result<Kernel, Error> {
         match self {
-            Module::Cuda(module) => Ok(Kernel::Cuda(cuda::function(module, name, shared)?)),
-            Module::Emulated(library) => Ok(Kernel::Emulated(emulated::Library::entry(library, name)?)),
+            Self::Cuda(module) => Ok(Kernel::Cuda(cuda::function(module, name, shared)?)),
+            Self::Emulated(library) => Ok(Kernel::Emulated(emulated::Library::entry(library, name)?)),
         }
     }
 }
@@ -279,8 +278,8 @@ impl Buffer {
     /// The address that kernels see.
     pub(crate) fn pointer(&self) -> Argument {
         match self {
-            Buffer::Cuda(slice) => Argument(cuda::address(slice)),
-            Buffer::Emulated(memory) => Argument(memory.address()),
+            Self::Cuda(slice) => Argument(cuda::address(slice)),
+            Self::Emulated(memory) => Argument(memory.address()),
         }
     }
 

@@ -1,12 +1,10 @@
 //! The moduli of a key switching, its constants, and the host model of it.
 
-use std::ops::Range;
-
-use num_bigint::BigUint;
-use num_traits::ToPrimitive;
-
 use crate::number::{mul_mod, pow_mod};
 use crate::{Error, Modulus, Word, host};
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+use std::ops::Range;
 
 /// The moduli of a key switching with special moduli (Gentry, Halevi and Smart's, with digits): the limbs of the ciphertext in
 /// `digits` groups of equal size, as nearly as possible, and the special limbs that the switching divides by in the end.

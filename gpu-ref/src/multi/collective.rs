@@ -1,13 +1,11 @@
 //! How devices hand data to each other.
 
-use std::cell::RefCell;
-use std::sync::Arc;
-
-use cudarc::driver::CudaStream;
-use cudarc::nccl::{result as nccl, sys};
-
 use crate::device::{Argument, Buffer, Device, Kernel, Launch};
 use crate::{Error, source};
+use cudarc::driver::CudaStream;
+use cudarc::nccl::{result as nccl, sys};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Rows of bytes in a device's memory, a number of them in each of some planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -29,9 +29,9 @@ impl Partition {
 impl std::fmt::Display for Partition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Partition::Segments => "segments",
-            Partition::Limbs => "limbs",
-            Partition::Ring => "ring",
+            Self::Segments => "segments",
+            Self::Limbs => "limbs",
+            Self::Ring => "ring",
         })
     }
 }

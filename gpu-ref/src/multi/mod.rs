@@ -20,14 +20,13 @@ pub use basis::Basis;
 pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
 
-use basis::share;
-use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
-
 use crate::batch::store;
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::recipe::Strategy;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
+use basis::share;
+use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
 
 /// Devices that work together.
 pub struct Cluster {

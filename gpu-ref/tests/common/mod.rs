@@ -2,9 +2,8 @@
 
 #![allow(dead_code, reason = "not every test file uses everything")]
 
-use std::sync::LazyLock;
-
 use gpu_ref::{Device, Error};
+use std::sync::LazyLock;
 
 /// Fresh at each run, unless `GPU_REF_SEED` says which.
 pub(crate) static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
