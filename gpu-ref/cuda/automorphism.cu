@@ -1,8 +1,9 @@
 // `automorphism`: X -> X^power on transformed rows in bit-reversed order (Cheddar, Section 4.3).
 //
-// Word i of a row is the value at root^(2 bitrev(i) + 1); after the map it is what was the value at the power-th power of that
-// point. Neighbouring words come from neighbouring words, in another order: an index's low bits are the exponent's high bits,
-// and the product with `power` carries into those alone.
+// Word i of a row is the value at root^(2 bitrev(i) + 1). After the map it is the former value at
+// the power-th power of that point. Neighbouring words come from neighbouring words in another
+// order: the low bits of an index are the high bits of the exponent, and in the product with
+// `power` no carry leaves those bits.
 //
 // Grid: x = words of a row / threads, y = row.
 

@@ -1,8 +1,9 @@
-// Barrett reduction of the full product, three ways (Shivdikar et al., Algorithms 2, 3 and 4).
+// Barrett reduction of the full product, in three variants (Shivdikar et al., Algorithms 2, 3 and
+// 4).
 //
 // With m the length of q in bits, x < 2^(2m) and mu = floor(2^(2m+k) / q), the quotient estimate is
 //     ((x >> (m - a)) mu) >> (m + a + k).
-// BARRETT 1: none of these, the language's remainder.
+// BARRETT 1: none of these; the built-in remainder.
 // BARRETT 2: a = 1, k = 0, off by at most two, m <= bits - 2.
 // BARRETT 3: a = 2, k = 3, off by at most one, m <= bits - 4.
 // BARRETT 4: a = 2, k = 1, off by at most one, m <= bits - 2.

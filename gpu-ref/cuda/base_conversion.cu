@@ -1,13 +1,15 @@
-// `base_conversion`: from the residues of one set of moduli to those of another, as a product of matrices (Cheddar,
-// Algorithm 3), in signed Montgomery arithmetic.
+// `base_conversion`: from the residues of one set of moduli to those of another, as a matrix
+// product (Cheddar, Algorithm 3) in signed Montgomery arithmetic.
 //
-// out[i][c] = sum_k matrix[i][k] in[k][c] mod q_i. The matrix's entries are times 2^32 and within [-q_i / 2, q_i / 2], so that
-// `terms` products can be summed in 64 bits before they are reduced: terms p < 2^32 for every modulus p of the input.
+// out[i][c] = sum_k matrix[i][k] in[k][c] mod q_i. The matrix entries are scaled by 2^32 and lie
+// within [-q_i / 2, q_i / 2], so that `terms` products can be summed in 64 bits before a reduction:
+// terms p < 2^32 for every input modulus p.
 //
-// Data are rows of `length` words, [polynomial][limb][length]. Grid: x = columns / (threads of a row COLUMNS), y = target limbs
-// / (rows of threads LIMBS), z = polynomial. A block has `across` threads along the columns and blockDim.x / across along the
-// limbs; each thread computes LIMBS x COLUMNS words. In shared memory: the block's rows of the matrix and, if it has more than
-// one row of threads (SHARED), its columns of the input.
+// Data are rows of `length` words, [polynomial][limb][length]. Grid: x = columns / (threads of a
+// row COLUMNS), y = target limbs / (rows of threads LIMBS), z = polynomial. A block has `across`
+// threads along the columns and blockDim.x / across along the limbs; each thread computes LIMBS x
+// COLUMNS words. Shared memory holds the block's rows of the matrix and, if it has more than one
+// row of threads (SHARED), its columns of the input.
 
 #include "montgomery.cuh"
 
@@ -81,8 +83,8 @@ struct Conversion {
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 
-// Row y of the data times `factors[y mod from]`, in place: what the conversion wants of its input where no inverse transform
-// has multiplied by it. The factors are times 2^32.
+// Multiplies row y of the data by `factors[y mod from]`, in place. The conversion needs this for
+// inputs that no inverse transform has multiplied. The factors are scaled by 2^32.
 extern "C" __global__ void __launch_bounds__(256)
     scale(u32* data, const i32* __restrict__ factors, const Constants<u32, i32>* __restrict__ constants, u32 from, u32 length) {
     const u32 limb = blockIdx.y % from;

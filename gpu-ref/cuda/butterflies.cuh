@@ -1,6 +1,7 @@
-// Butterflies for fields whose roots are numbers like any other, on top of a file's `Arithmetic`.
+// Butterflies for fields whose roots are ordinary numbers, on top of a file's `Arithmetic`.
 
-// Data fully reduced at every stage: `Arithmetic` has `add`, `subtract` and `product`, all to [0, q).
+// Data are fully reduced at every stage: `Arithmetic` has `add`, `subtract` and `product`, all to
+// [0, q).
 template <class Arithmetic>
 struct ReducedField : Arithmetic {
     using Word = typename Arithmetic::Word;
@@ -33,8 +34,9 @@ struct ReducedField : Arithmetic {
     }
 };
 
-// Signed data within [-2q, 2q] between stages: `Arithmetic` has `times`, to [-q, q], of such a value and a root, and `narrow`,
-// which adds or subtracts q to the same. Only the operand that is not multiplied is narrowed.
+// Data are signed, within [-2q, 2q] between stages. `Arithmetic` has `times`, which maps such a
+// value and a root to [-q, q], and `narrow`, which adds or subtracts q to reach [-q, q]. Only the
+// operand that is not multiplied is narrowed.
 template <class Arithmetic>
 struct SignedField : Arithmetic {
     using Reg = typename Arithmetic::Reg;

@@ -1,9 +1,11 @@
-// `caramel`: modular multiplication in double precision, for q < 2^50, with the data kept in double from the first kernel of
-// a transform to its last; only the outermost loads and stores convert. With CASTS every kernel converts, as in the paper.
+// `caramel`: modular multiplication in double precision, for q < 2^50. The data stay in double from
+// the first kernel of a transform to its last; only the outermost loads and stores convert. With
+// CASTS every kernel converts, as in the paper.
 //
-// The quotient x w / q is rounded to an integer by adding and subtracting 2^52 + 2^51; the product's rounding error comes
-// from a fused multiply-add. For |x| <= 2q the rounded quotient is off by at most one half plus 2^-52 (|x w / q| + ...), so
-// the remainder stays within [-q, q]. As in `cheddar` the values between stages lie in [-2q, 2q].
+// The quotient x w / q is rounded to an integer by adding and subtracting 2^52 + 2^51; a fused
+// multiply-add gives the product's rounding error. For |x| <= 2q the rounded quotient is off by at
+// most one half plus 2^-52 (|x w / q| + ...), so the remainder stays within [-q, q]. As in
+// `cheddar`, values between stages are in [-2q, 2q].
 
 #include "common.cuh"
 #include "butterflies.cuh"

@@ -1,7 +1,7 @@
-// Word types and the few places where a GPU compiler and a plain C++ compiler differ.
+// Word types, and the few differences between a GPU compiler and a plain C++ compiler.
 //
-// Every kernel of this crate is compiled twice: by NVRTC for a GPU, and by g++ with emulation/emulation.h put in front of
-// it, which runs a fiber for each thread. EMULATED is defined in the second case.
+// Every kernel of this crate is compiled in two ways: by NVRTC for a GPU, and by g++ after
+// emulation/emulation.h, which runs a fiber for each thread. The second defines EMULATED.
 
 using u32 = unsigned int;
 using i32 = int;
@@ -16,11 +16,12 @@ using u128 = unsigned __int128;
 #define SHARED_ARRAY(T, NAME)                          \
     extern __shared__ __align__(16) unsigned char NAME##_bytes[]; \
     T* NAME = reinterpret_cast<T*>(NAME##_bytes)
-// Makes a kernel callable by name from the host; the CUDA driver needs nothing for that.
+// Exports a kernel by name to the host. The CUDA driver needs nothing for that.
 #define EXPORT_KERNEL(NAME)
 
-// Kernels may be launched so that their blocks start while the kernel before them is still finishing. Every kernel calls
-// this before it touches anything that another kernel writes; launched the ordinary way, it does nothing.
+// A launch may let the blocks of a kernel start before the preceding kernel has finished. Every
+// kernel calls this before it accesses data written by other kernels. After an ordinary launch it
+// has no effect.
 INLINE void wait_for_previous_kernel() {
     asm volatile("griddepcontrol.launch_dependents;");
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -29,7 +30,8 @@ INLINE void wait_for_previous_kernel() {
 INLINE void wait_for_previous_kernel() {}
 #endif
 
-// What the host prepares for one modulus. `aux` and the product's factor are the field's business; see each field.
+// Constants of one modulus, prepared by the host. Each field defines the meaning of `aux` and of
+// the product's factor.
 template <class Word, class Twiddle>
 struct Constants {
     Word q;
@@ -68,7 +70,7 @@ INLINE ShoupPair<u128> load_entry(const ShoupPair<u128>* at) {
     return {load_entry(&at->root), load_entry(&at->quotient)};
 }
 
-// Reads and writes data. STREAMING tells the caches that nobody wants them again soon.
+// Read and write data. STREAMING adds a cache hint that the data are not reused soon.
 #if defined(STREAMING) && !defined(EMULATED)
 INLINE u32 load_data(const u32* at) { return __ldcs(at); }
 INLINE u64 load_data(const u64* at) { return __ldcs(at); }
@@ -92,7 +94,8 @@ INLINE u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 INLINE i32 multiply_high(i32 a, i32 b) { return __mulhi(a, b); }
 
-// x - bound if that is not negative, else x. One subtraction and one minimum: a negative difference wraps to a huge one.
+// x - bound if that is not negative, else x. One subtraction and one minimum: a negative difference
+// wraps to a very large one.
 template <class Word>
 INLINE Word subtract_if_not_less(Word x, Word bound) {
     const Word reduced = x - bound;

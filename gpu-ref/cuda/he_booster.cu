@@ -1,15 +1,17 @@
-// `he-booster`: a transform in one launch whose threads each do one butterfly a stage, with the data in global memory
-// (HE-Booster, Algorithm 1). All threads must be resident together.
+// `he-booster`: a transform in one launch with one butterfly per thread and stage and the data in
+// global memory (HE-Booster, Algorithm 1). All threads must be resident together.
 //
-// LOCAL: a thread waits only for its two operands. Since q < 2^(WORD_BITS - 2), two trigger bits fit above a reduced element: both
-// travel in one access, and no fence need order them. An element has PLACES places, which it takes in turn; its trigger bits
-// count the turns. A reader may be ahead of an element by any number of stages, and so must tell all stages apart, which it can
-// by place and turn. An element has one reader a stage, which is also its next writer, so that nothing is overwritten before it
-// is read; and every output depends on every input, so that no input is.
-// Otherwise: a barrier across the grid between stages.
+// LOCAL: a thread waits only for its two operands. Since q < 2^(WORD_BITS - 2), two trigger bits
+// fit above a reduced element. Both travel in one access, so no fence is needed to order them. An
+// element has PLACES places, used in turn; its trigger bits count the turns. A reader may be ahead
+// of an element by any number of stages, so it must distinguish all stages, which place and turn
+// allow. An element has one reader per stage, which is also its next writer, so nothing is
+// overwritten before it is read. Every output depends on every input, so no input is overwritten
+// too early. Otherwise: a barrier across the grid between stages.
 //
-// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds zeros before and after a launch: PLACES words
-// for each element of the launch, or LOG_N + 1 counters of 32 bits.
+// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds zeros before
+// and after a launch: PLACES words for each element of the launch, or LOG_N + 1 counters of 32
+// bits.
 
 #include "common.cuh"
 #include "shoup.cuh"
@@ -42,7 +44,7 @@ INLINE u32 add_release(u32* at, u32 value) {
     return before;
 }
 INLINE void spin_pause() {}
-// Where many wait for long, their loads are in the way of the stores that they wait for.
+// If many threads wait for long, their loads delay the stores that they wait for.
 INLINE void back_off(u32 tries) {
     if (tries >= 4) __nanosleep(100);
 }
@@ -58,10 +60,10 @@ INLINE u32 add_release(u32* at, u32 value) { return (*at += value) - value; }
 
 constexpr u32 PLACES = 6;
 
-// What an element carries after so many stages.
+// The trigger bits of an element after `stages` stages.
 INLINE Residue trigger(u32 stages) { return (Residue)((stages - 1) / PLACES + 1) << (WORD_BITS - 2); }
 
-// Both operands of a butterfly, as soon as they have been through so many stages.
+// Both operands of a butterfly, once they have passed the given number of stages.
 INLINE void wait_for_operands(const Residue* first, const Residue* second, u32 stages, Residue& x, Residue& y) {
     constexpr int BITS = WORD_BITS - 2;
     const Residue wanted = trigger(stages);
@@ -74,7 +76,7 @@ INLINE void wait_for_operands(const Residue* first, const Residue* second, u32 s
     }
 }
 
-// All threads of the grid pass together, the number-th time.
+// Barrier number `number`: all threads of the grid pass together.
 INLINE void grid_barrier(u32* counters, u32 number, u32 blocks) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -110,7 +112,7 @@ struct Resident {
             const u32 at = (group << (step_log + 1)) + (thread & ((1u << step_log) - 1));
             const u32 partner = at + (1u << step_log);
             const bool last = done == LOG_N - 1;
-            // Asked for before the wait, so that it arrives meanwhile.
+            // Loaded before the wait, so that it arrives meanwhile.
             const Twiddle w = load_entry(table + (1u << stage) + group);
 
             Word left, right;
@@ -118,7 +120,7 @@ struct Resident {
                 Word* from = place(done);
                 wait_for_operands(from + at, from + partner, done, left, right);
                 if (done + PLACES >= LOG_N) {
-                    // Nobody comes here again, and zero is what the next launch wants.
+                    // No thread returns here, and the next launch expects zero.
                     store_relaxed(from + at, 0);
                     store_relaxed(from + partner, 0);
                 }
@@ -154,7 +156,8 @@ struct Resident {
     }
 };
 
-// As many blocks of every kernel fit a multiprocessor, since the host asks one kernel how many are resident together.
+// The same number of blocks of every kernel fits a multiprocessor, since the host queries only one
+// kernel for the number of resident blocks.
 #define RESIDENT_KERNEL(NAME, LOG_N, LOCAL, FORWARD, PRODUCT)                                                              \
     extern "C" __global__ void __launch_bounds__(256, 8)                                                                   \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
@@ -163,7 +166,7 @@ struct Resident {
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 
-// The products of two transformed batches, two elements a thread.
+// Products of two transformed batches, two elements per thread.
 #define POINTWISE_KERNEL(NAME, LOG_N)                                                                                      \
     extern "C" __global__ void __launch_bounds__(256)                                                                     \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out, const Field::Twiddle* forward_tables,   \

@@ -1,6 +1,8 @@
-// `inner_product`: of polynomials with pairs of keys, fused and in steps (HE-Booster, Section 3.4), with Barrett's reduction.
+// `inner_product`: inner products of polynomials with pairs of keys, fused and in steps
+// (HE-Booster, Section 3.4), with Barrett reduction.
 //
-// Data are rows of `length` words; row r is of limb r modulo `limbs`. Grid: x = columns / threads, y = rows of a polynomial.
+// Data are rows of `length` words; row r belongs to limb r modulo `limbs`. Grid: x = columns /
+// threads, y = rows of a polynomial.
 
 #include "barrett.cuh"
 
@@ -9,8 +11,8 @@ using Limb = Constants<Word, Field::Twiddle>;
 
 INLINE u32 column() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// The two sums over `terms` of polynomials[term] keys[term][part], in out[part]. Each word of the polynomials is read once for
-// both.
+// The two sums over `terms` of polynomials[term] keys[term][part], in out[part]. Each word of the
+// polynomials is read once for both.
 extern "C" __global__ void __launch_bounds__(128)
     inner_product(const Word* polynomials, const Word* keys, Word* out, const Limb* __restrict__ constants, u32 limbs,
                   u32 length, u32 terms) {
@@ -28,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 EXPORT_KERNEL(inner_product)
 
-// One product a word, and one sum.
+// One product per word, and one sum.
 extern "C" __global__ void __launch_bounds__(128)
     multiply(const Word* left, const Word* right, Word* out, const Limb* __restrict__ constants, u32 limbs, u32 length) {
     const size_t at = (size_t)blockIdx.y * length + column();

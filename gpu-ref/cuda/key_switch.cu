@@ -1,16 +1,18 @@
-// `key_switch`: what a key switching does besides transforms, for residue number systems of equally long primes, with
-// Barrett's reduction (Algorithm 4 of Shivdikar et al.).
+// `key_switch`: the kernels of key switching other than transforms, for residue number systems of
+// equally long primes, with Barrett reduction (Algorithm 4 of Shivdikar et al.).
 //
-// Data are rows of `length` words, one row for each limb. Of `extended` limbs the first `limbs` are those of the ciphertext,
-// the others the special ones. Digit d of `digits` stands for limbs [d limbs / digits, (d + 1) limbs / digits). Every column
-// of the rows is independent of the others, so a device may have all columns or some.
+// Data are rows of `length` words, one row for each limb. Of `extended` limbs, the first `limbs`
+// are those of the ciphertext and the others the special limbs. Digit d of `digits` consists of
+// limbs [d limbs / digits, (d + 1) limbs / digits). Every column of the rows is independent of the
+// others, so a device may have all columns or some.
 //
-// Grid: x = columns / threads; y and z as each kernel says.
+// Grid: x = columns / threads; y and z are described at each kernel.
 
 #include "inner_product.cu"
 
-// Converts a column from `count` moduli to `target`: the sum of scaled[i] factors[i stride] modulo `target`. `scaled[i]` lie
-// `blockDim.x` words apart. The result may be off by a small multiple of the product of the moduli.
+// Converts a column from `count` moduli to `target`: the sum of scaled[i] factors[i stride] modulo
+// `target`. The `scaled[i]` are `blockDim.x` words apart. The result may be off by a small multiple
+// of the product of the moduli.
 INLINE Word convert(const Field& target, const Word* scaled, u32 count, const Word* factors, u32 stride) {
     Word sum = 0;
     for (u32 i = 0; i < count; ++i) {
@@ -19,9 +21,9 @@ INLINE Word convert(const Field& target, const Word* scaled, u32 count, const Wo
     return sum;
 }
 
-// Extends digits first, first + step, .. (z) of a polynomial to all limbs. `inverses[j]` is the inverse modulo limb j of its
-// digit's other limbs, and `factors[j extended + i]` their product modulo limb i. Shared memory: a word for each thread and
-// limb of a digit.
+// Extends digits first, first + step, .. (z) of a polynomial to all limbs. `inverses[j]` is the
+// inverse modulo limb j of its digit's other limbs, and `factors[j extended + i]` their product
+// modulo limb i. Shared memory: a word for each thread and limb of a digit.
 extern "C" __global__ void __launch_bounds__(128)
     mod_up(const Word* in, Word* out, const Word* __restrict__ inverses, const Word* __restrict__ factors,
            const Limb* __restrict__ constants, u32 limbs, u32 extended, u32 length, u32 digits, u32 first, u32 step) {
@@ -43,8 +45,9 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 EXPORT_KERNEL(mod_up)
 
-// Divides polynomials (z) by the product of the special limbs. `inverses` and `factors[k limbs + i]` are those of the special
-// limbs, `quotients[i]` the inverse of their product modulo limb i. Shared memory: a word for each thread and special limb.
+// Divides polynomials (z) by the product of the special limbs. `inverses` and `factors[k limbs +
+// i]` are those of the special limbs, `quotients[i]` the inverse of their product modulo limb i.
+// Shared memory: a word for each thread and special limb.
 extern "C" __global__ void __launch_bounds__(128)
     mod_down(const Word* in, Word* out, const Word* __restrict__ inverses, const Word* __restrict__ factors,
              const Word* __restrict__ quotients, const Limb* __restrict__ constants, u32 limbs, u32 extended, u32 length) {
@@ -65,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 EXPORT_KERNEL(mod_down)
 
-// Brings sums of up to `terms` residues back below their modulus, in rows (y) of limb y modulo `limbs`.
+// Reduces sums of up to `terms` residues below their modulus, in rows (y) of limb y modulo `limbs`.
 extern "C" __global__ void __launch_bounds__(128)
     settle(Word* data, const Limb* __restrict__ constants, u32 limbs, u32 length, u32 terms) {
     const Word q = constants[blockIdx.y % limbs].q;

@@ -1,8 +1,8 @@
 // Signed Montgomery reduction on 32 bits (Cheddar, Algorithm 2), for q < 2^30.
 //
-// A product is reduced to (-q, q) by two high and one low multiplication, with no carry to look after; the value between
-// stages is left in (-2q, 2q) and only the operand that is not multiplied is brought back to [-q, q). Roots are stored times
-// 2^32 mod q, so that coefficients never change their form.
+// A product is reduced to (-q, q) by two high multiplications and one low one, without carries. The
+// value between stages stays in (-2q, 2q), and only the operand that is not multiplied is brought
+// back to [-q, q). Roots are stored times 2^32 mod q, so coefficients never change their form.
 
 #include "common.cuh"
 #include "butterflies.cuh"
@@ -26,7 +26,8 @@ struct Arithmetic {
     // From [-2q, 2q) to [-q, q).
     INLINE Reg narrow(Reg x) const { return x < 0 ? x + q : x - q; }
 
-    // x / 2^32 mod q in (-q, q), for |x| < 2^31 q. The low halves of x and of what is subtracted agree and cancel.
+    // x / 2^32 mod q in (-q, q), for |x| < 2^31 q. The low halves of x and of the subtrahend agree
+    // and cancel.
     INLINE Reg reduce(i64 x) const {
         const i32 low = (i32)((u32)x * (u32)inverse_of_q);
         return (i32)(x >> 32) - multiply_high(low, q);

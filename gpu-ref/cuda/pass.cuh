@@ -2,32 +2,37 @@
 //
 // The transform. Forward: natural order in, bit-reversed order out,
 //     out[j] = sum_i in[i] psi^(i (2 bitrev(j) + 1)),
-// by Cooley-Tukey stages s = 0 .. LOG_N-1; stage s has 2^s groups, and group i uses psi^bitrev(2^s + i). The inverse runs
-// the Gentleman-Sande stages backwards with the inverse roots and multiplies by 1/N in its last stage.
+// by Cooley-Tukey stages s = 0 .. LOG_N-1; stage s has 2^s groups, and group i uses psi^bitrev(2^s
+// + i). The inverse runs the Gentleman-Sande stages backwards with the inverse roots and multiplies
+// by 1/N in its last stage.
 //
-// A pass. Stages FIRST .. FIRST+STAGES-1 split the transform into independent sub-transforms of 2^STAGES elements. The
-// sub-transform of row r (0 <= r < 2^FIRST) and column c (0 <= c < COLUMNS) owns the elements
+// A pass. Stages FIRST .. FIRST+STAGES-1 split the transform into independent sub-transforms of
+// 2^STAGES elements. The sub-transform of row r (0 <= r < 2^FIRST) and column c (0 <= c < COLUMNS)
+// owns the elements
 //     r 2^(LOG_N-FIRST) + i COLUMNS + c,   0 <= i < 2^STAGES.
-// FIRST = 0 is a pass over columns, COLUMNS = 1 a pass over contiguous rows, and both at once the whole transform.
+// FIRST = 0 is a pass over columns, COLUMNS = 1 a pass over contiguous rows, and both at once the
+// whole transform.
 //
-// A block computes 2^LANES_LOG neighbouring sub-transforms ("lanes"); 2^(STAGES-POINTS_LOG) threads share one, each with
-// 2^POINTS_LOG elements in registers. A round covers as many stages as the registers allow: register number r stands for
-// POINTS_LOG adjacent bits of i, the "window", and the thread's number for the others. Between rounds the window moves
-// down, through shared memory.
+// A block computes 2^LANES_LOG neighbouring sub-transforms ("lanes"); 2^(STAGES-POINTS_LOG) threads
+// share one, each with 2^POINTS_LOG elements in registers. A round covers as many stages as the
+// registers allow: register number r represents POINTS_LOG adjacent bits of i, the "window", and
+// the thread number the other bits. Between rounds the window moves down, through shared memory.
 //
-// Grid: x = sub-transforms / lanes, y = limb (the modulus), z = groups of `each` polynomials, which one block does one
-// after the other so that the second finds the roots in the L1 cache. Data: [polynomial][limb][N] words.
+// Grid: x = sub-transforms / lanes, y = limb (the modulus), z = groups of `each` polynomials, which
+// one block processes in sequence to find the roots in the L1 cache. Data: [polynomial][limb][N]
+// words.
 //
-// Roots. The table of a limb has N entries; stage s owns entries 2^s .. 2^(s+1)-1. Inside a stage, entries stand in the
-// order in which a warp's threads read them: (row, register part of the group, thread part of the group).
+// Roots. The table of a limb has N entries; stage s owns entries 2^s .. 2^(s+1)-1. Within a stage,
+// entries are in the order in which the threads of a warp read them: (row, register part of the
+// group, thread part of the group).
 //
-// Variants that the host asks for by macros before this file:
+// Variants, selected by macros that the host defines before this file:
 //   INTERLEAVED k: 2^k polynomials lie interleaved, coefficient by coefficient, [group][limb][N][2^k]; they act as so many
 //     more columns, and `polynomials` counts groups. Every pass is then one over columns.
 //   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: between rounds the data go through their places in global memory instead of shared memory.
-// A TRUNCATED transform leaves out the stage nearest to the products, forward its last and inverse its first (Shivdikar et
-// al., Algorithm 8); what takes the place of both is `fused_products`.
+// A TRUNCATED transform omits the stage nearest to the products, its last stage forward and its
+// first stage inverse (Shivdikar et al., Algorithm 8); `fused_products` replaces both.
 
 #ifndef INTERLEAVED
 #define INTERLEAVED 0
@@ -61,7 +66,8 @@ struct Pass {
 #endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
 
-    // A column pass gives neighbouring threads neighbouring columns, a row pass neighbouring elements.
+    // A column pass gives neighbouring threads neighbouring columns; a row pass gives them
+    // neighbouring elements.
     INLINE static u32 lane() { return ROWS ? threadIdx.x >> LOG_TEAM : threadIdx.x & ((1u << LANES_LOG) - 1); }
     INLINE static u32 member() { return ROWS ? threadIdx.x & ((1u << LOG_TEAM) - 1) : threadIdx.x >> LANES_LOG; }
 
@@ -71,8 +77,9 @@ struct Pass {
     static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
     static constexpr INLINE int end_stage(int round) { return STAGES - window(round) < END ? STAGES - window(round) : END; }
 
-    // The element index i of register r is base(round) + (r << window(round)). All offsets below are sums of a base that
-    // depends on the thread and a constant that depends on r, so that r costs no instructions.
+    // The element index i of register r is base(round) + (r << window(round)). All offsets below
+    // are sums of a base that depends on the thread and a constant that depends on r, so r costs no
+    // instructions.
     INLINE static u32 base(int round) {
         const int low = window(round);
         const u32 t = member();
@@ -80,8 +87,9 @@ struct Pass {
     }
 
 #ifndef EXCHANGE_IN_GLOBAL
-    // Where the elements of this thread's lane lie in shared memory: one word of padding for each 128 bytes keeps power-of-two
-    // strides off one bank. For numbers without a common bit, padded(a + b) = padded(a) + padded(b).
+    // Position of the elements of this thread's lane in shared memory. One word of padding for each
+    // 128 bytes spreads power-of-two strides over the banks. For numbers without a common bit,
+    // padded(a + b) = padded(a) + padded(b).
     static constexpr int PAD_LOG = sizeof(Reg) == 4 ? 5 : sizeof(Reg) == 8 ? 4 : 3;
     static constexpr INLINE u32 padded(u32 slot) { return slot + (slot >> PAD_LOG); }
     INLINE static Reg* shared_base(Reg* shared, int round) {
@@ -90,7 +98,7 @@ struct Pass {
     static constexpr INLINE u32 shared_offset(int round, u32 r) {
         return padded(r << (ROWS ? window(round) : window(round) + LANES_LOG));
     }
-    // The memory for exchanges, for a thread whose results go to `to`.
+    // Memory for the exchanges of a thread whose results go to `to`.
     INLINE static Reg* exchange_memory(Reg* shared, Word* to) { return shared; }
 #else
     INLINE static Reg* shared_base(Reg* own, int round) { return own + ((size_t)base(round) << LOG_COLUMNS); }
@@ -115,7 +123,8 @@ struct Pass {
         get(x, shared, TO);
     }
 
-    // The roots of this thread for one round. Of stage STAGE, `at` gives the one for part p of the thread's registers.
+    // Roots of this thread for one round. For stage STAGE, `at` returns the root for part p of the
+    // thread's registers.
     static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }  // group bits in the thread's number
     static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }  // and in its registers'
     template <int ROUND, bool COMPUTED = GENERATES>
@@ -128,10 +137,11 @@ struct Pass {
             return load_entry(own + ((1u << (FIRST + STAGE)) + (row << STAGE)) + (part << hidden(ROUND)));
         }
     };
-    // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short table, one for the high bits
-    // of j and one for its SPLIT low bits, since the reversal of a sum of disjoint bits is the sum of the reversals. So come
-    // the roots of a round's last stage; those of the stage before are the squares of every second one, because
-    // bitrev(j) = 2 bitrev(2 j). `tree[2^d + p]` is the root of part p in the stage with 2^d parts.
+    // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short
+    // table, one for the high bits of j and one for its SPLIT low bits, since the reversal of a sum
+    // of disjoint bits is the sum of the reversals. This gives the roots of a round's last stage.
+    // Those of the stage before are the squares of every second one, because bitrev(j) = 2 bitrev(2
+    // j). `tree[2^d + p]` is the root of part p in the stage with 2^d parts.
     static constexpr int SPLIT = LOG_N / 2;
     static constexpr u32 TABLE = GENERATES ? (1u << SPLIT) + (1u << (LOG_N - SPLIT)) : 1u << LOG_N;  // entries of a limb
     template <int ROUND>
@@ -154,9 +164,10 @@ struct Pass {
         INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
     };
 
-    // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1) after, inverse the other
-    // way round. Shared memory must be free on entry. Recursion instead of loops over rounds and stages makes sure that
-    // every index into x is a constant, without which x would not live in registers.
+    // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1)
+    // after, and vice versa for inverse. Shared memory must be free on entry. Recursion instead of
+    // loops over rounds and stages keeps every index into x constant; otherwise x would not be in
+    // registers.
     template <int ROUND = 0>
     INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared) {
         if constexpr (ROUND < ROUNDS) {
@@ -214,7 +225,8 @@ struct Pass {
         }
     }
 
-    // Between global memory and registers, directly: window(round) of the sub-transform that starts at `from` or `to`.
+    // Direct copies between global memory and registers: window(round) of the sub-transform that
+    // starts at `from` or `to`.
     INLINE static void load(const Field& field, Reg (&x)[POINTS], const Word* from, int round, bool fresh) {
         from += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
@@ -232,8 +244,9 @@ struct Pass {
     }
 
 #ifndef EXCHANGE_IN_GLOBAL
-    // The same for a row pass at its last window, where a thread's elements are neighbours: through shared memory, so that a
-    // warp's accesses are neighbours instead. `block` is the first word of this block's rows.
+    // As above, for a row pass at its last window, where a thread's elements are adjacent: through
+    // shared memory, so that a warp accesses neighbouring words. `block` is the first word of this
+    // block's rows.
     INLINE static void load_staged(const Field& field, Reg (&x)[POINTS], const Word* block, Reg* shared) {
         block += threadIdx.x;
         Reg* at = shared + padded(threadIdx.x);
@@ -252,7 +265,7 @@ struct Pass {
     }
 #endif
 
-    // This thread's place in the grid.
+    // Position of this thread in the grid.
     struct Place {
         u32 row;
         size_t thread_base;  // first word of its sub-transform inside a polynomial
@@ -314,7 +327,8 @@ struct Pass {
             if (number > begin) __syncthreads();
             if constexpr (STAGED) {
                 load_staged(field, x, in + base + place.block_base, shared);
-                // The rounds' first exchange writes only what this thread has just read.
+                // The first exchange of the rounds writes only words that this thread has just
+                // read.
             } else {
                 load(field, x, in + base + place.thread_base, ROUNDS - 1, CLOSES);
             }
@@ -324,10 +338,11 @@ struct Pass {
         }
     }
 
-    // Outputs 2i and 2i + 1 of a truncated forward transform are the coefficients of the polynomial modulo X^2 - a^2, with a
-    // the root of group i of the last stage. Their product, modulo the same, is two inputs of the truncated inverse, except
-    // for a factor 1/2: Karatsuba's three products and one by a^2. That is the root of group i/2 of the stage before, for odd i
-    // its negative (Algorithms 7 and 8).
+    // Outputs 2i and 2i + 1 of a truncated forward transform are the coefficients of the polynomial
+    // modulo X^2 - a^2, where a is the root of group i of the last stage. Their product modulo X^2
+    // - a^2 gives two inputs of the truncated inverse, except for a factor 1/2: Karatsuba's three
+    // products and one by a^2. That is the root of group i/2 of the stage before, negated for odd i
+    // (Algorithms 7 and 8).
     INLINE static void fused_products(const Field& field, Reg& x0, Reg& x1, Reg y0, Reg y1, const Twiddle& square, bool odd) {
         const Reg low = field.product(x0, y0), high = field.product(x1, y1);
         const Reg both = field.product(field.add(x0, x1), field.add(y0, y1));
@@ -335,8 +350,8 @@ struct Pass {
         x1 = field.subtract(field.subtract(both, low), high);
         x0 = odd ? field.subtract(low, turned) : field.add(low, turned);
     }
-    // The root of the group of the last stage but one that outputs `index` and its three neighbours belong to, in the order
-    // of the table.
+    // The root of the group in the last stage but one that contains output `index` and its three
+    // neighbours, in table order.
     INLINE static Twiddle square(const Twiddle* table, u32 index) {
         static_assert(STAGES >= 2);
         constexpr int STAGE = STAGES - 2;
@@ -346,7 +361,7 @@ struct Pass {
         return load_entry(table + (1u << (LOG_N - 2)) + row + (part << HIDDEN) + (inside >> (STAGE - HIDDEN)));
     }
 
-    // The products of two transformed batches, which have left their field, as a kernel of its own.
+    // Products of two transformed batches in memory format, as a separate kernel.
     static __device__ void pointwise(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
                                      const FieldConstants* constants) {
         const Field field(constants[blockIdx.y]);
@@ -371,8 +386,9 @@ struct Pass {
         }
     }
 
-    // The heart of a fused product: the last forward pass of both factors, the products, the first inverse pass. What the
-    // transforms would write and read in between stays in registers. Both inputs come from the forward passes before this one.
+    // The heart of a fused product: the last forward pass of both factors, the products, and the
+    // first inverse pass. Intermediate results stay in registers. Both inputs come from the
+    // preceding forward passes.
     static __device__ void product(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
                                    const Twiddle* inverse_tables, const FieldConstants* constants, u32 polynomials, u32 each) {
         static_assert(CLOSES);
@@ -405,15 +421,15 @@ struct Pass {
 #pragma unroll
                 for (int r = 0; r < POINTS; ++r) x[r] = field.product(x[r], y[r]);
             }
-            // No barrier: the first exchange back writes only what this thread read last.
+            // No barrier: the first exchange back writes only words that this thread read last.
             inverse_rounds(field, x, inverse_tables + tables, place.row, own, limb.product_scale, limb.product_scale_root);
             store(field, x, out + at, 0, OPENS);
         }
     }
 };
 
-// The kernels of one pass; the host appends one of these lines for each kernel that a plan launches. `Field` is the field
-// that the strategy's file has chosen.
+// The kernels of one pass. The host appends one of these lines for each kernel that a plan
+// launches. `Field` is the field chosen by the strategy's file.
 #define TRANSFORM_KERNEL(NAME, BODY, BLOCKS, ...)                                                                         \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \

@@ -1,10 +1,13 @@
-// `residues`: long integers to residues of several moduli and back (HE-Booster, Section 3.2), with Barrett's reduction.
+// `residues`: conversion of long integers to residues of several moduli and back (HE-Booster,
+// Section 3.2), with Barrett reduction.
 //
-// Coefficients are [polynomial][length][words], least significant word first; residues [polynomial][limb][length]. All moduli
-// have the same length in bits, at least half of a word's. Grid: x = coefficients / threads, y = 1, z = polynomial.
+// Coefficients are [polynomial][length][words], least significant word first; residues are
+// [polynomial][limb][length]. All moduli have the same length in bits, at least half of a word's.
+// Grid: x = coefficients / threads, y = 1, z = polynomial.
 //
-// TRANSPOSED: neighbouring threads read and write neighbouring words of the coefficients; through shared memory each gets the
-// words of its own. Otherwise every thread goes through its own words, and a warp's accesses are `words` apart.
+// TRANSPOSED: neighbouring threads read and write neighbouring words of the coefficients, and
+// exchange them through shared memory. Otherwise every thread accesses its own words, and the
+// accesses of a warp are `words` apart.
 
 #include "barrett.cuh"
 
@@ -19,14 +22,15 @@ struct Coefficient {
     Word *base, *shared;
     u32 words;
 
-    // `coefficients` are those of the polynomial; the block's shared memory starts with (threads + 1) words for each of theirs.
+    // `coefficients` is the polynomial's first coefficient. The block's shared memory starts with
+    // (threads + 1) words for each word of a coefficient.
     INLINE Coefficient(Word* coefficients, Word* shared, u32 words)
         : base(coefficients + (size_t)blockIdx.x * blockDim.x * words), shared(shared), words(words) {}
 
     INLINE Word& at(u32 k) const {
         return TRANSPOSED ? shared[k * (blockDim.x + 1) + threadIdx.x] : base[(size_t)threadIdx.x * words + k];
     }
-    // All threads of the block together.
+    // To be called by all threads of the block.
     INLINE void fetch() const {
         if constexpr (TRANSPOSED) {
             for_all([](Word& in_shared, Word& in_global) { in_shared = in_global; });
@@ -41,8 +45,8 @@ struct Coefficient {
     }
 
 private:
-    // Words threadIdx.x, threadIdx.x + blockDim.x, .. of the block's coefficients in both places. A division for each would
-    // take longer than the memory does.
+    // Words threadIdx.x, threadIdx.x + blockDim.x, .. of the block's coefficients, in both
+    // memories. A division for each would take longer than the memory access.
     template <class Action>
     INLINE void for_all(Action action) const {
         const u32 coefficients_a_step = blockDim.x / words, words_a_step = blockDim.x % words;
@@ -59,7 +63,7 @@ private:
     }
 };
 
-// The residues of every coefficient by Horner's rule; `radices[limb]` is 2^BITS modulo the limb.
+// Residues of every coefficient by Horner's rule; `radices[limb]` is 2^BITS modulo the limb.
 template <bool TRANSPOSED>
 static __device__ void decompose_body(Word* coefficients, Word* residues, const Word* radices, const Limb* constants, u32 limbs,
                                       u32 words, u32 length) {
@@ -76,8 +80,9 @@ static __device__ void decompose_body(Word* coefficients, Word* residues, const 
     }
 }
 
-// Garner's algorithm: digits v_i < q_i with x = v_0 + q_0 (v_1 + q_1 (v_2 + ..)), and x by Horner's rule. `inverses[i limbs + j]`
-// is the inverse of q_j modulo q_i, j < i. In shared memory, after the coefficients: a word for each thread and limb.
+// Garner's algorithm: digits v_i < q_i with x = v_0 + q_0 (v_1 + q_1 (v_2 + ..)), and x by Horner's
+// rule. `inverses[i limbs + j]` is the inverse of q_j modulo q_i, j < i. In shared memory, after
+// the coefficients: a word for each thread and limb.
 template <bool TRANSPOSED>
 static __device__ void garner_body(const Word* residues, Word* coefficients, const Word* inverses, const Limb* constants,
                                    u32 limbs, u32 words, u32 length) {
@@ -86,8 +91,8 @@ static __device__ void garner_body(const Word* residues, Word* coefficients, con
     Word* digits = shared + (TRANSPOSED ? words * (blockDim.x + 1) : 0) + threadIdx.x;
     residues += (size_t)blockIdx.z * limbs * length + blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 i = 0; i < limbs; ++i) digits[i * blockDim.x] = residues[(size_t)i * length];
-    // As soon as a digit is known it goes into all later ones, some of them at once: each waits for the one before it, but they
-    // do not wait for each other.
+    // Each new digit updates all later ones, several at once. The updates of one digit are
+    // sequential; those of different digits are independent.
     constexpr u32 TOGETHER = 4;
     for (u32 j = 0; j + 1 < limbs; ++j) {
         const Word known = digits[j * blockDim.x];
@@ -111,7 +116,7 @@ static __device__ void garner_body(const Word* residues, Word* coefficients, con
     for (u32 i = limbs; i-- > 0;) {
         const Word q = constants[i].q;
         Word carry = digits[i * blockDim.x];
-        // The limbs from i on make at most as many words.
+        // The limbs from i on need at most that many words.
         const u32 used = limbs - i < words ? limbs - i : words;
         for (u32 k = 0; k < used; ++k) {
             const Double next = (Double)own.at(k) * q + carry;
@@ -122,8 +127,8 @@ static __device__ void garner_body(const Word* residues, Word* coefficients, con
     own.put_back();
 }
 
-// The sum of (r_i (Q / q_i)^-1 mod q_i) Q / q_i, reduced modulo Q after each term. `inverses[i]` are the inverses, `multiples`
-// Q and then every Q / q_i, `words` words each.
+// The sum of (r_i (Q / q_i)^-1 mod q_i) Q / q_i, reduced modulo Q after each term. `inverses[i]`
+// are the inverses; `multiples` holds Q and then every Q / q_i, `words` words each.
 template <bool TRANSPOSED>
 static __device__ void direct_body(const Word* residues, Word* coefficients, const Word* inverses, const Word* multiples,
                                    const Limb* constants, u32 limbs, u32 words, u32 length) {
@@ -143,7 +148,7 @@ static __device__ void direct_body(const Word* residues, Word* coefficients, con
             carry = (Word)(next >> BITS);
             exceeds = word != modulus[k] ? word > modulus[k] : exceeds;
         }
-        // Both summands are less than Q, so that one subtraction suffices; a carry is part of it.
+        // Both summands are less than Q, so one subtraction suffices; it includes the carry.
         if (carry != 0 || exceeds) {
             Word borrow = 0;
             for (u32 k = 0; k < words; ++k) {

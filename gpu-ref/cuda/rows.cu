@@ -1,7 +1,8 @@
-// `copy_rows`: planes of rows from one place to another of the same device, where they lie apart in different ways.
+// `copy_rows`: copies planes of rows within a device between layouts with different gaps.
 //
-// Addresses, pitches (from a row's start to the next one's) and the length of a row are multiples of 16 bytes; heights (from a
-// plane's first row to the next plane's) count rows. Grid: x = 16-byte pieces of a row / threads, rounded up, y = row, z = plane.
+// Addresses, pitches (from the start of a row to the start of the next) and the length of a row are
+// multiples of 16 bytes. Heights (from the first row of a plane to that of the next) count rows.
+// Grid: x = 16-byte pieces of a row / threads, rounded up, y = row, z = plane.
 
 #include "common.cuh"
 

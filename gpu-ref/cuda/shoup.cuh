@@ -1,7 +1,8 @@
 // Lazy Shoup multiplication (Harvey's butterflies), for q < 2^(WORD_BITS - 2).
 //
-// A root w comes with floor(w 2^bits / q); x w mod q then costs two low products and one high product and lies in [0, 2q)
-// for every x of a word. Forward data stay in [0, 4q), inverse data in [0, 2q); only the last pass reduces fully.
+// A root w comes with floor(w 2^bits / q). Then x w mod q costs two low products and one high
+// product, and is in [0, 2q) for every word x. Forward data stay in [0, 4q), inverse data in [0,
+// 2q); only the last pass reduces fully.
 
 #if WORD_BITS == 32
 using Residue = u32;
@@ -45,7 +46,8 @@ struct Field {
         x = times(u, scale);
         y = times(v, w);
     }
-    // x y / 2^bits mod q, in [0, 2q), for x and y in [0, 4q): a Montgomery reduction, whose factor the scale takes back.
+    // x y / 2^bits mod q, in [0, 2q), for x and y in [0, 4q): a Montgomery reduction, whose factor
+    // the scale removes.
     INLINE Reg product(Reg x, Reg y) const {
         const FullProduct<Reg> z = multiply_full(subtract_if_not_less(x, two_q), subtract_if_not_less(y, two_q));
         const Reg carry = z.low != 0;  // z.low + (z.low negated_inverse q mod 2^bits) is 0 or 2^bits

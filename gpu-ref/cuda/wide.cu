@@ -1,7 +1,9 @@
-// `wide`: 128-bit words and any odd modulus below 2^128, by Montgomery multiplication with fully reduced data.
+// `wide`: 128-bit words and any odd modulus below 2^128, by Montgomery multiplication with fully
+// reduced data.
 //
-// The reduction subtracts: t - m q with m = t / q mod 2^128 has a zero low half, and its high half lies in (-q, q), so that
-// no intermediate needs a 129th bit whatever the modulus. Roots are stored times 2^128 mod q.
+// The reduction subtracts: t - m q with m = t / q mod 2^128 has a zero low half, and its high half
+// is in (-q, q), so no intermediate needs a 129th bit, whatever the modulus. Roots are stored times
+// 2^128 mod q.
 
 #include "common.cuh"
 #include "butterflies.cuh"

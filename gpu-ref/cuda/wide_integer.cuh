@@ -1,8 +1,9 @@
 // 128-bit products and sums as carry chains on 32-bit limbs.
 //
-// The compiler's own 128-bit arithmetic rebuilds each carry with a comparison; these chains pass it from instruction to
-// instruction. A pair mad.lo.cc, madc.hi.cc becomes one 32 x 32 + 64 bit multiply-add. The emulation takes the plain C++ below
-// each, so that the two check each other on a GPU.
+// The compiler's own 128-bit arithmetic rebuilds each carry with a comparison; these chains pass it
+// from instruction to instruction. A pair mad.lo.cc, madc.hi.cc becomes one 32 x 32 + 64 bit
+// multiply-add. The emulation uses the plain C++ code below each chain, so on a GPU the two are
+// checked against each other.
 
 // Both halves of a product.
 template <class Word>
@@ -25,8 +26,8 @@ INLINE u32 limb(u128 x, int i) { return (u32)(x >> (32 * i)); }
 INLINE u128 from_limbs(u32 a, u32 b, u32 c, u32 d) { return (u128)((u64)d << 32 | c) << 64 | ((u64)b << 32 | a); }
 #define LIMBS(x) "r"(limb(x, 0)), "r"(limb(x, 1)), "r"(limb(x, 2)), "r"(limb(x, 3))
 
-// Products at even limb positions gather in e0..e7, those at odd positions in o1..o7, so that neighbouring products of one
-// accumulator never overlap; one addition joins the two.
+// Products at even limb positions accumulate in e0..e7 and those at odd positions in o1..o7, so
+// neighbouring products of one accumulator never overlap. One addition joins the two.
 INLINE FullProduct<u128> multiply_full(u128 a, u128 b) {
     u32 r0, r1, r2, r3, r4, r5, r6, r7;
     asm("{\n\t"

@@ -1,12 +1,15 @@
-//! Measures on a CUDA device what each optimisation of the four papers gains, and prints a table for each paper in Markdown.
+//! Measures the speedup of each optimisation of the four papers on a CUDA device, and prints a
+//! Markdown table for each paper.
 //!
-//! `ablation [--paper NAME].. [--csv FILE]`; without options all papers. Papers: cheddar, he-booster, shivdikar, caramel. The
-//! file gets one line a claim: `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
+//! `ablation [--paper NAME].. [--csv FILE]`; without options, all papers. Papers: cheddar,
+//! he-booster, shivdikar, caramel. The file gets one line per claim:
+//! `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
 //!
-//! Times are for the whole batch of a claim's setting, the median of 15 samples: of a conversion between moduli or of residues one of
-//! 20 launches in a graph, of an inner product its own launches, of all else what the claim says. The kernels of every variant are compared
-//! with the host model on fresh random inputs before they are timed (integers and their residues with each other); a
-//! difference is an error.
+//! A time is the median of 15 samples for the whole batch of a claim's setting. A base conversion
+//! or residue conversion is one of 20 launches in a graph, an inner product has its own launches,
+//! and all other work is launched as the claim says. Before timing, the kernels of every variant
+//! are compared with the host model on new random inputs (integers and their residues with each
+//! other). A difference is an error.
 
 use gpu_ref::ablation::{self, Claim, Operation, Paper, Scheme, Subject, Variant};
 use gpu_ref::base_conversion::BaseConversion;
@@ -79,7 +82,7 @@ fn parse() -> Outcome<(Vec<Paper>, Option<String>)> {
     Ok((papers, csv))
 }
 
-/// One row of the table and one line of the file. What failed has no time.
+/// One row of the table and one line of the file. A failure has no time.
 fn report(
     claim: &Claim,
     baseline: Result<f64, String>,
@@ -123,7 +126,7 @@ fn measure(device: &Device, subject: &Subject) -> Outcome<f64> {
     }
 }
 
-/// Checks the first and the last column of a conversion and times it.
+/// Checks the first and last column of a conversion and times it.
 fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     let Operation::Conversion { to, tile } = scheme.operation else { return Err("not a conversion".into()) };
     let n = 1 << scheme.log_n;
@@ -151,7 +154,8 @@ fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     Ok(conversion.time(&words)?)
 }
 
-/// Checks another operation and times it: residues by going back, inner products by their first and last column.
+/// Checks another operation and times it: residues by conversion back, inner products by their
+/// first and last column.
 fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     let n = 1 << scheme.log_n;
     let moduli = moduli::<W>(scheme.modulus_bits, n, scheme.limbs)?;
@@ -210,7 +214,7 @@ fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
         .map(|plan| (0..factors).map(|_| random(plan.moduli(), variant.polynomials)).collect())
         .collect();
 
-    // Timing repeats the work on its own results, so the check has a program of its own.
+    // Timing repeats the work on its own results, so the check uses a separate program.
     let mut program = Program::new(device);
     let registers = append(&mut program, &plans, &inputs, variant.work)?;
     program.run(variant.execution)?;
@@ -220,12 +224,12 @@ fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
     Ok(program.time(variant.execution)?)
 }
 
-/// The largest primes of a length.
+/// The largest primes of a given length.
 fn moduli<W: Word>(bits: u32, n: usize, count: usize) -> Outcome<Vec<Modulus<W>>> {
     (0..count).map(|skip| Ok(Modulus::find(bits, n, skip)?)).collect()
 }
 
-/// Polynomials for some moduli: a few random ones, over and over.
+/// Polynomials for some moduli: a few random ones, repeated.
 fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
     const DISTINCT: usize = 3;
     let mut rng = rand::rng();
@@ -237,7 +241,7 @@ fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
     distinct.into_iter().cycle().take(words).collect()
 }
 
-/// Puts the work of each plan into a program, and returns where its results are.
+/// Adds the work of each plan to a program, and returns the registers of its results.
 fn append<'p, W: Word>(
     program: &mut Program<'p, W>,
     plans: &'p [Plan<W>],
@@ -261,7 +265,7 @@ fn append<'p, W: Word>(
         .collect()
 }
 
-/// Compares the first and the last limb of the first and the last polynomial with the host model.
+/// Compares the first and last limb of the first and last polynomial with the host model.
 fn agree<W: Word>(moduli: &[Modulus<W>], inputs: &[Vec<W>], results: &[W], work: Work) -> Outcome<()> {
     let (n, limbs) = (moduli[0].n(), moduli.len());
     let chunks = results.len() / n;

@@ -1,16 +1,17 @@
-//! Times transforms on a CUDA device and prints one CSV line each:
+//! Times transforms on a CUDA device and prints one CSV line for each:
 //! `impl,dir,logN,bits,batch,us_per_batch,us_per_ntt,GB_s`.
 //!
-//! `bench [--strategy NAME].. [--bits B].. [--log-n L].. [--batch P].. [--cold]`; without options everything. A batch is P
-//! polynomials of one modulus. With `--cold`, batches take turns over more memory than the L2 cache holds. `GB_s` counts every
-//! word as read once and written once (for a product: two factors read, one product written). Every transform is compared with
-//! the host model before it is timed, on fresh random inputs; a difference is an error.
+//! `bench [--strategy NAME].. [--bits B].. [--log-n L].. [--batch P].. [--cold]`; without options,
+//! everything. A batch is P polynomials of one modulus. With `--cold`, the batches that take turns
+//! exceed the L2 cache. `GB_s` counts one read and one write per word (for a product: two factors
+//! read, one product written). Before timing, every transform is compared with the host model on
+//! new random inputs. A difference is an error.
 
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
 use rand::RngExt;
 use std::error::Error;
 
-/// More than any L2 cache of today.
+/// Larger than any current L2 cache.
 const COLD_BYTES: usize = 256 << 20;
 
 #[derive(Default)]
@@ -85,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Caramel's two kernels with eight points a thread, as published.
+/// Caramel's two kernels with eight points per thread, as published.
 fn eight_points(mut recipe: Recipe) -> Recipe {
     for (pass, lanes_log) in recipe.passes.iter_mut().zip([2, 4]) {
         (pass.points_log, pass.lanes_log) = (3, lanes_log);

@@ -1,7 +1,9 @@
-//! Prints the CUDA source of a strategy's transforms, or with a fourth argument `product` of its product, for an offline
-//! compiler: `cargo run -p gpu-ref --example kernels -- best 32 16 > k.cu && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
+//! Prints the CUDA source of a strategy's transforms, or of its product with a fourth argument
+//! `product`, for an offline compiler: `cargo run -p gpu-ref --example kernels -- best 32 16 > k.cu
+//! && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
 //!
-//! `kernels all FOLDER` writes every kernel of the crate to files in a folder, transforms in the recipes for N = 2^13.
+//! `kernels all FOLDER` writes every kernel of the crate to files in a folder. The transforms have
+//! the recipes for N = 2^13.
 
 use gpu_ref::base_conversion::Tile;
 use gpu_ref::residues::Access;
@@ -31,12 +33,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Each strategy in each word size, each variant of a recipe once, and everything besides transforms.
+/// Each strategy in each word size, each recipe variant once, and all kernels other than
+/// transforms.
 fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     const LOG_N: u32 = 13;
     let mut recipes = Vec::new();
     for strategy in Strategy::ALL {
-        // Separate launches are `best` in other passes, and the reductions differ in a few lines.
+        // Separate launches are `best` with other passes, and the reductions differ in a few lines.
         let bits = match strategy {
             Strategy::HeBooster(Sync::Launches) => &[],
             Strategy::Shivdikar(Barrett::Proposed) => strategy.word_bits(),

@@ -1,11 +1,13 @@
-//! Products of a batch and a key switching on 1, 2, 4, .. GPUs: checks each against the host model and prints its times.
+//! Batch products and key switching on 1, 2, 4, .. GPUs: checks each against the host model and
+//! prints its times.
 //!
-//! `multi [--log-n L] [--limbs L] [--special K] [--digits D] [--bits B] [--polynomials P] [--gpus R].. [--transport nccl|host]
-//! [--emulated]`. Without options N = 2^16, 24 limbs and 6 special ones of 62 bits (30 with `--bits 32`), 4 digits,
-//! 8 polynomials, as many GPUs as there are, and both transports. Lines are `what,partition,transport,devices,us,speedup`, speedups against one device; then the steps of
-//! each key switching, each with all devices waiting for each other: `step,partition,transport,devices,us`. Times are medians
-//! of the host's clock, without the way from and to the host. `--emulated` takes emulated devices instead, whose times mean
-//! nothing.
+//! `multi [--log-n L] [--limbs L] [--special K] [--digits D] [--bits B] [--polynomials P] [--gpus
+//! R].. [--transport nccl|host] [--emulated]`. The defaults are N = 2^16, 24 limbs and 6 special
+//! limbs of 62 bits (30 with `--bits 32`), 4 digits, 8 polynomials, all available GPUs, and both
+//! transports. Lines are `what,partition,transport,devices,us,speedup`, with speedups over one
+//! device, then the steps of each key switch, with all devices synchronised after each:
+//! `step,partition,transport,devices,us`. Times are medians by the host's clock, without transfers
+//! from and to the host. `--emulated` selects emulated devices, whose times are meaningless.
 
 use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
 use gpu_ref::{Device, Modulus, Word, host};
@@ -78,7 +80,7 @@ fn main() -> Outcome<()> {
     }
 }
 
-/// How devices hand data to each other.
+/// Communication between devices.
 #[derive(Clone, Copy, PartialEq)]
 enum Transport {
     Nccl,
@@ -125,7 +127,7 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
     Ok(())
 }
 
-/// Rows of random words below the moduli, over and over.
+/// Rows of random words below the moduli, repeated.
 fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
     let mut rng = rand::rng();
     let rows = (0..polynomials).flat_map(|_| moduli);
@@ -141,7 +143,7 @@ fn agree<W: Word>(what: &str, got: &[W], want: &[W]) -> Outcome<()> {
     }
 }
 
-/// Products of a batch, of which the first and the last polynomial are checked.
+/// Products of a batch. The first and last polynomial are checked.
 fn multiply<W: Word>(
     options: &Options,
     moduli: &[Modulus<W>],
@@ -169,7 +171,7 @@ fn multiply<W: Word>(
     Ok(())
 }
 
-/// A key switching, of which all words are checked.
+/// A key switch. All words are checked.
 fn switch<W: Word>(
     options: &Options,
     basis: &Basis<W>,

@@ -1,6 +1,8 @@
-//! Searches for a faster recipe of a strategy on a CUDA device: changes one parameter at a time, keeps what helps most.
+//! Searches for a faster recipe of a strategy on a CUDA device: changes one parameter at a time and
+//! keeps the best change.
 //!
-//! `tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]` prints each improvement and the recipe it ends with.
+//! `tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]` prints each improvement and the final
+//! recipe.
 
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
@@ -49,7 +51,7 @@ fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn 
     println!("{:10.3} us  {:?}", best.0, best.1);
     loop {
         let candidates = neighbours(&best.1);
-        // Compiling takes longer than timing, and can use every core.
+        // Compilation takes longer than timing, and can use every core.
         let plans: Vec<_> = std::thread::scope(|scope| {
             let builds: Vec<_> = candidates
                 .into_iter()
@@ -73,7 +75,7 @@ fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// All sound recipes that differ in one parameter.
+/// All valid recipes that differ in one parameter.
 fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
     let mut all = Vec::new();
     for at in 0..recipe.passes.len() {

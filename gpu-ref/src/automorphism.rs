@@ -5,9 +5,11 @@ use crate::recipe::LOG_N;
 use crate::{Batch, Device, Error, Word, source};
 use std::marker::PhantomData;
 
-/// The maps `X -> X^power` on transformed polynomials in bit-reversed order, for odd powers and one N.
+/// The maps `X -> X^power` on transformed polynomials in bit-reversed order, for odd powers and a
+/// fixed N.
 ///
-/// In the transformed domain they only move words, so that moduli do not matter: data are rows of N words.
+/// In the transformed domain they only permute words, so moduli are irrelevant: the data are rows
+/// of N words.
 pub struct Automorphism<W> {
     device: Device,
     kernel: Kernel,
@@ -18,10 +20,12 @@ pub struct Automorphism<W> {
 const THREADS: u32 = 256;
 
 impl<W: Word> Automorphism<W> {
-    /// The automorphisms for polynomials of `n` coefficients, a power of two from 2^10 to 2^17.
+    /// Creates the automorphisms for polynomials of `n` coefficients, a power of two from 2^10 to
+    /// 2^17.
     ///
     /// # Errors
-    /// [`Error::Dimension`] for another n; [`Error::Compile`] and [`Error::Driver`] from the device.
+    /// Returns [`Error::Dimension`] if `n` is out of range, and [`Error::Compile`] or
+    /// [`Error::Driver`] if the device fails.
     pub fn new(device: &Device, n: usize) -> Result<Self, Error> {
         let (min, max) = (1 << LOG_N.start(), 1 << LOG_N.end());
         if !n.is_power_of_two() || !(min..=max).contains(&n) {
@@ -37,11 +41,13 @@ impl<W: Word> Automorphism<W> {
         5u32.wrapping_pow(steps) & (2 * self.n as u32 - 1)
     }
 
-    /// Writes the images of the rows of `from` under `X -> X^power` to `to`. On a GPU this only starts the work.
+    /// Maps the rows of `from` under `X -> X^power` into `to`. On a GPU the call returns before the
+    /// work is done.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an even power, or if a batch lies on another device; [`Error::Length`] unless both batches
-    /// have as many rows, at least one and at most 65,535; [`Error::Driver`].
+    /// Returns [`Error::Unsupported`] if the power is even or a batch is on another device,
+    /// [`Error::Length`] unless both batches have the same number of rows from 1 to 65,535, and
+    /// [`Error::Driver`] if a driver call fails.
     pub fn apply(&self, power: u32, from: &Batch<W>, to: &mut Batch<W>) -> Result<(), Error> {
         self.device.require(from.device())?;
         self.device.require(to.device())?;
@@ -60,14 +66,15 @@ impl<W: Word> Automorphism<W> {
         }
         let arguments = vec![from.pointer(), to.pointer(), self.n.ilog2().into(), power.into()];
         let grid = [self.n as u32 / THREADS, rows as u32, 1];
-        // SAFETY: the arguments are those of `automorphism`, both batches have so many rows, and nothing else has `to`.
+        // SAFETY: the arguments match the parameters of `automorphism`, both batches have that many
+        // rows, and `to` is borrowed exclusively.
         unsafe { self.device.launch(&Launch::ordered(&self.kernel, grid, THREADS, 0, arguments)) }
     }
 
-    /// The images of rows of the host.
+    /// Maps rows in host memory.
     ///
     /// # Errors
-    /// As [`Self::apply`].
+    /// Returns the errors of [`Self::apply`].
     pub fn run(&self, power: u32, words: &[W]) -> Result<Vec<W>, Error> {
         let from = Batch::upload(&self.device, words)?;
         let mut to = Batch::zeroed(&self.device, words.len())?;

@@ -1,8 +1,8 @@
-//! Conversions between sets of moduli in 32-bit words, as in Cheddar: of coefficients, and of transformed polynomials.
+//! Base conversion in 32-bit words, as in Cheddar: of coefficients, and of transformed polynomials.
 //!
-//! For moduli `p_0 .. p_(a-1)` with product P, a column `x_0 .. x_(a-1)` of residues stands for the integer
-//! `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`, which is congruent to each `x_j` and may exceed P by up to a - 1 times it.
-//! Conversion reduces that integer modulo each target.
+//! For moduli `p_0 .. p_(a-1)` with product P, a column `x_0 .. x_(a-1)` of residues represents the
+//! integer `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`. It is congruent to each `x_j` and less than
+//! `a P`. Conversion reduces it modulo each target.
 
 use crate::batch::{check_residues, store};
 use crate::device::{Buffer, Kernel, Launch};
@@ -13,9 +13,10 @@ use crate::recipe::{Recipe, Strategy};
 use crate::timing::median_launch_time;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
 
-/// Conversion of coefficients from some moduli to others (Cheddar's BConv).
+/// Conversion of coefficients between sets of moduli (Cheddar's BConv).
 ///
-/// Data are `polynomials x limbs x N` words in that order, on both sides; the order of the N columns does not matter.
+/// Data are `polynomials x limbs x N` words, in that order, on both sides. The order of the N
+/// columns is irrelevant.
 pub struct BaseConversion {
     device: Device,
     from: Vec<Modulus<u32>>,
@@ -27,17 +28,18 @@ pub struct BaseConversion {
     factors: Buffer,
     from_constants: Buffer,
     to_constants: Buffer,
-    /// Products that fit 64 bits together.
+    /// Number of products whose sum fits 64 bits.
     terms: u32,
 }
 
 impl BaseConversion {
-    /// A conversion from one or more different primes to one or more moduli, all below 2^30 and with roots for the same N, of
-    /// 2^10 to 2^17.
+    /// Creates a conversion from one or more distinct primes to one or more moduli. All are below
+    /// 2^30 and have roots for the same N, from 2^10 to 2^17.
     ///
     /// # Errors
-    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for a tile that does
-    /// not fit a block or N; [`Error::Compile`] and [`Error::Driver`] from the device.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is
+    /// out of range, [`Error::Unsupported`] if the tile exceeds a block or N, and
+    /// [`Error::Compile`] or [`Error::Driver`] if the device fails.
     pub fn new(
         device: &Device,
         from: &[Modulus<u32>],
@@ -96,7 +98,7 @@ impl BaseConversion {
         self.from[0].n()
     }
 
-    /// The number of polynomials in both batches.
+    /// Number of polynomials in both batches.
     fn polynomials(&self, from: &Batch<u32>, to: &Batch<u32>) -> Result<usize, Error> {
         self.device.require(from.device())?;
         self.device.require(to.device())?;
@@ -112,11 +114,12 @@ impl BaseConversion {
         Ok(polynomials)
     }
 
-    /// Converts a batch. On a GPU this only starts the work. `from` is used up.
+    /// Converts a batch and overwrites `from`. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `from` holds one or more polynomials and `to` as many; [`Error::Unsupported`] if a batch lies on
-    /// another device; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless `from` holds one or more polynomials and `to` the same
+    /// number, [`Error::Unsupported`] if a batch is on another device, and [`Error::Driver`] if a
+    /// driver call fails.
     pub fn apply(&self, from: &mut Batch<u32>, to: &mut Batch<u32>) -> Result<(), Error> {
         let polynomials = self.polynomials(from, to)?;
         const THREADS: u32 = 256;
@@ -129,18 +132,19 @@ impl BaseConversion {
             (self.n() as u32).into(),
         ];
         let grid = [self.n() as u32 / THREADS, rows as u32, 1];
-        // SAFETY: the arguments are those of `scale`; nothing else has the batch.
+        // SAFETY: the arguments match the parameters of `scale`, and the batch is borrowed
+        // exclusively.
         unsafe { self.device.launch(&Launch::ordered(&self.scale, grid, THREADS, 0, arguments)) }?;
         self.multiply(from, to, polynomials)
     }
 
-    /// The product of matrices, for words that have been multiplied by [`factors`].
+    /// The matrix product, for words already multiplied by [`factors`].
     fn multiply(&self, from: &Batch<u32>, to: &mut Batch<u32>, polynomials: usize) -> Result<(), Error> {
-        // SAFETY: the batches have so many polynomials, and nothing else has `to`.
+        // SAFETY: the batches have that many polynomials, and `to` is borrowed exclusively.
         unsafe { self.device.launch(&self.multiplication(from, to, polynomials)) }
     }
 
-    /// What [`Self::multiply`] launches.
+    /// The launch of [`Self::multiply`].
     fn multiplication(&self, from: &Batch<u32>, to: &mut Batch<u32>, polynomials: usize) -> Launch<'_> {
         let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = self.tile;
         let grid = [
@@ -163,29 +167,30 @@ impl BaseConversion {
         Launch::ordered(&self.convert, grid, threads, shared, arguments)
     }
 
-    /// Converts polynomials of the host.
+    /// Converts polynomials in host memory.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are one or more polynomials; [`Error::Range`] naming the first word that is not below its
-    /// modulus; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless there are one or more polynomials, [`Error::Range`] naming
+    /// the first word not below its modulus, and [`Error::Driver`] if a driver call fails.
     pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
         let (mut from, mut to) = self.batches(words)?;
         self.apply(&mut from, &mut to)?;
         to.download()
     }
 
-    /// The median device time of the product of matrices for polynomials of the host, in microseconds, without the
-    /// multiplication by `(P / p_j)^-1`, which an inverse transform does on the way.
+    /// Median device time of the matrix product for polynomials in host memory, in microseconds. It
+    /// excludes the multiplication by `(P / p_j)^-1`, which an inverse transform includes at no
+    /// cost.
     ///
     /// # Errors
-    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
     pub fn time(&self, words: &[u32]) -> Result<f64, Error> {
         let (from, mut to) = self.batches(words)?;
         let polynomials = self.polynomials(&from, &to)?;
         median_launch_time(&self.device, &self.multiplication(&from, &mut to, polynomials))
     }
 
-    /// Polynomials on the device, and room for what they become.
+    /// Uploads polynomials and allocates their images.
     fn batches(&self, words: &[u32]) -> Result<(Batch<u32>, Batch<u32>), Error> {
         check_residues(&self.from, words)?;
         let converted = words.len() / self.from.len() * self.to.len();
@@ -193,8 +198,9 @@ impl BaseConversion {
     }
 }
 
-/// Conversion of transformed polynomials from some moduli to others (Cheddar's ModSwitch, Algorithm 1): inverse transforms,
-/// which also multiply by `(P / p_j)^-1`, [`BaseConversion`], and forward transforms.
+/// Conversion of transformed polynomials between sets of moduli (Cheddar's ModSwitch, Algorithm 1):
+/// inverse transforms, which also multiply by `(P / p_j)^-1`, then [`BaseConversion`], then forward
+/// transforms.
 pub struct ModSwitch {
     inverse: Plan<u32>,
     conversion: BaseConversion,
@@ -202,10 +208,10 @@ pub struct ModSwitch {
 }
 
 impl ModSwitch {
-    /// A switch between moduli that are as [`BaseConversion::new`] wants them.
+    /// Creates a switch between moduli accepted by [`BaseConversion::new`].
     ///
     /// # Errors
-    /// As that and [`Plan::new`].
+    /// Returns the errors of [`BaseConversion::new`] and [`Plan::new`].
     pub fn new(
         device: &Device,
         from: &[Modulus<u32>],
@@ -221,11 +227,11 @@ impl ModSwitch {
         })
     }
 
-    /// Switches a batch of transformed polynomials, in bit-reversed order on both sides. On a GPU this only starts the work.
-    /// `from` is used up.
+    /// Switches a batch of transformed polynomials, in bit-reversed order on both sides, and
+    /// overwrites `from`. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// As [`BaseConversion::apply`].
+    /// Returns the errors of [`BaseConversion::apply`].
     pub fn apply(&self, from: &mut Batch<u32>, to: &mut Batch<u32>) -> Result<(), Error> {
         let polynomials = self.conversion.polynomials(from, to)?;
         self.inverse.transform(Direction::Inverse, from)?;
@@ -233,10 +239,10 @@ impl ModSwitch {
         self.forward.transform(Direction::Forward, to)
     }
 
-    /// Switches polynomials of the host.
+    /// Switches polynomials in host memory.
     ///
     /// # Errors
-    /// As [`BaseConversion::run`].
+    /// Returns the errors of [`BaseConversion::run`].
     pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
         let mut from = self.inverse.upload(words)?;
         let wanted = words.len() / self.conversion.from.len() * self.conversion.to.len();
@@ -246,7 +252,7 @@ impl ModSwitch {
     }
 }
 
-/// The product of all moduli but number `without`, modulo `q`.
+/// Product of all moduli except number `without`, modulo `q`.
 fn others(moduli: &[Modulus<u32>], without: usize, q: u128) -> u128 {
     let others = moduli.iter().enumerate().filter(|&(number, _)| number != without);
     others.fold(1, |product, (_, modulus)| mul_mod(product, modulus.q().into(), q))
@@ -255,7 +261,8 @@ fn others(moduli: &[Modulus<u32>], without: usize, q: u128) -> u128 {
 /// `(P / p_j)^-1` modulo each `p_j`.
 ///
 /// # Errors
-/// [`Error::Modulus`] if there is no modulus, or naming one that is no prime or there twice.
+/// Returns [`Error::Modulus`] if there are no moduli, or naming a modulus that is composite or
+/// repeated.
 fn factors(moduli: &[Modulus<u32>]) -> Result<Vec<u128>, Error> {
     if moduli.is_empty() {
         return Err(Error::Modulus { q: 0, reason: "give at least one modulus to convert from".into() });

@@ -1,13 +1,14 @@
-//! Words in a device's memory.
+//! Words in device memory.
 
 use crate::device::{Argument, Buffer, Device};
 use crate::{Error, Modulus, Word};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Polynomials in a device's memory, laid out as [`crate::Plan`] says.
+/// Polynomials in device memory, in the layout of [`crate::Plan`].
 ///
-/// It works with every plan of the same device; one for other moduli gives results that mean nothing.
+/// A batch works with every plan of the same device. A plan for other moduli gives meaningless
+/// results.
 pub struct Batch<W> {
     device: Device,
     buffer: Buffer,
@@ -16,21 +17,21 @@ pub struct Batch<W> {
 }
 
 impl<W> Batch<W> {
-    /// So many words, all zero.
+    /// Allocates `words` words, all zero.
     ///
     /// # Errors
-    /// [`Error::Driver`], for too many words too.
+    /// Returns [`Error::Driver`] if the allocation fails.
     pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
         let buffer = device.allocate(words * size_of::<W>())?;
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
     }
 
-    /// The device that the words lie on.
+    /// The device that holds the words.
     pub(crate) fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The addresses of some bytes on the device, from byte `start` on.
+    /// The addresses of `bytes` bytes on the device from byte `start`.
     pub(crate) fn region(&self, start: usize, bytes: usize) -> Range<u64> {
         self.buffer.region(start, bytes)
     }
@@ -40,36 +41,37 @@ impl<W> Batch<W> {
         self.buffer.region(word * size_of::<W>(), 0).start
     }
 
-    /// The first word's address as a kernel's argument.
+    /// The address of the first word as a kernel argument.
     pub(crate) fn pointer(&self) -> Argument {
         self.buffer.pointer()
     }
 
-    /// [`Self::address_of`] as a kernel's argument.
+    /// [`Self::address_of`] as a kernel argument.
     pub(crate) fn pointer_at(&self, word: usize) -> Argument {
         self.buffer.pointer_at(word * size_of::<W>())
     }
 
-    /// The number of words.
+    /// Number of words.
     pub fn words(&self) -> usize {
         self.words
     }
 }
 
 impl<W: Word> Batch<W> {
-    /// Copies words to a device as they are: what is below its modulus, and which layout it has, is for the caller to know.
+    /// Copies words to a device unchanged and unchecked. The caller is responsible for their range
+    /// and layout.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn upload(device: &Device, words: &[W]) -> Result<Self, Error> {
         let buffer = store(device, words)?;
         Ok(Self { device: device.clone(), buffer, words: words.len(), word: PhantomData })
     }
 
-    /// Copies the words back as they are, after all work on them.
+    /// Copies the words back unchanged, after all work on them.
     ///
     /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed earlier.
+    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn download(&self) -> Result<Vec<W>, Error> {
         let mut words = vec![W::zeroed(); self.words];
         self.device.download(&self.buffer, bytemuck::cast_slice_mut(&mut words))?;
@@ -77,10 +79,10 @@ impl<W: Word> Batch<W> {
     }
 }
 
-/// Whether all words are below their moduli, in rows of N that go through the moduli again and again.
+/// Checks that every word is below its modulus, in rows of N that cycle through the moduli.
 ///
 /// # Errors
-/// [`Error::Range`] naming the first that is not.
+/// Returns [`Error::Range`] naming the first word that is not.
 pub(crate) fn check_residues<W: Word>(moduli: &[Modulus<W>], words: &[W]) -> Result<(), Error> {
     let rows = words.chunks(moduli[0].n()).zip(moduli.iter().cycle());
     for (row, (chunk, q)) in rows.map(|(chunk, modulus)| (chunk, modulus.q())).enumerate() {
@@ -92,7 +94,7 @@ pub(crate) fn check_residues<W: Word>(moduli: &[Modulus<W>], words: &[W]) -> Res
     Ok(())
 }
 
-/// Words in a new buffer.
+/// Uploads words to a new buffer.
 pub(crate) fn store<W: Word>(device: &Device, words: &[W]) -> Result<Buffer, Error> {
     let bytes: &[u8] = bytemuck::cast_slice(words);
     let mut buffer = device.allocate(bytes.len())?;

@@ -1,15 +1,17 @@
-//! One call for each thing that a cross-check compares: 128-bit transforms and products, word for word with the RPU.
+//! One call for each operation of a cross-check: 128-bit transforms and products, compared with the
+//! RPU word for word.
 //!
-//! `modulus` is an odd number below 2^128, `root` a root of `x^n + 1`, n from 2^10 to 2^17. Operands are one or more polynomials of
-//! n coefficients below the modulus, one after the other. On [`Device::emulated`] the same kernels run on the CPU.
+//! `modulus` is an odd number below 2^128, and `root` a root of `x^n + 1` for n from 2^10 to 2^17.
+//! Operands are one or more consecutive polynomials of n coefficients below the modulus.
+//! [`Device::emulated`] runs the same kernels on the CPU.
 
 use crate::{Device, Direction, Error, Modulus, Plan, Strategy};
 
-/// The forward transforms of polynomials in natural order. The results are in bit-reversed order:
+/// Forward transforms of polynomials in natural order. The results are in bit-reversed order:
 /// `out[j] = sum_i input[i] root^(i (2 bitrev(j) + 1))`.
 ///
 /// # Errors
-/// As [`Modulus::new`], [`Plan::new`] and [`Plan::upload`].
+/// Returns the errors of [`Modulus::new`], [`Plan::new`] and [`Plan::upload`].
 pub fn forward_wide(
     device: &Device,
     n: usize,
@@ -20,10 +22,10 @@ pub fn forward_wide(
     plan(device, n, modulus, root)?.run(Direction::Forward, input)
 }
 
-/// The inverse of [`forward_wide`]: bit-reversed order in, natural order out, scaled by 1/n.
+/// Inverse of [`forward_wide`]: bit-reversed order in, natural order out, scaled by 1/n.
 ///
 /// # Errors
-/// As [`forward_wide`].
+/// Returns the errors of [`forward_wide`].
 pub fn inverse_wide(
     device: &Device,
     n: usize,
@@ -34,10 +36,10 @@ pub fn inverse_wide(
     plan(device, n, modulus, root)?.run(Direction::Inverse, input)
 }
 
-/// The products of polynomials modulo `x^n + 1`, all in natural order.
+/// Products of polynomials modulo `x^n + 1`, all in natural order.
 ///
 /// # Errors
-/// As [`forward_wide`]; [`Error::Length`] if the operands differ in length.
+/// Returns the errors of [`forward_wide`], and [`Error::Length`] if the operands differ in length.
 pub fn product_wide(
     device: &Device,
     n: usize,

@@ -1,84 +1,85 @@
-//! What can go wrong, with what would be right.
+//! Errors of this crate, each with a remedy.
 
-/// An error of this crate. Every variant says what was asked for and what is possible instead.
+/// An error of this crate. Every variant names the cause and a valid alternative.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The machine has no CUDA driver, no NVRTC, or no GPU.
     #[error("no CUDA device: {reason}; `Device::emulated` runs the same kernels on the CPU")]
     NoDevice {
-        /// Which part is missing.
+        /// The missing component.
         reason: String,
     },
-    /// The emulation needs a C++20 compiler and found none.
+    /// The emulation found no C++20 compiler.
     #[error("cannot run `{command}` ({reason}); the emulation compiles kernels with g++ 11 or later")]
     NoCompiler {
-        /// The compiler that was tried.
+        /// The compiler command.
         command: String,
-        /// Why it did not start.
+        /// The reason that it did not start.
         reason: String,
     },
-    /// A compiler refused a kernel. This is a fault of this crate.
+    /// A compiler rejected a kernel. This is a bug in this crate.
     #[error("kernel source `{name}` does not compile:\n{log}")]
     Compile {
         /// The kernel file.
         name: String,
-        /// What the compiler said.
+        /// The compiler's output.
         log: String,
     },
     /// A call into the CUDA driver failed.
     #[error("CUDA driver call {call} failed: {code}")]
     Driver {
-        /// What was being done.
+        /// The operation.
         call: &'static str,
-        /// The driver's name for the failure.
+        /// The driver's error code.
         code: String,
     },
-    /// An emulated kernel let some threads of a block end while others waited at a barrier, or never ended.
+    /// Threads of an emulated kernel disagree about a barrier, or never end.
     #[error("emulated kernel `{kernel}` got stuck: its threads disagree about a barrier")]
     Stuck {
         /// The kernel's name.
         kernel: String,
     },
-    /// An emulated kernel wrote behind the end of a buffer. This is a fault of this crate.
+    /// An emulated kernel wrote past the end of a buffer. This is a bug in this crate.
     #[error("emulated kernel `{kernel}` wrote behind the end of a buffer of {bytes} bytes")]
     Overrun {
         /// The kernel's name.
         kernel: String,
-        /// The buffer's size.
+        /// The buffer's size in bytes.
         bytes: usize,
     },
-    /// The ring dimension is out of the range that a strategy supports.
+    /// The ring dimension is outside the supported range.
     #[error("N = {n} is not a power of two from {min} to {max}")]
     Dimension {
-        /// What was asked for.
+        /// The requested N.
         n: usize,
         /// The smallest N.
         min: usize,
         /// The largest N.
         max: usize,
     },
-    /// A modulus does not suit a strategy, or its root is not what it should be.
+    /// A modulus is invalid for a strategy, or its root is invalid.
     #[error("modulus {q}: {reason}")]
     Modulus {
         /// The modulus.
         q: u128,
-        /// What is wrong, and what would be right.
+        /// The cause, and a valid alternative.
         reason: String,
     },
-    /// A strategy does not exist for a word size, or a device cannot do what was asked.
+    /// A strategy does not support a word size, or a device does not support an operation.
     #[error("{what} is not supported: {instead}")]
     Unsupported {
-        /// What was asked for.
+        /// The requested operation.
         what: String,
-        /// What is possible.
+        /// A valid alternative.
         instead: String,
     },
     /// A batch has the wrong number of words.
     #[error("a batch of {got} words where a positive multiple of {unit} is wanted")]
     Length {
-        /// What the number must be a positive multiple of, or equal to where a batch has one length.
+        /// The length must be a positive multiple of this number, or equal to it if only one length
+        /// is valid.
         unit: usize,
-        /// The number of words given.
+        /// Number of words in the batch.
         got: usize,
     },
     /// A coefficient is not below its modulus.

@@ -1,11 +1,11 @@
-//! What each strategy's kernels expect in their tables: the host's half of the fields in `cuda/*.cu`.
+//! Host side of the fields in `cuda/*.cu`: the table entries and constants of each strategy.
 
 use crate::host::powers;
 use crate::number::{bit_reverse, inverse_power_of_two, mul_mod, pow_mod, shift_mod, shifted_quotient};
 use crate::recipe::{Barrett, Recipe, Strategy, Sync};
 use crate::{Error, Modulus, Word};
 
-/// A strategy's number format for words `W`.
+/// The number format of a strategy.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     strategy: Strategy,
@@ -18,7 +18,7 @@ impl Field {
         Self { strategy: recipe.strategy, bits: recipe.word_bits, truncated: recipe.product.truncated }
     }
 
-    /// The kernel file, and the lines that go before it.
+    /// The kernel file, and the lines to put before it.
     pub(crate) fn source(self) -> (&'static str, String) {
         let bits = format!("#define WORD_BITS {}\n", self.bits);
         match self.strategy {
@@ -33,7 +33,7 @@ impl Field {
         }
     }
 
-    /// Refuses a modulus that the strategy's arithmetic does not hold for.
+    /// Checks that the strategy's arithmetic is valid for a modulus.
     pub(crate) fn check<W: Word>(self, modulus: &Modulus<W>) -> Result<(), Error> {
         let (q, limit) = (modulus.q().widen(), self.strategy.modulus_bits(self.bits));
         if limit < 128 && q >> limit != 0 {
@@ -59,7 +59,7 @@ impl Field {
         }
     }
 
-    /// The words that the field's constructor reads after q.
+    /// The words read by the field's constructor after q.
     fn auxiliary(self, q: u128) -> [u128; 3] {
         let inverse = inverse_power_of_two(q);
         match self.strategy {
@@ -78,8 +78,8 @@ impl Field {
         }
     }
 
-    /// `x` times what a product in the transformed domain leaves out: what Montgomery's reduction divides by, and the half that
-    /// a truncated product has no inverse stage for.
+    /// `x` times the factor missing from a product in the transformed domain: Montgomery's divisor,
+    /// and the half of a truncated product, which has no inverse stage to apply it.
     fn with_product_factor(self, x: u128, q: u128) -> u128 {
         let factor_bits = match self.strategy {
             Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => self.bits,
@@ -88,7 +88,8 @@ impl Field {
         shift_mod(x, factor_bits + u32::from(self.truncated), q)
     }
 
-    /// `Constants` of `cuda/common.cuh` for one modulus, with a factor for what comes out of an inverse transform.
+    /// `Constants` of `cuda/common.cuh` for one modulus. `factor` scales the result of inverse
+    /// transforms.
     pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>, factor: u128) -> Vec<W> {
         let (q, n) = (modulus.q().widen(), modulus.n());
         let n_inverse = mul_mod(factor, pow_mod(q.div_ceil(2), n.ilog2().into(), q), q);
@@ -106,7 +107,7 @@ impl Field {
         words
     }
 
-    /// The table of one modulus: entry `places[j]` holds `base^bitrev(j)`.
+    /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`.
     pub(crate) fn table<W: Word>(self, base: u128, q: u128, places: &[usize]) -> Vec<W> {
         let n = places.len();
         let powers = powers(base, n, q);
@@ -117,7 +118,7 @@ impl Field {
         self.entries(roots, q)
     }
 
-    /// The two short tables of one modulus whose entries [`Recipe::on_the_fly`] multiplies, one after the other.
+    /// The two short tables of [`Recipe::on_the_fly`] for one modulus, one after the other.
     pub(crate) fn split_table<W: Word>(self, base: u128, q: u128, log_n: u32) -> Vec<W> {
         let powers = powers(base, 1 << log_n, q);
         self.entries(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]), q)
@@ -132,11 +133,13 @@ impl Field {
     }
 }
 
-/// `Constants` for kernels that include `cuda/barrett.cuh` with Algorithm 4, one after the other.
+/// `Constants` for kernels that include `cuda/barrett.cuh` with Algorithm 4, in the order of the
+/// moduli.
 ///
 /// # Errors
-/// [`Error::Modulus`] if there is no modulus, or naming one of more than `W::BITS - 2` bits or another N than the first's;
-/// [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words.
+/// Returns [`Error::Modulus`] if there are no moduli, or naming the first longer than `W::BITS - 2`
+/// bits or with another N, [`Error::Dimension`] if N is out of range, and [`Error::Unsupported`]
+/// for 128-bit words.
 pub(crate) fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error> {
     let first = moduli.first();
     let n = first.ok_or(Error::Modulus { q: 0, reason: "give at least one modulus".into() })?.n();
@@ -154,15 +157,17 @@ pub(crate) fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>
     Ok(words)
 }
 
-/// For each entry of the two tables that [`Recipe::on_the_fly`] multiplies, the `j` of its root `psi^bitrev(j)`: first all of
-/// the low half of the bits of an index, then all of the high half. See `RoundRoots` in `cuda/pass.cuh`.
+/// For each entry of the two tables of [`Recipe::on_the_fly`], the `j` of its root `psi^bitrev(j)`:
+/// first all values of the low half of the index bits, then all values of the high half. See
+/// `RoundRoots` in `cuda/pass.cuh`.
 fn split_indices(log_n: u32) -> impl Iterator<Item = usize> {
     let low = log_n / 2;
     (0..1 << low).chain((0..1 << (log_n - low)).map(move |high| high << low))
 }
 
-/// Where the kernels of a recipe look for the root of group `i` of stage `s`, for `j = 2^s + i`: inside a stage the groups stand
-/// in the order (row, register part, thread part), see `Pass::roots` in `cuda/pass.cuh`. Resident kernels look for it at `j`.
+/// Table positions: entry `j = 2^s + i` is the position of the root of group `i` of stage `s`.
+/// Within a stage the groups are ordered by (row, register part, thread part); see `Pass::roots` in
+/// `cuda/pass.cuh`. Resident kernels use position `j`.
 pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
     if recipe.resident() {
         return (0..1 << recipe.log_n).collect();

@@ -1,7 +1,7 @@
-//! The plain host model that kernels are compared with.
+//! Host model for the kernels.
 //!
-//! It computes the transform another way than the kernels do: twist by powers of the root, a recursive cyclic transform, then
-//! bit reversal. Slow and obvious; a test compares it with the definition.
+//! The algorithm differs from the kernels': twist by powers of the root, recursive cyclic
+//! transform, then bit reversal. It is slow and simple, and a test compares it with the definition.
 
 use crate::number::{bit_reverse, mul_mod, pow_mod};
 use crate::{Modulus, Word};
@@ -34,7 +34,7 @@ fn cyclic(values: &[u128], roots: &[u128], stride: usize, q: u128) -> Vec<u128> 
     sums.chain(differences).collect()
 }
 
-/// The forward negacyclic transform of one polynomial of `modulus.n()` coefficients in natural order:
+/// Forward negacyclic transform of one polynomial of `modulus.n()` coefficients in natural order:
 /// `out[j] = sum_i input[i] root^(i (2 bitrev(j) + 1))`.
 pub fn forward<W: Word>(modulus: &Modulus<W>, input: &[W]) -> Vec<W> {
     let (q, n) = (modulus.q().widen(), modulus.n());
@@ -44,7 +44,7 @@ pub fn forward<W: Word>(modulus: &Modulus<W>, input: &[W]) -> Vec<W> {
     (0..n).map(|j| W::narrow(natural[bit_reverse(j, n.ilog2())])).collect()
 }
 
-/// The inverse of [`forward`]: bit-reversed order in, natural order out.
+/// Inverse of [`forward`]: bit-reversed order in, natural order out.
 pub fn inverse<W: Word>(modulus: &Modulus<W>, input: &[W]) -> Vec<W> {
     let (q, n) = (modulus.q().widen(), modulus.n());
     let roots = powers(pow_mod(modulus.root().widen(), 2 * n as u128 - 1, q), 2 * n, q);
@@ -54,7 +54,7 @@ pub fn inverse<W: Word>(modulus: &Modulus<W>, input: &[W]) -> Vec<W> {
     cyclic(&natural, &roots, 2, q).iter().zip(untwist).map(|(&x, r)| W::narrow(mul_mod(x, r, q))).collect()
 }
 
-/// The product of two polynomials modulo `x^n + 1`, through the transforms above.
+/// Product of two polynomials modulo `x^n + 1`, by the transforms above.
 pub fn product<W: Word>(modulus: &Modulus<W>, left: &[W], right: &[W]) -> Vec<W> {
     let q = modulus.q().widen();
     let values: Vec<_> = forward(modulus, left)

@@ -1,4 +1,5 @@
-//! Inner products of a key switching, as in HE-Booster: fused into one kernel, or a kernel for each product and sum.
+//! Inner products of key switching, as in HE-Booster: fused into one kernel, or a kernel for each
+//! product and sum.
 
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
@@ -6,18 +7,19 @@ use crate::field::barrett_constants;
 use crate::timing::median_time;
 use crate::{Batch, Device, Error, Modulus, Word, source};
 
-/// How an inner product is put together.
+/// Number of kernels of an inner product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fusion {
     /// One kernel, which reads each polynomial once for both parts of its key (the paper's FMAC).
     Fused,
-    /// A kernel for each product and each sum, `4 terms - 2` together (SMAC).
+    /// A kernel for each product and each sum, `4 terms - 2` in total (SMAC).
     Separate,
 }
 
-/// The inner products of `terms` polynomials with as many keys of two polynomials each.
+/// Inner products of `terms` polynomials with as many keys of two polynomials each.
 ///
-/// All are in the transformed domain: polynomials laid out `[term][limb][N]`, keys `[term][2][limb][N]`, results `[2][limb][N]`.
+/// All data are in the transformed domain. The layouts are `[term][limb][N]` for polynomials,
+/// `[term][2][limb][N]` for keys, and `[2][limb][N]` for results.
 pub struct InnerProduct<W> {
     device: Device,
     moduli: Vec<Modulus<W>>,
@@ -27,19 +29,20 @@ pub struct InnerProduct<W> {
     multiply: Kernel,
     add: Kernel,
     constants: Buffer,
-    /// For separate kernels: the products of a term.
+    /// For separate kernels: the products of one term.
     products: Batch<W>,
 }
 
 const THREADS: usize = 128;
 
 impl<W: Word> InnerProduct<W> {
-    /// Inner products of `terms` polynomials modulo one or more moduli of at most `W::BITS - 2` bits, with roots for the same N
-    /// of at least 2^10, in words of 32 or 64 bits.
+    /// Creates inner products of `terms` polynomials in words of 32 or 64 bits. The moduli have at
+    /// most `W::BITS - 2` bits and roots for the same N of at least 2^10.
     ///
     /// # Errors
-    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words or no
-    /// terms; [`Error::Compile`] and [`Error::Driver`] from the device.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is
+    /// out of range, [`Error::Unsupported`] for 128-bit words or no terms, and [`Error::Compile`]
+    /// or [`Error::Driver`] if the device fails.
     pub fn new(device: &Device, moduli: &[Modulus<W>], terms: usize, fusion: Fusion) -> Result<Self, Error> {
         if terms == 0 {
             return Err(Error::Unsupported {
@@ -66,11 +69,12 @@ impl<W: Word> InnerProduct<W> {
         self.moduli.len() * self.moduli[0].n()
     }
 
-    /// Computes the two sums. On a GPU this only starts the work.
+    /// Computes the two sums. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the batches have the words of the type's description; [`Error::Unsupported`] if one lies on
-    /// another device; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless the batches have the lengths of the layouts above,
+    /// [`Error::Unsupported`] if a batch is on another device, and [`Error::Driver`] if a driver
+    /// call fails.
     pub fn apply(
         &mut self,
         polynomials: &Batch<W>,
@@ -88,7 +92,7 @@ impl<W: Word> InnerProduct<W> {
         }
         if self.fusion == Fusion::Fused {
             let pointers = [polynomials.pointer(), keys.pointer(), out.pointer()];
-            // SAFETY: the batches have so many terms, and nothing else has `out`.
+            // SAFETY: the batches have that many terms, and `out` is borrowed exclusively.
             return unsafe { self.start(&self.inner_product, pointers, Some(self.terms)) };
         }
         for term in 0..self.terms {
@@ -96,7 +100,8 @@ impl<W: Word> InnerProduct<W> {
                 let (x, key) =
                     (polynomials.pointer_at(term * words), keys.pointer_at((2 * term + part) * words));
                 let (sum, product) = (out.pointer_at(part * words), self.products.pointer());
-                // SAFETY: all are polynomials inside their batches; nothing else has `out` and the products.
+                // SAFETY: all polynomials are inside their batches; `out` and the products are
+                // borrowed exclusively.
                 unsafe {
                     if term == 0 {
                         self.start(&self.multiply, [x, key, sum], None)?;
@@ -110,42 +115,44 @@ impl<W: Word> InnerProduct<W> {
         Ok(())
     }
 
-    /// Starts one of the kernels on whole polynomials.
+    /// Launches a kernel on whole polynomials.
     ///
     /// # Safety
-    /// As [`Device::launch`].
+    /// See [`Device::launch`].
     unsafe fn start(&self, kernel: &Kernel, data: [Argument; 3], terms: Option<usize>) -> Result<(), Error> {
         let (limbs, n) = (self.moduli.len(), self.moduli[0].n());
         let mut arguments = data.to_vec();
         arguments.extend([self.constants.pointer(), (limbs as u32).into(), (n as u32).into()]);
         arguments.extend(terms.map(|terms| Argument::from(terms as u32)));
         let grid = [(n / THREADS) as u32, limbs as u32, 1];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.device.launch(&Launch::ordered(kernel, grid, THREADS as u32, 0, arguments)) }
     }
 
-    /// The two sums for polynomials and keys of the host.
+    /// The two sums for polynomials and keys in host memory.
     ///
     /// # Errors
-    /// [`Error::Length`] unless they have the words of the type's description; [`Error::Range`] naming the first word that is
-    /// not below its modulus; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless they have the lengths of the layouts above,
+    /// [`Error::Range`] naming the first word not below its modulus, and [`Error::Driver`] if a
+    /// driver call fails.
     pub fn run(&mut self, polynomials: &[W], keys: &[W]) -> Result<Vec<W>, Error> {
         let [polynomials, keys, mut out] = self.batches(polynomials, keys)?;
         self.apply(&polynomials, &keys, &mut out)?;
         out.download()
     }
 
-    /// The median device time of an inner product of polynomials and keys of the host, launches included, in microseconds.
+    /// Median device time of an inner product of polynomials and keys in host memory, in
+    /// microseconds, including launches.
     ///
     /// # Errors
-    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
     pub fn time(&mut self, polynomials: &[W], keys: &[W]) -> Result<f64, Error> {
         let [polynomials, keys, mut out] = self.batches(polynomials, keys)?;
         let device = self.device.clone();
         median_time(&device, || self.apply(&polynomials, &keys, &mut out))
     }
 
-    /// Polynomials and keys on the device, and room for the sums.
+    /// Uploads polynomials and keys, and allocates the sums.
     fn batches(&self, polynomials: &[W], keys: &[W]) -> Result<[Batch<W>; 3], Error> {
         check_residues(&self.moduli, polynomials)?;
         check_residues(&self.moduli, keys)?;

@@ -1,12 +1,15 @@
-//! Number-theoretic transforms in CUDA, after four published GPU implementations and one of our own.
+//! Number-theoretic transforms in CUDA, after four published GPU implementations and one of our
+//! own.
 //!
-//! This crate is an independent reference: it shares no arithmetic with the simulator or the code generator. Its kernels are CUDA
-//! text inside the library; a CUDA device compiles them at run time, and so does [`Device::emulated`], which runs the very same
-//! text on a CPU with one fiber a thread. It builds and links without CUDA.
+//! This crate is an independent reference: it shares no arithmetic with the simulator or the code
+//! generator. The library embeds its kernels as CUDA text. A CUDA device compiles them at run time;
+//! [`Device::emulated`] runs the same text on a CPU, with one fiber for each thread. The crate
+//! builds and links without CUDA.
 //!
-//! A [`Plan`] transforms and multiplies polynomials. What schemes do besides is in [`base_conversion`], [`automorphism`], [`residues`]
-//! and [`inner_product`]; [`program`] makes graphs of many launches, [`multi`] divides work among devices, and [`ablation`] knows what
-//! the four papers claim.
+//! A [`Plan`] transforms and multiplies polynomials. The other operations of homomorphic schemes
+//! are in [`base_conversion`], [`automorphism`], [`residues`] and [`inner_product`]. [`program`]
+//! builds graphs of launches, [`multi`] divides work among devices, and [`ablation`] lists the
+//! claims of the four papers.
 //!
 //! ```
 //! use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};

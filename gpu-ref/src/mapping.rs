@@ -2,16 +2,17 @@
 
 use crate::Error;
 
-/// How blocks and threads share the product of matrices that a conversion is (Cheddar, Algorithm 3).
+/// Division of the matrix product of a conversion among blocks and threads (Cheddar, Algorithm 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tile {
-    /// A thread computes so many limbs, 1 to 8 (the paper's `L_t`),
+    /// Limbs per thread, 1 to 8 (the paper's `L_t`).
     pub thread_limbs: u32,
-    /// of 1, 2 or 4 neighbouring columns (`N_t`).
+    /// Neighbouring columns per thread: 1, 2 or 4 (`N_t`).
     pub thread_columns: u32,
-    /// A block has so many threads along the limbs (`L_b`); if more than one, they share the input through shared memory,
+    /// Threads per block along the limbs (`L_b`). If more than one, they share the input through
+    /// shared memory.
     pub block_limbs: u32,
-    /// and so many along the columns, a power of two (`N_b`).
+    /// Threads per block along the columns, a power of two (`N_b`).
     pub block_columns: u32,
 }
 
@@ -46,7 +47,8 @@ impl Tile {
         })
     }
 
-    /// The block's rows of the matrix, and its columns of the input if its threads share them.
+    /// Bytes of shared memory: the block's rows of the matrix and, if its threads share them, its
+    /// columns of the input.
     pub(crate) fn shared_bytes(self, from: usize) -> usize {
         let rows = (self.thread_limbs * self.block_limbs) as usize;
         let columns =
@@ -55,11 +57,11 @@ impl Tile {
     }
 }
 
-/// How threads reach the words of long integers in global memory.
+/// Access to the words of long integers in global memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Neighbouring threads access neighbouring words, and transpose them in shared memory.
+    /// Neighbouring threads access neighbouring words and transpose them in shared memory.
     Transposed,
-    /// Each thread goes through the words of its own integer.
+    /// Each thread accesses the consecutive words of its own integer.
     Strided,
 }

@@ -1,6 +1,7 @@
-//! The little number theory that plans and tests need: products, powers and primes modulo up to 128 bits.
+//! Number theory for plans and tests: products, powers and primes of up to 128 bits.
 //!
-//! Written for clarity on `num-bigint`; it shares no code with the simulator or the kernels, so that agreement means something.
+//! Written for clarity on `num-bigint`. It shares no code with the simulator or the kernels, so a
+//! comparison with them is meaningful.
 
 use crate::{Error, Word};
 use num_bigint::BigUint;
@@ -37,18 +38,20 @@ pub fn pow_mod(base: u128, exponent: u128, q: u128) -> u128 {
         .expect("a power is below its 128-bit modulus")
 }
 
-/// `1/q mod 2^128`, for odd `q`. Each step of Newton's iteration doubles the number of right bits.
+/// `1/q mod 2^128`, for odd `q`. Each step of Newton's iteration doubles the number of correct
+/// bits.
 pub(crate) fn inverse_power_of_two(q: u128) -> u128 {
     (0..7).fold(q, |x, _| x.wrapping_mul(2u128.wrapping_sub(q.wrapping_mul(x))))
 }
 
-/// `index` with its lowest `bits` bits in reverse order.
+/// `index` with its lowest `bits` bits reversed.
 pub fn bit_reverse(index: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// Whether `q` is prime, by Miller and Rabin's test with the first 24 primes as bases: certain below 2^81, and for the larger
-/// candidates that [`Modulus::find`] tries a wrong answer is less likely than a hardware fault.
+/// Returns true if `q` is prime, by the Miller-Rabin test with the first 24 primes as bases. The
+/// answer is certain below 2^81. For the larger candidates of [`Modulus::find`], an error is less
+/// likely than a hardware fault.
 pub fn is_prime(q: u128) -> bool {
     const BASES: [u128; 24] =
         [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89];
@@ -70,7 +73,7 @@ pub fn is_prime(q: u128) -> bool {
     })
 }
 
-/// A modulus and the root of unity that a transform of one size uses.
+/// A modulus with the root of unity for transforms of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modulus<W> {
     q: W,
@@ -79,11 +82,12 @@ pub struct Modulus<W> {
 }
 
 impl<W: Word> Modulus<W> {
-    /// The odd modulus `q` with `root`, a root of `x^n + 1` (a primitive 2n-th root of unity when `q` is prime).
+    /// Creates an odd modulus `q` with `root`, a root of `x^n + 1` (a primitive 2n-th root of unity
+    /// if `q` is prime).
     ///
     /// # Errors
-    /// [`Error::Dimension`] if `n` is not a power of two, [`Error::Modulus`] if `q` is even or below 3, or if
-    /// `root^n != -1 mod q`.
+    /// Returns [`Error::Dimension`] if `n` is not a power of two, and [`Error::Modulus`] if `q` is
+    /// even or below 3, or if `root^n != -1 mod q`.
     pub fn new(q: W, root: W, n: usize) -> Result<Self, Error> {
         let (wide_q, wide_root) = (q.widen(), root.widen());
         let fail = |reason: String| Err(Error::Modulus { q: wide_q, reason });
@@ -101,11 +105,11 @@ impl<W: Word> Modulus<W> {
         Ok(Self { q, root, n })
     }
 
-    /// The largest prime below `2^bits` that is 1 modulo `2n`, with a primitive 2n-th root; `skip` passes over that many of the
-    /// largest, so that several moduli can be had.
+    /// Finds the largest prime below `2^bits` that is 1 modulo `2n`, with a primitive 2n-th root.
+    /// `skip` skips that many of the largest primes, which gives distinct moduli.
     ///
     /// # Errors
-    /// [`Error::Modulus`] if there is none of that size in the word.
+    /// Returns [`Error::Modulus`] if no prime of that size fits the word.
     pub fn find(bits: u32, n: usize, skip: usize) -> Result<Self, Error> {
         let step = 2 * n as u128;
         let none = |q| Error::Modulus {
@@ -121,7 +125,7 @@ impl<W: Word> Modulus<W> {
             .filter(|&q| is_prime(q))
             .nth(skip)
             .ok_or(none(top))?;
-        // x^((q-1)/2n) is a 2n-th root for every x, and primitive for every second one.
+        // x^((q-1)/2n) is a 2n-th root for every x, and primitive for every second x.
         let root = (2..)
             .map(|x| pow_mod(x, (q - 1) / step, q))
             .find(|&root| pow_mod(root, n as u128, q) == q - 1)
@@ -139,7 +143,7 @@ impl<W: Word> Modulus<W> {
         self.root
     }
 
-    /// The ring dimension that the root belongs to.
+    /// The ring dimension of the root.
     pub fn n(&self) -> usize {
         self.n
     }

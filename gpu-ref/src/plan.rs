@@ -1,4 +1,4 @@
-//! Plans: a recipe compiled for a device, with the tables of its moduli.
+//! Plans: recipes compiled for a device, with the tables of their moduli.
 
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
@@ -8,12 +8,12 @@ use crate::recipe::{Pass, Product, Recipe, Strategy};
 use crate::{Batch, Error, Modulus, Word, source};
 use std::sync::OnceLock;
 
-/// Which way a transform goes.
+/// Direction of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Natural order to bit-reversed order: `out[j] = sum_i in[i] root^(i (2 bitrev(j) + 1))`.
     Forward,
-    /// Bit-reversed order to natural order, with the factor 1/N: undoes [`Direction::Forward`].
+    /// Bit-reversed order to natural order, scaled by 1/N: the inverse of [`Direction::Forward`].
     Inverse,
 }
 
@@ -26,23 +26,26 @@ impl std::fmt::Display for Direction {
     }
 }
 
-/// Negacyclic transforms modulo `x^N + 1` of one strategy and size, for one or more moduli ("limbs"), on one device.
+/// Negacyclic transforms modulo `x^N + 1` of one strategy and size, for one or more moduli
+/// ("limbs"), on one device.
 ///
-/// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]` starts at word
-/// `(p limbs + l) N`. All coefficients are below their modulus, going in and coming out. Where a recipe interleaves polynomials,
-/// [`Plan::upload`] and [`Plan::download`] bring them into that order and back.
+/// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]`
+/// starts at word `(p limbs + l) N`. All coefficients are below their modulus, on input and output.
+/// If the recipe interleaves polynomials, [`Plan::upload`] and [`Plan::download`] convert between
+/// the two orders.
 pub struct Plan<W> {
     device: Device,
     recipe: Recipe,
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
-    /// Looked up, and on a GPU compiled, when the first product is asked for: these kernels take compilers longest.
+    /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
     forward_tables: Tables,
     inverse_tables: Tables,
     constants: Buffer,
-    /// For resident kernels: the most polynomials in one launch, and what the launch synchronises with, at first zero.
+    /// For resident kernels: the maximum number of polynomials in one launch, and the
+    /// synchronisation buffer, initially zero.
     residency: Option<(usize, Buffer)>,
 }
 
@@ -50,49 +53,50 @@ pub struct Plan<W> {
 struct Tables {
     /// N entries for each modulus.
     whole: Buffer,
-    /// What the last pass takes instead with [`Recipe::on_the_fly`].
+    /// The table that the last pass reads instead with [`Recipe::on_the_fly`].
     split: Option<Buffer>,
 }
 
-/// Threads a block of resident kernels; each has two elements.
+/// Threads per block of resident kernels. Each thread has two elements.
 const RESIDENT_THREADS: u32 = 256;
 
 pub(crate) struct ProductKernels {
     heart: Kernel,
-    /// The last inverse pass, where that is another one.
+    /// The last inverse pass, unless it is part of the heart.
     inverse: Option<Kernel>,
-    /// Truncated, where the heart is not the whole pass: the last forward pass, and the first inverse one unless that is also
-    /// the last.
+    /// The truncated last forward pass and first inverse pass, unless the heart contains them. The
+    /// first inverse pass is omitted if it is also the last.
     forward_truncated: Option<Kernel>,
     inverse_truncated: Option<Kernel>,
 }
 
 impl<W: Word> Plan<W> {
-    /// A plan with the strategy's own recipe. All moduli must have roots for the same N.
+    /// Creates a plan with the strategy's own recipe. All moduli must have roots for the same N.
     ///
     /// # Errors
-    /// As [`Recipe::new`] and [`Plan::with_recipe`].
+    /// Returns the errors of [`Recipe::new`] and [`Plan::with_recipe`].
     pub fn new(device: &Device, strategy: Strategy, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         let n = moduli.first().map_or(0, Modulus::n);
         let log_n = n.checked_ilog2().unwrap_or(0);
         Self::with_recipe(device, Recipe::new(strategy, W::BITS, log_n)?, moduli)
     }
 
-    /// A plan with a recipe of the caller's.
+    /// Creates a plan with the given recipe.
     ///
     /// # Errors
-    /// As [`Recipe::check`]; [`Error::Modulus`] if there is no modulus, if one is too long for the strategy or has a root for
-    /// another N; [`Error::Compile`] and [`Error::Driver`] from the device.
+    /// Returns the errors of [`Recipe::check`], [`Error::Modulus`] if there are no moduli or if one
+    /// is too long for the strategy or has a root for another N, and [`Error::Compile`] or
+    /// [`Error::Driver`] if the device fails.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         Self::with_factors(device, recipe, moduli, &vec![1; moduli.len()])
     }
 
-    /// As [`Plan::with_recipe`]; what comes out of inverse transforms and products modulo `moduli[l]` is multiplied by
-    /// `factors[l]`, at no cost, together with 1/N.
+    /// As [`Plan::with_recipe`], but the results of inverse transforms and products modulo
+    /// `moduli[l]` are multiplied by `factors[l]`. This is free, as it is merged with 1/N.
     ///
     /// # Errors
-    /// As [`Plan::with_recipe`]; [`Error::Length`] unless there is a factor for each modulus, [`Error::Range`] naming the first
-    /// that is not below its modulus.
+    /// Returns the errors of [`Plan::with_recipe`], [`Error::Length`] unless there is one factor
+    /// for each modulus, and [`Error::Range`] naming the first factor not below its modulus.
     pub fn with_factors(
         device: &Device,
         recipe: Recipe,
@@ -184,7 +188,7 @@ impl<W: Word> Plan<W> {
         })
     }
 
-    /// The recipe in use.
+    /// The recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -194,7 +198,7 @@ impl<W: Word> Plan<W> {
         &self.moduli
     }
 
-    /// The device that the plan was made for.
+    /// The device of the plan.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -207,8 +211,9 @@ impl<W: Word> Plan<W> {
     /// Copies polynomials to the device.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are a positive multiple of [`Self::polynomial_words`] words; [`Error::Range`] naming the
-    /// first word that is not below its modulus.
+    /// Returns [`Error::Length`] unless the number of words is a positive multiple of
+    /// [`Self::polynomial_words`], [`Error::Range`] naming the first word not below its modulus,
+    /// and [`Error::Driver`] if a driver call fails.
     pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
         self.groups(words.len())?;
         check_residues(&self.moduli, words)?;
@@ -222,7 +227,7 @@ impl<W: Word> Plan<W> {
     /// Copies polynomials back, after all work on them.
     ///
     /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed earlier.
+    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
         let mut words = batch.download()?;
         if self.recipe.interleave_log > 0 {
@@ -234,7 +239,7 @@ impl<W: Word> Plan<W> {
         Ok(words)
     }
 
-    /// For each word of an interleaved batch in the device's order, where the host has it.
+    /// The host position of each word of an interleaved batch, in the device's order.
     fn interleaved_places(&self, words: usize) -> impl Iterator<Item = usize> {
         let (together, polynomial) = (1 << self.recipe.interleave_log, self.polynomial_words());
         (0..words / (together * polynomial)).flat_map(move |group| {
@@ -244,20 +249,22 @@ impl<W: Word> Plan<W> {
         })
     }
 
-    /// Transforms a batch in place. On a GPU this only starts the work.
+    /// Transforms a batch in place. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// [`Error::Length`] if the batch is not a whole number of polynomials; [`Error::Unsupported`] if it lies on another device;
-    /// [`Error::Driver`].
+    /// Returns [`Error::Length`] if the batch is not a whole number of polynomials,
+    /// [`Error::Unsupported`] if it is on another device, and [`Error::Driver`] if a driver call
+    /// fails.
     pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
         for launch in self.transform_launches(direction, batch)? {
-            // SAFETY: the batch holds what the launches use, and nothing else has it while `batch` is borrowed.
+            // SAFETY: the batch holds all words accessed by the launches, and is borrowed
+            // exclusively.
             unsafe { self.device.launch(&launch) }?;
         }
         Ok(())
     }
 
-    /// What [`Self::transform`] launches, in order.
+    /// The launches of [`Self::transform`], in order.
     pub(crate) fn transform_launches(
         &self,
         direction: Direction,
@@ -273,7 +280,7 @@ impl<W: Word> Plan<W> {
         Ok(launches)
     }
 
-    /// Pass `number`, in place on `count` groups of polynomials at byte `start` of a batch.
+    /// Pass `number` on `count` groups of polynomials, in place, from byte `start` of a batch.
     fn pass_launch<'a>(
         &'a self,
         kernel: &'a Kernel,
@@ -302,23 +309,26 @@ impl<W: Word> Plan<W> {
         Launch { kernel, shape, arguments, reads: Vec::new(), writes }
     }
 
-    /// Multiplies two batches modulo `x^N + 1`, both in natural order: `left` becomes the products, `right` is used up.
+    /// Multiplies two batches modulo `x^N + 1`, both in natural order. `left` receives the
+    /// products; `right` is overwritten.
     ///
-    /// Between the forward passes and the inverse ones, one fused kernel does the last forward pass of both factors, the
-    /// products and the first inverse pass, unless [`Recipe::product`] says otherwise.
+    /// By default, one fused kernel computes the last forward pass of both factors, the products,
+    /// and the first inverse pass; see [`Recipe::product`].
     ///
     /// # Errors
-    /// [`Error::Length`] if the batches differ in length or are not a whole number of polynomials; [`Error::Unsupported`] if
-    /// they lie on another device; [`Error::Compile`] at the first product; [`Error::Driver`].
+    /// Returns [`Error::Length`] if the batches differ in length or are not a whole number of
+    /// polynomials, [`Error::Unsupported`] if they are on another device, [`Error::Compile`] at the
+    /// first product, and [`Error::Driver`] if a driver call fails.
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
         for launch in self.product_launches(left, right)? {
-            // SAFETY: the batches hold what the launches use, and nothing else has them while they are borrowed.
+            // SAFETY: the batches hold all words accessed by the launches, and are borrowed
+            // exclusively.
             unsafe { self.device.launch(&launch) }?;
         }
         Ok(())
     }
 
-    /// What [`Self::multiply`] launches, in order.
+    /// The launches of [`Self::multiply`], in order.
     pub(crate) fn product_launches(
         &self,
         left: &Batch<W>,
@@ -331,7 +341,7 @@ impl<W: Word> Plan<W> {
         }
         let product = self.product_kernels()?;
         let last = self.recipe.passes.len() - 1;
-        // Passes beside the heart.
+        // Number of passes outside the heart.
         let beside = if self.heart_is_products_alone() { last + 1 } else { last };
         let mut launches = Vec::new();
         for (start, count) in self.chunks(left.words())? {
@@ -375,7 +385,7 @@ impl<W: Word> Plan<W> {
         Ok(launches)
     }
 
-    /// Whether the product's heart takes no pass with it.
+    /// Returns true if the product's heart contains no pass.
     fn heart_is_products_alone(&self) -> bool {
         self.recipe.resident() || self.recipe.product.separate
     }
@@ -385,7 +395,7 @@ impl<W: Word> Plan<W> {
             let last = &self.recipe.passes[self.recipe.passes.len() - 1];
             return Shape { mode: self.mode(), ..self.shape(last, count) };
         }
-        // Two coefficients a thread.
+        // Two coefficients per thread.
         let blocks = (1 << (self.recipe.log_words() - 1)) / POINTWISE_THREADS;
         Shape {
             grid: [blocks, self.moduli.len() as u32, count],
@@ -423,14 +433,14 @@ impl<W: Word> Plan<W> {
     /// [`Self::upload`], [`Self::transform`], [`Self::download`].
     ///
     /// # Errors
-    /// As those.
+    /// Returns the errors of those methods.
     pub fn run(&self, direction: Direction, words: &[W]) -> Result<Vec<W>, Error> {
         let mut batch = self.upload(words)?;
         self.transform(direction, &mut batch)?;
         self.download(&batch)
     }
 
-    /// The kernels of a direction in order, with the numbers of their passes.
+    /// The kernels of a direction in order, with their pass numbers.
     fn steps(&self, direction: Direction) -> Vec<(&Kernel, usize)> {
         match direction {
             Direction::Forward => self.forward.iter().zip(0..).collect(),
@@ -440,7 +450,7 @@ impl<W: Word> Plan<W> {
         }
     }
 
-    /// The roots that a pass reads.
+    /// The table of roots for a pass.
     fn tables(&self, direction: Direction, number: usize) -> &Buffer {
         let tables = match direction {
             Direction::Forward => &self.forward_tables,
@@ -452,7 +462,8 @@ impl<W: Word> Plan<W> {
         }
     }
 
-    /// The parts of a batch that go through all passes together: first byte and groups of polynomials.
+    /// The parts of a batch that go through all passes together: first byte and number of groups of
+    /// polynomials.
     fn chunks(&self, words: usize) -> Result<Vec<(usize, u32)>, Error> {
         let groups = self.groups(words)?;
         let bytes = self.group_bytes();
@@ -466,7 +477,7 @@ impl<W: Word> Plan<W> {
             .collect())
     }
 
-    /// Bytes of the polynomials that are interleaved with each other.
+    /// Bytes of a group of interleaved polynomials.
     fn group_bytes(&self) -> usize {
         (self.polynomial_words() << self.recipe.interleave_log) * size_of::<W>()
     }
@@ -491,7 +502,7 @@ impl<W: Word> Plan<W> {
         if self.recipe.overlap { Mode::Overlapping } else { Mode::Ordered }
     }
 
-    /// The number of groups of polynomials in so many words.
+    /// Number of groups of polynomials in `words` words.
     fn groups(&self, words: usize) -> Result<usize, Error> {
         let unit = self.polynomial_words() << self.recipe.interleave_log;
         if words == 0 || !words.is_multiple_of(unit) {
@@ -501,10 +512,10 @@ impl<W: Word> Plan<W> {
     }
 }
 
-/// Threads a block of products alone.
+/// Threads per block of the product-only kernel.
 const POINTWISE_THREADS: u32 = 256;
 
-/// The most blocks that a grid may have along y or z.
+/// Maximum number of blocks of a grid along y or z.
 const GRID_LIMIT: usize = 65_535;
 
 /// The cooperative launch of a resident transform.
@@ -517,13 +528,14 @@ fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
     }
 }
 
-/// Bytes that a resident launch on so many words synchronises with: PLACES of `cuda/he_booster.cu` for each.
+/// Size in bytes of the synchronisation buffer for a resident launch on `words` words: PLACES of
+/// `cuda/he_booster.cu` for each word.
 fn sync_bytes<W>(words: usize) -> usize {
     6 * size_of::<W>() * words
 }
 
-/// The text to compile for some of a recipe's kernels. Most of what an emulated device's compiler takes is the same for few
-/// and for many.
+/// The source text for some of a recipe's kernels. An emulated device compiles all of them at once,
+/// because most of the compilation time does not depend on their number.
 fn text(device: &Device, recipe: &Recipe, some: impl FnOnce(&Recipe) -> String) -> String {
     if device.is_emulated() { source::everything(recipe) } else { some(recipe) }
 }

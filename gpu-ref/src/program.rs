@@ -1,30 +1,32 @@
-//! Sequences of transforms and products on several batches, and the ways to hand them to a device (Caramel).
+//! Sequences of transforms and products on several batches, and their submission to a device
+//! (Caramel).
 //!
-//! A homomorphic program is many small kernels, and starting each of them takes time. A [`Program`] is a list of launches on
-//! batches that it owns, its *registers*. It can launch them one by one; or replay them as a graph in the same order; or as a
-//! graph whose only edges are the dependencies of the data, so that independent kernels run at once.
+//! A homomorphic program consists of many small kernels, and each launch takes time. A [`Program`]
+//! is a list of launches on batches that it owns, its *registers*. They run as individual launches,
+//! as a graph in the same order, or as a graph with only the data dependencies as edges, so that
+//! independent kernels overlap.
 
 use crate::device::{Graph, Launch, Mode};
 use crate::timing::median_time;
 use crate::{Batch, Device, Direction, Error, Plan, Word};
 use std::ops::Range;
 
-/// How a program's kernels reach the device.
+/// Submission of a program's kernels to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Execution {
-    /// One launch after the other.
+    /// Individual launches.
     Launches,
-    /// One graph that runs the kernels one after the other.
+    /// One graph that runs the kernels in sequence.
     SequentialGraph,
-    /// One graph in which a kernel waits for those alone that touched its data before.
+    /// One graph in which a kernel waits only for earlier kernels that access its data.
     DependencyGraph,
 }
 
-/// A batch that a program owns.
+/// A batch owned by a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register(usize);
 
-/// Transforms and products in order, with the batches that they work on.
+/// A sequence of transforms and products, with the batches that they access.
 ///
 /// ```
 /// use gpu_ref::program::{Execution, Program};
@@ -50,12 +52,12 @@ pub struct Program<'p, W> {
 }
 
 impl<'p, W: Word> Program<'p, W> {
-    /// An empty program.
+    /// Creates an empty program.
     pub fn new(device: &Device) -> Self {
         Self { device: device.clone(), registers: Vec::new(), launches: Vec::new() }
     }
 
-    /// Takes a batch as a register.
+    /// Adds a batch as a register.
     pub fn register(&mut self, batch: Batch<W>) -> Register {
         self.registers.push(batch);
         Register(self.registers.len() - 1)
@@ -64,12 +66,12 @@ impl<'p, W: Word> Program<'p, W> {
     /// The batch of a register.
     ///
     /// # Panics
-    /// If the register is another program's and this one has fewer.
+    /// Panics if the register belongs to another program and is out of range here.
     pub fn batch(&self, register: Register) -> &Batch<W> {
         &self.registers[register.0]
     }
 
-    /// The number of kernels.
+    /// Number of kernels.
     pub fn kernels(&self) -> usize {
         self.launches.len()
     }
@@ -77,7 +79,8 @@ impl<'p, W: Word> Program<'p, W> {
     /// Appends [`Plan::transform`].
     ///
     /// # Errors
-    /// As that; [`Error::Unsupported`] if the register is another program's.
+    /// Returns the errors of [`Plan::transform`], and [`Error::Unsupported`] if the register
+    /// belongs to another program.
     pub fn transform(
         &mut self,
         plan: &'p Plan<W>,
@@ -93,7 +96,8 @@ impl<'p, W: Word> Program<'p, W> {
     /// Appends [`Plan::multiply`].
     ///
     /// # Errors
-    /// As that; [`Error::Unsupported`] if a register is another program's or both are the same.
+    /// Returns the errors of [`Plan::multiply`], and [`Error::Unsupported`] if a register belongs
+    /// to another program or both are the same.
     pub fn multiply(&mut self, plan: &'p Plan<W>, left: Register, right: Register) -> Result<(), Error> {
         self.device.require(plan.device())?;
         if left == right {
@@ -107,13 +111,14 @@ impl<'p, W: Word> Program<'p, W> {
         Ok(())
     }
 
-    /// Runs all kernels. On a GPU this only starts them.
+    /// Runs all kernels. On a GPU the call may return before the work is done.
     ///
-    /// An emulated device has no graphs; for [`Execution::DependencyGraph`] it runs the kernels in another order, that which
-    /// takes the latest of those that need not wait.
+    /// An emulated device has no graphs. For [`Execution::DependencyGraph`] it runs the kernels in
+    /// a different valid order: always the latest kernel that is ready.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for kernels that must be resident together, in a dependency graph; [`Error::Driver`].
+    /// Returns [`Error::Unsupported`] if a dependency graph contains cooperative kernels, and
+    /// [`Error::Driver`] if a driver call fails.
     pub fn run(&mut self, execution: Execution) -> Result<(), Error> {
         match execution {
             Execution::Launches => self.launch(),
@@ -125,17 +130,17 @@ impl<'p, W: Word> Program<'p, W> {
             Execution::SequentialGraph | Execution::DependencyGraph => {
                 let graph = self.graph(execution)?;
                 graph.launch()?;
-                // The graph goes away with this call.
+                // The graph is dropped at the end of this call.
                 self.device.synchronize()
             }
         }
     }
 
-    /// The median device time of a run, in microseconds, from the first launch to the end of the last kernel. A graph is
-    /// prepared beforehand. The registers hold nothing useful afterwards.
+    /// Median device time of a run, in microseconds, from the first launch to the end of the last
+    /// kernel. It excludes graph creation. The registers hold meaningless data afterwards.
     ///
     /// # Errors
-    /// As [`Self::run`]; [`Error::Unsupported`] on an emulated device.
+    /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
     pub fn time(&mut self, execution: Execution) -> Result<f64, Error> {
         if execution == Execution::Launches {
             return median_time(&self.device, || self.launch());
@@ -156,7 +161,8 @@ impl<'p, W: Word> Program<'p, W> {
     }
 
     fn launch_one(&self, launch: &Launch<'_>) -> Result<(), Error> {
-        // SAFETY: the program owns the batches that its launches use, and lets nobody change them; the plans live for 'p.
+        // SAFETY: the program owns the batches of its launches and lends them out only immutably;
+        // the plans live for 'p.
         unsafe { self.device.launch(launch) }
     }
 
@@ -167,7 +173,7 @@ impl<'p, W: Word> Program<'p, W> {
         })
     }
 
-    /// For each launch the ones that it must wait for, without those that they wait for themselves.
+    /// The direct dependencies of each launch, without transitive ones.
     fn dependencies(&self) -> Result<Vec<Vec<usize>>, Error> {
         if self.launches.iter().any(|launch| launch.shape.mode == Mode::Cooperative) {
             return Err(Error::Unsupported {
@@ -180,7 +186,7 @@ impl<'p, W: Word> Program<'p, W> {
     }
 }
 
-/// The addresses that a launch reads only, and those that it writes.
+/// The addresses that a launch only reads, and those that it writes.
 struct Touches<'a> {
     reads: &'a [Range<u64>],
     writes: &'a [Range<u64>],
@@ -191,7 +197,7 @@ impl<'a> Touches<'a> {
         Self { reads: &launch.reads, writes: &launch.writes }
     }
 
-    /// Whether the order of the two matters.
+    /// Returns true if the two launches must keep their order.
     fn conflicts(&self, other: &Self) -> bool {
         let meet = |a: &[Range<u64>], b: &[Range<u64>]| {
             a.iter().any(|x| b.iter().any(|y| x.start < y.end && y.start < x.end))
@@ -200,7 +206,7 @@ impl<'a> Touches<'a> {
     }
 }
 
-/// For each of a sequence of launches those before it that it must wait for, the last first, without those that they wait for.
+/// The direct dependencies of each launch, latest first, without transitive ones.
 fn edges(touches: &[Touches<'_>]) -> Vec<Vec<usize>> {
     let mut ancestors: Vec<Vec<bool>> = Vec::with_capacity(touches.len());
     let mut all = Vec::with_capacity(touches.len());
@@ -220,7 +226,7 @@ fn edges(touches: &[Touches<'_>]) -> Vec<Vec<usize>> {
     all
 }
 
-/// An order that respects the dependencies and otherwise differs from 0, 1, 2, .. as much as it can.
+/// A topological order that differs from 0, 1, 2, .. as much as possible.
 fn latest_first(dependencies: &[Vec<usize>]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(dependencies.len());
     let mut done = vec![false; dependencies.len()];
@@ -249,7 +255,7 @@ mod tests {
             Touches { reads: &[], writes: &half_of_each },
         ];
         let found = edges(&touches);
-        // The last one meets both, but what it waits for has waited for all the others.
+        // The last launch conflicts with both, but its dependency has waited for all others.
         assert_eq!(found, [vec![], vec![], vec![1, 0], vec![1], vec![3, 2], vec![4]]);
         assert_eq!(latest_first(&found), [1, 3, 0, 2, 4, 5]);
     }

@@ -1,33 +1,38 @@
-//! How a transform is divided into kernels: plain values that can be printed, compared and changed before anything is built.
+//! Recipes: the division of a transform into kernels, as plain values that can be printed, compared
+//! and modified.
 
 use crate::Error;
 use std::fmt;
 
-/// The smallest and largest ring dimension of every strategy.
+/// Minimum and maximum log2 of the ring dimension, for every strategy.
 pub const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
 
-/// Whose transform it is.
+/// Origin of a transform and its arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// 128-bit words, any odd modulus: Montgomery multiplication, fully reduced. Compares with the RPU word for word.
+    /// 128-bit words and any odd modulus: Montgomery multiplication, fully reduced. Comparable with
+    /// the RPU word for word.
     Wide,
     /// Cheddar: 32-bit signed Montgomery, q < 2^30, two kernels of 128 x 512 points at N = 2^16.
     Cheddar,
-    /// Shivdikar et al.: Barrett reduction in 32- or 64-bit words, one block up to N = 2^11 and 2^11-point blocks above.
+    /// Shivdikar et al.: Barrett reduction in 32- or 64-bit words, one block up to N = 2^11 and
+    /// 2^11-point blocks above.
     Shivdikar(Barrett),
-    /// Caramel: 64-bit words in memory, arithmetic in double precision, q < 2^50; ten stages, then six at N = 2^16.
+    /// Caramel: 64-bit words in memory, double-precision arithmetic, q < 2^50; ten stages, then six
+    /// at N = 2^16.
     Caramel,
-    /// HE-Booster: one launch, one butterfly a thread and stage, in 32- or 64-bit words with lazy Shoup multiplication; the
-    /// ways to wait for the previous stage.
+    /// HE-Booster: one launch, one butterfly per thread and stage, in 32- or 64-bit words with lazy
+    /// Shoup multiplication. The variants differ in synchronisation.
     HeBooster(Sync),
-    /// Whatever is fastest here: lazy Shoup multiplication, q < 2^30, 2^62 or 2^126.
+    /// The fastest known here: lazy Shoup multiplication, q < 2^30, 2^62 or 2^126.
     Best,
 }
 
-/// The reductions that Shivdikar et al. compare: variants of Barrett's, named by their algorithm numbers, and none of them.
+/// The reductions compared by Shivdikar et al.: the built-in remainder, and Barrett variants named
+/// by algorithm number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Barrett {
-    /// The language's remainder, for q of up to `bits - 2` bits.
+    /// The built-in remainder, q of up to `bits - 2` bits.
     Remainder = 1,
     /// Algorithm 2: two correctional subtractions, q of up to `bits - 2` bits.
     Classical = 2,
@@ -37,7 +42,7 @@ pub enum Barrett {
     Proposed = 4,
 }
 
-/// How HE-Booster's threads learn that the previous stage is done.
+/// Synchronisation between the stages of HE-Booster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sync {
     /// A thread waits for its two operands, which carry trigger bits.
@@ -49,7 +54,7 @@ pub enum Sync {
 }
 
 impl Strategy {
-    /// Every strategy, with its variants.
+    /// All strategies and their variants.
     pub const ALL: [Strategy; 11] = [
         Strategy::Wide,
         Strategy::Cheddar,
@@ -64,7 +69,7 @@ impl Strategy {
         Strategy::Best,
     ];
 
-    /// The word sizes, in bits, that this strategy exists for.
+    /// Supported word sizes, in bits.
     pub fn word_bits(self) -> &'static [u32] {
         match self {
             Self::Wide => &[128],
@@ -75,7 +80,7 @@ impl Strategy {
         }
     }
 
-    /// The longest modulus, in bits, for a word size of [`Self::word_bits`].
+    /// Maximum length of a modulus, in bits, for a word size of [`Self::word_bits`].
     pub fn modulus_bits(self, word_bits: u32) -> u32 {
         match self {
             Self::Wide => 128,
@@ -103,109 +108,117 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// One kernel's share of a transform: `stages` consecutive stages. See `cuda/pass.cuh` for the terms.
+/// One kernel's share of a transform: `stages` consecutive stages. `cuda/pass.cuh` defines the
+/// terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pass {
-    /// The first stage, counted from 0 in the forward transform.
+    /// First stage, counted from 0 in the forward transform.
     pub first: u32,
-    /// The number of stages.
+    /// Number of stages.
     pub stages: u32,
     /// A thread holds 2^`points_log` elements.
     pub points_log: u32,
     /// A block computes 2^`lanes_log` sub-transforms of 2^`stages` elements.
     pub lanes_log: u32,
-    /// At least this many blocks shall fit a multiprocessor; the compiler limits registers accordingly.
+    /// Minimum number of resident blocks per multiprocessor. The compiler limits registers
+    /// accordingly.
     pub blocks: u32,
 }
 
 impl Pass {
-    /// Threads a block.
+    /// Threads per block.
     pub fn threads(&self) -> u32 {
         1 << (self.lanes_log + self.stages - self.points_log)
     }
 
-    /// Blocks for 2^`log_words` coefficients of one limb.
+    /// Number of blocks for 2^`log_words` coefficients of one limb.
     pub(crate) fn blocks_each(&self, log_words: u32) -> u32 {
         1 << (log_words - self.stages - self.lanes_log)
     }
 
-    /// How often the data changes hands inside a block, plus one.
+    /// Number of exchanges inside a block, plus one.
     pub(crate) fn rounds(&self) -> u32 {
         self.stages.div_ceil(self.points_log)
     }
 
-    /// The lowest bit of a sub-transform's index that registers stand for in a round: `Pass::window` in `cuda/pass.cuh`.
+    /// Lowest index bit of a sub-transform that registers represent in a round: `Pass::window` in
+    /// `cuda/pass.cuh`.
     pub(crate) fn window(&self, round: u32) -> u32 {
         self.stages.saturating_sub(self.points_log * (round + 1))
     }
 
-    /// Bytes of shared memory a block, for words of `word_bytes`: one word of padding for each 128 bytes.
+    /// Bytes of shared memory per block, for words of `word_bytes` bytes, with one word of padding
+    /// for each 128 bytes.
     fn shared_bytes(&self, word_bytes: u32) -> u32 {
         let words = 1 << (self.lanes_log + self.stages);
         if self.rounds() > 1 { words * word_bytes + words * word_bytes / 128 * word_bytes } else { 0 }
     }
 }
 
-/// How a product of polynomials is put together. The default is one fused kernel for the last forward pass of both factors, the
-/// products and the first inverse pass.
+/// Kernels of a polynomial product. By default, one fused kernel computes the last forward pass of
+/// both factors, the products, and the first inverse pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Product {
-    /// The products of the transforms are a kernel of their own.
+    /// If true, the pointwise products are a separate kernel.
     pub separate: bool,
-    /// The transforms lack their innermost stage, and Karatsuba's products of pairs stand for both of them and the products
-    /// (Shivdikar et al., Algorithm 8). For [`Strategy::Shivdikar`] with at least two stages in the last pass.
+    /// If true, the transforms omit their innermost stage, and Karatsuba products of pairs replace
+    /// both stages and the products (Shivdikar et al., Algorithm 8). Valid for
+    /// [`Strategy::Shivdikar`] with at least two stages in the last pass.
     pub truncated: bool,
 }
 
-/// Where a block's threads exchange data between the rounds of a pass.
+/// Memory for the exchanges between the rounds of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exchange {
     /// In shared memory.
     Shared,
-    /// In the data's own places in global memory.
+    /// The data's own locations in global memory.
     Global,
 }
 
 /// A strategy for one word size and ring dimension, divided into passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
-    /// Whose arithmetic.
+    /// Origin and arithmetic.
     pub strategy: Strategy,
-    /// 32, 64 or 128.
+    /// Word size in bits: 32, 64 or 128.
     pub word_bits: u32,
     /// The ring dimension is 2^`log_n`.
     pub log_n: u32,
-    /// In the order of the forward transform; together all `log_n` stages.
+    /// In the order of the forward transform. Together they cover all `log_n` stages.
     pub passes: Vec<Pass>,
-    /// How many polynomials of a limb one block does, one after the other, so that it finds the roots in the L1 cache.
+    /// Number of polynomials of a limb that one block processes in sequence, to reuse the roots in
+    /// the L1 cache.
     pub each: u32,
-    /// The transform runs through its passes for so many bytes of a batch at a time, so that they are still in the L2 cache
-    /// when the next pass wants them. `None`: the whole batch.
+    /// Bytes of a batch that go through all passes together, to stay in the L2 cache between
+    /// passes. `None` means the whole batch.
     pub chunk_bytes: Option<usize>,
-    /// Whether a pass's blocks may start, and wait, while the pass before is still finishing.
+    /// If true, the blocks of a pass may start, and wait, before the preceding pass has finished.
     pub overlap: bool,
-    /// How a product is put together.
+    /// Kernels of a product.
     pub product: Product,
-    /// Where a block's threads exchange data between rounds.
+    /// Memory for the exchanges between rounds.
     pub exchange: Exchange,
-    /// 2^`interleave_log` polynomials lie interleaved in the device's memory, coefficient by coefficient, so that neighbouring
-    /// threads work on neighbouring polynomials. A batch must be a multiple of so many.
+    /// 2^`interleave_log` polynomials are interleaved in device memory, coefficient by coefficient,
+    /// so that neighbouring threads process neighbouring polynomials. The batch must be a multiple
+    /// of that number.
     pub interleave_log: u32,
-    /// Whether kernels tell the caches that data are not wanted again soon.
+    /// If true, loads and stores carry a cache hint that the data are not reused soon.
     pub streaming: bool,
-    /// For [`Strategy::Caramel`]: every kernel converts from integers to doubles and back, instead of the first and the last.
+    /// For [`Strategy::Caramel`]: if true, every kernel converts from integers to doubles and back,
+    /// not only the first and the last.
     pub casts: bool,
-    /// For [`Strategy::Cheddar`]: the last pass computes its roots, from two tables of about sqrt(N) entries each, instead of
-    /// loading them from one of N.
+    /// For [`Strategy::Cheddar`]: if true, the last pass computes its roots from two tables of
+    /// about sqrt(N) entries each, instead of loading them from one of N.
     pub on_the_fly: bool,
 }
 
 impl Recipe {
-    /// What a strategy does at a word size and ring dimension unless told otherwise.
+    /// The default recipe of a strategy for a word size and ring dimension.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the strategy does not exist for the word size, [`Error::Dimension`] if `log_n` is outside
-    /// [`LOG_N`].
+    /// Returns [`Error::Unsupported`] if the strategy does not support the word size, and
+    /// [`Error::Dimension`] if `log_n` is outside [`LOG_N`].
     pub fn new(strategy: Strategy, word_bits: u32, log_n: u32) -> Result<Self, Error> {
         if !strategy.word_bits().contains(&word_bits) {
             return Err(Error::Unsupported {
@@ -220,9 +233,9 @@ impl Recipe {
                 max: 1 << LOG_N.end(),
             });
         }
-        // Stages of the first pass, then (points_log, lanes_log, blocks) of both; one pass for the smaller sizes. The numbers
-        // are what `examples/tune.rs` found on an H200 at N = 2^16 (and 2^12 and 2^14 for `best`), batch 512; where a paper
-        // fixes the division into kernels, that stands.
+        // Stages of the first pass, then (points_log, lanes_log, blocks) of both; one pass for the
+        // smaller sizes. The numbers come from `examples/tune.rs` on an H200 at N = 2^16 (and 2^12
+        // and 2^14 for `best`), batch 512. A division fixed by a paper is kept.
         let half = log_n / 2;
         let passes = match (strategy, word_bits) {
             (Strategy::Wide, _) if log_n <= 12 => single(log_n, 3),
@@ -262,11 +275,11 @@ impl Recipe {
         })
     }
 
-    /// [`Strategy::Best`] for one transform at a time instead of many: fewer points a thread and fewer lanes a block, so that
-    /// a single transform already spreads over the whole device.
+    /// [`Strategy::Best`] for single transforms: fewer points per thread and fewer lanes per block,
+    /// so that one transform spreads over the whole device.
     ///
     /// # Errors
-    /// As [`Recipe::new`].
+    /// Returns the errors of [`Recipe::new`].
     pub fn low_latency(word_bits: u32, log_n: u32) -> Result<Self, Error> {
         let half = log_n / 2;
         let passes = match word_bits {
@@ -276,7 +289,7 @@ impl Recipe {
         Ok(Self { passes, ..Self::new(Strategy::Best, word_bits, log_n)? })
     }
 
-    /// Bytes of shared memory a block of one of the passes.
+    /// Bytes of shared memory per block of a pass.
     pub(crate) fn shared_bytes(&self, pass: &Pass) -> u32 {
         match self.exchange {
             Exchange::Shared if !self.resident() => pass.shared_bytes(self.word_bits / 8),
@@ -284,23 +297,24 @@ impl Recipe {
         }
     }
 
-    /// Words of one polynomial and limb, times the polynomials that are interleaved, as a power of two.
+    /// log2 of the words of one polynomial and limb, times the number of interleaved polynomials.
     pub(crate) fn log_words(&self) -> u32 {
         self.log_n + self.interleave_log
     }
 
-    /// Whether a transform is one launch of threads that are all resident together and synchronise between stages.
+    /// Returns true if a transform is one launch of resident threads that synchronise between
+    /// stages.
     pub(crate) fn resident(&self) -> bool {
         matches!(self.strategy, Strategy::HeBooster(Sync::Local | Sync::Barrier))
     }
 
-    /// Whether the passes are in order, cover every stage and fit a block.
+    /// Checks that the passes are in order, cover every stage and fit a block.
     ///
     /// # Errors
-    /// As [`Recipe::new`]; [`Error::Unsupported`] naming the pass.
+    /// Returns the errors of [`Recipe::new`], and [`Error::Unsupported`] naming the invalid pass.
     pub fn check(&self) -> Result<(), Error> {
         let fail = |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
-        // Everything is public, so nothing that `new` has made sure of can be taken for granted.
+        // All fields are public, so even the guarantees of `new` must be checked.
         Self::new(self.strategy, self.word_bits, self.log_n)?;
         if self.resident() {
             let own = Self::new(self.strategy, self.word_bits, self.log_n)?;
@@ -376,7 +390,7 @@ impl Recipe {
     }
 }
 
-/// One pass for everything.
+/// A single pass.
 fn single(log_n: u32, points_log: u32) -> Vec<Pass> {
     vec![Pass { first: 0, stages: log_n, points_log, lanes_log: 0, blocks: 1 }]
 }

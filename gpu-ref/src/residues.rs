@@ -1,4 +1,4 @@
-//! Long integers to residues and back, as in HE-Booster's first and last phase.
+//! Conversion of long integers to residues and back, as in the first and last phase of HE-Booster.
 
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
@@ -10,19 +10,20 @@ use crate::{Batch, Device, Error, Modulus, Word, source};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
-/// How an integer is put together from its residues.
+/// Algorithm for the reconstruction of an integer from its residues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reconstruction {
-    /// Garner's algorithm: digits of a mixed radix first, modulo single words.
+    /// Garner's algorithm: mixed-radix digits first, modulo single words.
     Garner,
     /// The sum of the Chinese remainder theorem, modulo the product of all moduli.
     Direct,
 }
 
-/// Polynomials with long coefficients, and their residues modulo several words.
+/// Polynomials with long coefficients, and their residues modulo several word-sized moduli.
 ///
-/// Coefficients are laid out `[polynomial][N][words]`, least significant word first; residues `[polynomial][limb][N]`, as
-/// [`crate::Plan`] wants them. `words` is as many as the product Q of all moduli needs.
+/// Coefficients are laid out `[polynomial][N][words]`, least significant word first. Residues are
+/// laid out `[polynomial][limb][N]`, as in [`crate::Plan`]. `words` is the length of the product Q
+/// of all moduli.
 pub struct Residues<W> {
     device: Device,
     moduli: Vec<Modulus<W>>,
@@ -34,9 +35,9 @@ pub struct Residues<W> {
     constants: Buffer,
     /// 2^bits modulo each limb.
     radices: Buffer,
-    /// For Garner: the inverse of modulus j modulo modulus i at i limbs + j.
+    /// For Garner: the inverse of modulus j modulo modulus i, at i limbs + j.
     mixed_inverses: Buffer,
-    /// For the direct sum: the inverses of Q / q, and Q with all Q / q.
+    /// For the direct sum: the inverses of Q / q, and Q followed by all Q / q.
     inverses: Buffer,
     multiples: Buffer,
 }
@@ -44,12 +45,14 @@ pub struct Residues<W> {
 const THREADS: usize = 128;
 
 impl<W: Word> Residues<W> {
-    /// Conversions for one or more different primes of the same length, of half a word to two bits less than a word, with roots
-    /// for the same N of at least 2^10, in words of 32 or 64 bits.
+    /// Creates conversions in words of 32 or 64 bits, for one or more distinct primes of the same
+    /// length, from `W::BITS / 2` to `W::BITS - 2` bits, with roots for the same N of at least
+    /// 2^10.
     ///
     /// # Errors
-    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Dimension`]; [`Error::Unsupported`] for 128-bit words or more
-    /// moduli than a block has shared memory for; [`Error::Compile`] and [`Error::Driver`] from the device.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is
+    /// out of range, [`Error::Unsupported`] for 128-bit words or if the moduli exceed a block's
+    /// shared memory, and [`Error::Compile`] or [`Error::Driver`] if the device fails.
     pub fn new(device: &Device, moduli: &[Modulus<W>], access: Access) -> Result<Self, Error> {
         let constants = barrett_constants(moduli)?;
         let q = |limb: usize| moduli[limb].q().widen();
@@ -114,13 +117,13 @@ impl<W: Word> Residues<W> {
         })
     }
 
-    /// Bytes of shared memory for a block's coefficients, and for their digits.
+    /// Bytes of shared memory for a block's coefficients and for their digits.
     fn shared_bytes(access: Access, words: usize, limbs: usize) -> (usize, usize) {
         let coefficients = if access == Access::Transposed { words * (THREADS + 1) } else { 0 };
         (coefficients * size_of::<W>(), limbs * THREADS * size_of::<W>())
     }
 
-    /// Words of a coefficient.
+    /// Words per coefficient.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -129,7 +132,7 @@ impl<W: Word> Residues<W> {
         self.moduli[0].n()
     }
 
-    /// Whether both batches hold as many polynomials, and how many.
+    /// Number of polynomials in both batches.
     fn polynomials(&self, coefficients: &Batch<W>, residues: &Batch<W>) -> Result<usize, Error> {
         self.device.require(coefficients.device())?;
         self.device.require(residues.device())?;
@@ -145,31 +148,34 @@ impl<W: Word> Residues<W> {
         Ok(polynomials)
     }
 
-    /// The residues of coefficients, which may be any integers of so many words. On a GPU this only starts the work.
+    /// Computes the residues of coefficients, which may be any integers of [`Self::words`] words.
+    /// On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `coefficients` holds one or more polynomials and `residues` as many; [`Error::Unsupported`] if a
-    /// batch lies on another device; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless `coefficients` holds one or more polynomials and `residues`
+    /// the same number, [`Error::Unsupported`] if a batch is on another device, and
+    /// [`Error::Driver`] if a driver call fails.
     pub fn decompose(&self, coefficients: &Batch<W>, residues: &mut Batch<W>) -> Result<(), Error> {
-        // SAFETY: nothing else has `residues`.
+        // SAFETY: `residues` is borrowed exclusively.
         unsafe { self.device.launch(&self.decomposition(coefficients, residues)?) }
     }
 
-    /// The coefficients below Q with the given residues. On a GPU this only starts the work.
+    /// Computes the coefficients below Q with the given residues. On a GPU the call returns before
+    /// the work is done.
     ///
     /// # Errors
-    /// As [`Self::decompose`].
+    /// Returns the errors of [`Self::decompose`].
     pub fn reconstruct(
         &self,
         how: Reconstruction,
         residues: &Batch<W>,
         coefficients: &mut Batch<W>,
     ) -> Result<(), Error> {
-        // SAFETY: nothing else has `coefficients`.
+        // SAFETY: `coefficients` is borrowed exclusively.
         unsafe { self.device.launch(&self.reconstruction(how, residues, coefficients)?) }
     }
 
-    /// What [`Self::decompose`] launches.
+    /// The launch of [`Self::decompose`].
     fn decomposition(&self, coefficients: &Batch<W>, residues: &mut Batch<W>) -> Result<Launch<'_>, Error> {
         let polynomials = self.polynomials(coefficients, residues)?;
         let (shared, _) = Self::shared_bytes(self.access, self.words, self.moduli.len());
@@ -177,7 +183,7 @@ impl<W: Word> Residues<W> {
         Ok(self.launch(&self.decompose, polynomials, shared, data))
     }
 
-    /// What [`Self::reconstruct`] launches.
+    /// The launch of [`Self::reconstruct`].
     fn reconstruction(
         &self,
         how: Reconstruction,
@@ -200,7 +206,7 @@ impl<W: Word> Residues<W> {
         Ok(self.launch(kernel, polynomials, shared, data))
     }
 
-    /// The launch of a kernel for so many polynomials whose arguments begin with `data`.
+    /// The launch of a kernel for `polynomials` polynomials. Its arguments begin with `data`.
     fn launch<'a>(
         &self,
         kernel: &'a Kernel,
@@ -215,51 +221,55 @@ impl<W: Word> Residues<W> {
         Launch::ordered(kernel, grid, THREADS as u32, shared as u32, arguments)
     }
 
-    /// [`Self::decompose`] for coefficients of the host.
+    /// [`Self::decompose`] for coefficients in host memory.
     ///
     /// # Errors
-    /// As that.
+    /// Returns the errors of [`Self::decompose`].
     pub fn run_decompose(&self, coefficients: &[W]) -> Result<Vec<W>, Error> {
         let (from, mut to) = self.for_decompose(coefficients)?;
         self.decompose(&from, &mut to)?;
         to.download()
     }
 
-    /// [`Self::reconstruct`] for residues of the host.
+    /// [`Self::reconstruct`] for residues in host memory.
     ///
     /// # Errors
-    /// As that; [`Error::Range`] naming the first residue that is not below its modulus.
+    /// Returns the errors of [`Self::reconstruct`], and [`Error::Range`] naming the first residue
+    /// not below its modulus.
     pub fn run_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<Vec<W>, Error> {
         let (from, mut to) = self.for_reconstruct(residues)?;
         self.reconstruct(how, &from, &mut to)?;
         to.download()
     }
 
-    /// The median device time of [`Self::decompose`] for coefficients of the host, in microseconds.
+    /// Median device time of [`Self::decompose`] for coefficients in host memory, in microseconds.
     ///
     /// # Errors
-    /// As [`Self::run_decompose`]; [`Error::Unsupported`] on an emulated device.
+    /// Returns the errors of [`Self::run_decompose`], and [`Error::Unsupported`] on an emulated
+    /// device.
     pub fn time_decompose(&self, coefficients: &[W]) -> Result<f64, Error> {
         let (from, mut to) = self.for_decompose(coefficients)?;
         median_launch_time(&self.device, &self.decomposition(&from, &mut to)?)
     }
 
-    /// The median device time of [`Self::reconstruct`] for residues of the host, in microseconds. It depends on them.
+    /// Median device time of [`Self::reconstruct`] for residues in host memory, in microseconds.
+    /// The time depends on the data.
     ///
     /// # Errors
-    /// As [`Self::run_reconstruct`]; [`Error::Unsupported`] on an emulated device.
+    /// Returns the errors of [`Self::run_reconstruct`], and [`Error::Unsupported`] on an emulated
+    /// device.
     pub fn time_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<f64, Error> {
         let (from, mut to) = self.for_reconstruct(residues)?;
         median_launch_time(&self.device, &self.reconstruction(how, &from, &mut to)?)
     }
 
-    /// Coefficients on the device, and room for their residues.
+    /// Uploads coefficients and allocates their residues.
     fn for_decompose(&self, coefficients: &[W]) -> Result<(Batch<W>, Batch<W>), Error> {
         let residues = coefficients.len() / self.words * self.moduli.len();
         Ok((Batch::upload(&self.device, coefficients)?, Batch::zeroed(&self.device, residues)?))
     }
 
-    /// Residues on the device, and room for the coefficients.
+    /// Uploads residues and allocates the coefficients.
     fn for_reconstruct(&self, residues: &[W]) -> Result<(Batch<W>, Batch<W>), Error> {
         check_residues(&self.moduli, residues)?;
         let coefficients = residues.len() / self.moduli.len() * self.words;
@@ -267,7 +277,7 @@ impl<W: Word> Residues<W> {
     }
 }
 
-/// A number's words, the least significant first.
+/// The words of a number, least significant first.
 fn split<W: Word>(number: &BigUint, words: usize) -> Vec<W> {
     let word = |k: usize| {
         let mask = (BigUint::from(1u32) << W::BITS) - 1u32;

@@ -1,4 +1,4 @@
-//! The kernels' text, carried inside the library, and put together for one plan.
+//! The embedded text of the kernels, and its assembly for a plan.
 
 use crate::field::Field;
 use crate::mapping::{Access, Tile};
@@ -27,7 +27,8 @@ const FILES: [(&str, &str); 19] = [
     ("rows.cu", include_str!("../cuda/rows.cu")),
 ];
 
-/// A kernel file with its `#include "..."` lines replaced by what they name: NVRTC has no directory to look in.
+/// Appends a kernel file and replaces each `#include "..."` line by the file's text, because NVRTC
+/// has no directory to search.
 fn expand(name: &str, out: &mut String) {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name).expect("every included file is in FILES");
     for (number, line) in text.lines().enumerate() {
@@ -45,32 +46,34 @@ fn expand(name: &str, out: &mut String) {
     }
 }
 
-/// A file for words of so many bits. Where it takes Barrett's reduction, that is [`Barrett::Proposed`].
+/// A file for words of `word_bits` bits. Barrett reduction, if used, is [`Barrett::Proposed`].
 fn for_words(name: &str, word_bits: u32) -> String {
     let mut text = format!("#define WORD_BITS {word_bits}\n#define BARRETT {}\n", Barrett::Proposed as u32);
     expand(name, &mut text);
     text
 }
 
-/// The kernels of [`crate::multi`] besides transforms, for words of 32 or 64 bits: `mod_up`, `mod_down`, `settle`, and those of
-/// [`inner_product`].
+/// The kernels of [`crate::multi`] other than transforms, for words of 32 or 64 bits: `mod_up`,
+/// `mod_down`, `settle`, and those of [`inner_product`].
 pub fn key_switch(word_bits: u32) -> String {
     for_words("key_switch.cu", word_bits)
 }
 
-/// The kernel that moves rows on a device for [`crate::multi`]: `copy_rows`.
+/// The kernel of [`crate::multi`] that copies rows within a device: `copy_rows`.
 pub fn rows() -> String {
     let mut text = String::new();
     expand("rows.cu", &mut text);
     text
 }
 
-/// The kernels of [`crate::inner_product::InnerProduct`] for words of 32 or 64 bits: `inner_product`, `multiply`, `add`.
+/// The kernels of [`crate::inner_product::InnerProduct`] for words of 32 or 64 bits:
+/// `inner_product`, `multiply`, `add`.
 pub fn inner_product(word_bits: u32) -> String {
     for_words("inner_product.cu", word_bits)
 }
 
-/// The kernels of [`crate::residues::Residues`] for words of 32 or 64 bits: `decompose`, `garner`, `direct`.
+/// The kernels of [`crate::residues::Residues`] for words of 32 or 64 bits: `decompose`, `garner`,
+/// `direct`.
 pub fn residues(word_bits: u32, access: Access) -> String {
     for_words("residues.cu", word_bits) + &format!("RESIDUE_KERNELS({})\n", access == Access::Transposed)
 }
@@ -107,7 +110,8 @@ fn file(recipe: &Recipe) -> String {
     text
 }
 
-/// Lines that each instantiate a kernel, `MACRO(name, ..)`; `truncated` for transforms without their innermost stage.
+/// Lines of the form `MACRO(name, ..)`, each of which instantiates a kernel. `truncated` transforms
+/// omit their innermost stage.
 fn instances(
     recipe: &Recipe,
     truncated: bool,
@@ -123,7 +127,7 @@ fn instances(
     kernels.into_iter().map(line).collect()
 }
 
-/// Whether a resident kernel synchronises locally; `None` if the recipe has passes.
+/// Returns true if a resident kernel synchronises locally, and `None` if the recipe has passes.
 fn resident_sync(recipe: &Recipe) -> Option<bool> {
     recipe.resident().then_some(recipe.strategy == Strategy::HeBooster(Sync::Local))
 }
@@ -167,15 +171,16 @@ fn product_instances(recipe: &Recipe) -> String {
     instances(recipe, truncated, kernels)
 }
 
-/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and `inverse_P` for each pass P.
+/// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and
+/// `inverse_P` for each pass P.
 pub fn transforms(recipe: &Recipe) -> String {
     file(recipe) + &transform_instances(recipe)
 }
 
-/// The kernels that only a product needs. Fused, `product` stands for the last forward pass, the products and the first inverse
-/// pass; separate and resident, for the products alone. `inverse_product_0` is the last inverse pass, unless `product` is
-/// that already. Separate truncated products come with `forward_truncated` and `inverse_truncated` for the last pass, where
-/// that is not the first.
+/// The kernels that only a product needs. `product` is the heart: fused, it covers the last forward
+/// pass, the products and the first inverse pass; separate or resident, only the products.
+/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Separate truncated
+/// products add `forward_truncated`, and `inverse_truncated` if there is more than one pass.
 pub fn product(recipe: &Recipe) -> String {
     file(recipe) + &product_instances(recipe)
 }

@@ -1,9 +1,9 @@
-//! Device times of a plan's work, by events around replays of a recorded graph.
+//! Device times of a plan's work, measured by events around replays of a recorded graph.
 
 use crate::device::Launch;
 use crate::{Batch, Device, Direction, Error, Plan, Word};
 
-/// What is timed.
+/// A timed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// [`Plan::transform`].
@@ -21,19 +21,21 @@ impl std::fmt::Display for Work {
     }
 }
 
-/// Each sample covers about this much device time, so that the events' resolution does not show.
+/// Approximate device time of a sample, long enough to hide the events' resolution.
 const SAMPLE_US: f64 = 2_000.0;
 const SAMPLES: usize = 15;
 
 impl<W: Word> Plan<W> {
-    /// The median device time of `work` on one batch, in microseconds. The batches take turns inside one graph: with one
-    /// batch smaller than the L2 cache the data stay in it, with enough of them every transform comes from memory. For
-    /// [`Work::Product`] neighbours are multiplied with each other, so their number must be even; the time is for one product.
+    /// Median device time of `work` on one batch, in microseconds. The batches take turns inside
+    /// one graph: a single batch smaller than the L2 cache stays in it, and enough batches force
+    /// every access to memory. [`Work::Product`] multiplies neighbouring batches, so their number
+    /// must be even; the time is for one product.
     ///
-    /// The batches are worked on again and again and hold nothing useful afterwards.
+    /// The work is repeated on its own results, so the batches hold meaningless data afterwards.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device or for an odd number of factors; otherwise as the work itself.
+    /// Returns [`Error::Unsupported`] on an emulated device or for an odd number of factors, and
+    /// the errors of the work itself.
     pub fn time(&self, work: Work, batches: &mut [Batch<W>]) -> Result<f64, Error> {
         let turns = match work {
             Work::Transform(_) => batches.len(),
@@ -59,20 +61,21 @@ impl<W: Word> Plan<W> {
     }
 }
 
-/// The median device time of one of many equal launches in a row, from a graph, in microseconds.
+/// Median device time of a launch, in microseconds, measured on many equal launches in a graph.
 ///
 /// # Errors
-/// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+/// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+/// fails.
 pub(crate) fn median_launch_time(device: &Device, launch: &Launch<'_>) -> Result<f64, Error> {
     const IN_A_ROW: usize = 20;
     let graph = device.record(std::iter::repeat_n(launch, IN_A_ROW))?;
     Ok(median_time(device, || graph.launch())? / IN_A_ROW as f64)
 }
 
-/// The median device time of what `work` launches, in microseconds.
+/// Median device time of the launches made by `work`, in microseconds.
 ///
 /// # Errors
-/// [`Error::Unsupported`] on an emulated device; any error of `work`.
+/// Returns [`Error::Unsupported`] on an emulated device, and any error of `work`.
 pub(crate) fn median_time(
     device: &Device,
     mut work: impl FnMut() -> Result<(), Error>,

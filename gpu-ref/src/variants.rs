@@ -1,30 +1,32 @@
-//! Recipes as the papers describe them, where they differ from what is fastest here.
+//! Recipes described in the papers that differ from the fastest ones here.
 
 use crate::Error;
 use crate::recipe::{Barrett, Exchange, Pass, Recipe, Strategy, Sync};
 
-/// The blocks of Shivdikar et al. transform so many points.
+/// log2 of the points of a block in Shivdikar et al.
 const BLOCK_LOG_N: u32 = 11;
 
-/// Threads of a block whose threads do not exchange data.
+/// log2 of the threads per block if threads exchange no data.
 const FREE_THREADS_LOG: u32 = 8;
 
 impl Recipe {
-    /// LOS, the latency-optimised single-block transform of Shivdikar et al. for N up to 2^11: one kernel, a block for each
-    /// transform, radix 2^`radix_log`, with the data in shared memory.
+    /// LOS, the latency-optimised single-block transform of Shivdikar et al. for N up to 2^11: one
+    /// kernel, one block per transform, radix 2^`radix_log`, data in shared memory.
     ///
     /// # Errors
-    /// As [`Recipe::check`]: with N above 2^11, radix 2 needs more threads than a block has.
+    /// Returns the errors of [`Recipe::check`]: for N above 2^11, radix 2 needs more threads than a
+    /// block has.
     pub fn los(barrett: Barrett, word_bits: u32, log_n: u32, radix_log: u32) -> Result<Self, Error> {
         let passes = vec![Pass { first: 0, stages: log_n, points_log: radix_log, lanes_log: 0, blocks: 1 }];
         Self::sound(Self { passes, ..Self::new(Strategy::Shivdikar(barrett), word_bits, log_n)? })
     }
 
-    /// LOM, their latency-optimised multi-block transform for larger N: kernels that exchange nothing reduce it to 2^11 points,
-    /// which one block each transforms as in [`Recipe::los`]. `multi_radix_log` stages make one of the former kernels.
+    /// LOM, their latency-optimised multi-block transform for larger N: kernels without exchanges
+    /// reduce it to 2^11 points, and one block transforms each part as in [`Recipe::los`]. The
+    /// former kernels have `multi_radix_log` stages each.
     ///
     /// # Errors
-    /// As [`Recipe::check`]; [`Error::Dimension`] unless N is above 2^11.
+    /// Returns the errors of [`Recipe::check`], and [`Error::Dimension`] unless N is above 2^11.
     pub fn lom(
         barrett: Barrett,
         word_bits: u32,
@@ -36,11 +38,12 @@ impl Recipe {
         Self::sound(Self { passes: multi_block(log_n, radix_log, multi_radix_log)?, ..own })
     }
 
-    /// Their two-dimensional transform: a kernel over columns, then one over rows, half of the stages each; `columns_log` columns
-    /// and as many rows a block (they have one). `pipelined` lets the second kernel start while the first finishes.
+    /// Their two-dimensional transform: a kernel over columns, then one over rows, with half of the
+    /// stages each and 2^`columns_log` columns or rows per block (one in the paper). With
+    /// `pipelined`, the second kernel starts while the first finishes.
     ///
     /// # Errors
-    /// As [`Recipe::check`].
+    /// Returns the errors of [`Recipe::check`].
     pub fn two_dimensional(
         barrett: Barrett,
         word_bits: u32,
@@ -59,11 +62,12 @@ impl Recipe {
         })
     }
 
-    /// TOM, their throughput-optimised transform: polynomials interleaved coefficient by coefficient, so that neighbouring
-    /// threads have neighbouring polynomials at every stage. The batch is a multiple of 2^`interleave_log`.
+    /// TOM, their throughput-optimised transform: polynomials interleaved coefficient by
+    /// coefficient, so that neighbouring threads process neighbouring polynomials at every stage.
+    /// The batch must be a multiple of 2^`interleave_log`.
     ///
     /// # Errors
-    /// As [`Recipe::check`].
+    /// Returns the errors of [`Recipe::check`].
     pub fn tom(barrett: Barrett, word_bits: u32, log_n: u32, interleave_log: u32) -> Result<Self, Error> {
         let half = log_n / 2;
         let pass = |first, stages: u32| Pass {
@@ -80,12 +84,13 @@ impl Recipe {
         })
     }
 
-    /// Cheddar's transform with other parameters than its own (128 x 512, 16 and 8 points, 16 columns at N = 2^16): 2^`column_log`
-    /// points a column in the first kernel, 2^`points_log` points a thread in each kernel and 2^`columns_log` columns a block in
+    /// Cheddar's transform with other parameters than the published ones (128 x 512, 16 and 8
+    /// points, 16 columns at N = 2^16): 2^`column_log` points per column in the first kernel,
+    /// 2^`points_log` points per thread in each kernel, and 2^`columns_log` columns per block in
     /// the first.
     ///
     /// # Errors
-    /// As [`Recipe::check`].
+    /// Returns the errors of [`Recipe::check`].
     pub fn cheddar(
         log_n: u32,
         column_log: u32,
@@ -107,32 +112,33 @@ impl Recipe {
         Self::sound(own)
     }
 
-    /// A transform of the same passes whose blocks exchange data through global memory.
+    /// The same passes with exchanges through global memory.
     #[must_use]
     pub fn without_shared_memory(self) -> Self {
         Self { exchange: Exchange::Global, ..self }
     }
 
-    /// The hybrid that HE-Booster compares with: a launch for each stage until 2^11 points are left, which a block transforms.
+    /// The hybrid that HE-Booster compares with: one launch per stage until 2^11 points remain,
+    /// which a block transforms.
     ///
     /// # Errors
-    /// As [`Recipe::check`]; [`Error::Dimension`] unless N is above 2^11.
+    /// Returns the errors of [`Recipe::check`], and [`Error::Dimension`] unless N is above 2^11.
     pub fn hybrid(word_bits: u32, log_n: u32) -> Result<Self, Error> {
         let own = Self::new(Strategy::HeBooster(Sync::Launches), word_bits, log_n)?;
         Self::sound(Self { passes: multi_block(log_n, 1, 1)?, ..own })
     }
 
-    /// Caramel's transform as published for N = 2^16: 2^`points_log` points a thread (8 in the paper), a first kernel of all
-    /// stages but six, then one of six.
+    /// Caramel's transform as published for N = 2^16: 2^`points_log` points per thread (8 in the
+    /// paper), a first kernel of all stages but six, then one of six.
     ///
     /// # Errors
-    /// As [`Recipe::check`]; [`Error::Dimension`] unless N is above 2^12.
+    /// Returns the errors of [`Recipe::check`], and [`Error::Dimension`] unless N is above 2^12.
     pub fn two_stage(log_n: u32, points_log: u32) -> Result<Self, Error> {
         let mut own = Self::new(Strategy::Caramel, 64, log_n)?;
         if own.passes.len() != 2 {
             return Err(Error::Dimension { n: 1 << log_n, min: 1 << 13, max: 1 << 17 });
         }
-        // With few points a thread, a block has room for fewer columns.
+        // With few points per thread, a block has room for fewer columns.
         for (pass, lanes_log) in own.passes.iter_mut().zip([points_log.min(2), 4]) {
             (pass.points_log, pass.lanes_log) = (points_log, lanes_log);
         }
@@ -145,7 +151,7 @@ impl Recipe {
     }
 }
 
-/// Passes without exchange of up to `multi_radix_log` stages, then one block of 2^11 points.
+/// Passes without exchanges of up to `multi_radix_log` stages, then one block of 2^11 points.
 fn multi_block(log_n: u32, radix_log: u32, multi_radix_log: u32) -> Result<Vec<Pass>, Error> {
     if log_n <= BLOCK_LOG_N {
         return Err(Error::Dimension { n: 1 << log_n, min: 2 << BLOCK_LOG_N, max: 1 << 17 });

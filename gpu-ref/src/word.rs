@@ -1,4 +1,4 @@
-//! The machine words that coefficients are stored in.
+//! Word types of coefficients.
 
 mod sealed {
     pub trait Sealed {}
@@ -9,13 +9,13 @@ mod sealed {
 
 /// A coefficient's type: `u32`, `u64` or `u128`.
 pub trait Word: bytemuck::Pod + Ord + std::fmt::Debug + Send + Sync + sealed::Sealed {
-    /// The word's size in bits.
+    /// Word size in bits.
     const BITS: u32;
 
-    /// The value as 128 bits.
+    /// The value, extended to 128 bits.
     fn widen(self) -> u128;
 
-    /// The low bits of a value.
+    /// The low bits of `value`.
     fn narrow(value: u128) -> Self;
 }
 

@@ -1,7 +1,8 @@
-//! Several devices at work on the same polynomials, against the host models: emulated, and on GPUs where there are some. One
-//! device can stand for several where they hand data to each other through the host's memory.
+//! Several devices working on the same polynomials, compared with the host models: emulated, and on
+//! any GPUs present. One device can represent several that communicate through host memory.
 //!
-//! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
+//! Each run has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p
+//! gpu-ref` repeats it.
 
 mod common;
 
@@ -15,7 +16,7 @@ fn moduli<W: Word>(count: usize, bits: u32, n: usize) -> Vec<Modulus<W>> {
     (0..count).map(|skip| Modulus::find(bits, n, skip).unwrap()).collect()
 }
 
-/// Rows of words below the moduli, over and over: first the largest ones, then random ones.
+/// Rows of words below the moduli, repeated: the largest values first, then random ones.
 fn rows<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W> {
     let (n, limbs) = (moduli[0].n(), moduli.len());
     (0..count * limbs)
@@ -24,7 +25,7 @@ fn rows<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W
         .collect()
 }
 
-/// All partitions on clusters of so many devices.
+/// All partitions on clusters of `ranks` devices.
 fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, basis: &Basis<W>) {
     let seed = *SEED;
     let mut rng = StdRng::seed_from_u64(seed);
@@ -37,7 +38,7 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
         let apart = if ranks == 1 { together.clone() } else { model(ranks) };
         for partition in Partition::ALL {
             let mut switch = KeySwitch::new(cluster(ranks), basis.clone(), partition, &key).unwrap();
-            // The ring has as many groups as devices, the others one.
+            // The ring has one group per device, the others have one in total.
             let (groups, want) = match partition {
                 Partition::Ring => (ranks, &apart),
                 Partition::Segments | Partition::Limbs => (1, &together),
@@ -78,7 +79,7 @@ fn products_of_batches() {
     }
 }
 
-/// Products of a batch on clusters of so many devices.
+/// Products of a batch on clusters of `ranks` devices.
 fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: usize, polynomials: usize) {
     let (moduli, seed) = (moduli::<u64>(limbs, 62, 1 << 10), *SEED);
     let mut rng = StdRng::seed_from_u64(seed);
@@ -91,7 +92,7 @@ fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: us
     }
 }
 
-/// What cannot be divided is refused, with what can.
+/// Invalid divisions are rejected, and the message names a valid one.
 #[test]
 fn bad_divisions_are_refused() {
     let Some(device) = &*EMULATED else { return };
@@ -113,7 +114,7 @@ fn bad_divisions_are_refused() {
     assert!(matches!(products.run(&[0; 7], &[0; 7]), Err(Error::Length { got: 7, .. })));
 }
 
-/// On as many GPUs as there are, through NCCL.
+/// On all available GPUs, through NCCL.
 #[test]
 fn on_gpus() {
     if let Err(reason) = Cluster::nccl(1) {

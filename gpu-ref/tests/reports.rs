@@ -1,4 +1,5 @@
-//! The tables of `reports/gpu/README.md` are what the files beside it say. `BLESS=1 cargo test -p gpu-ref --test reports` writes them.
+//! Checks that the tables of `reports/gpu/README.md` match the files beside it. `BLESS=1 cargo test
+//! -p gpu-ref --test reports` rewrites them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/gpu")
 }
 
-/// The fields of the lines of a file after its header. A comma inside quotes is not looked for: no field that is used here has one
-/// before it.
+/// The fields of each line of a file after its header. Commas inside quotes are not handled: no
+/// field used here follows one.
 fn lines(file: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(folder().join(file)).unwrap();
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
@@ -22,7 +23,7 @@ fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String
     text
 }
 
-/// Microseconds of a forward transform at N = 2^16, of some strategies.
+/// Microseconds of a forward transform at N = 2^16, for some strategies.
 fn transforms() -> String {
     let times = lines("h200-warm.csv");
     let time = |name: &str, bits: &str, batch: &str| {
@@ -49,7 +50,7 @@ fn transforms() -> String {
     table(&["strategy", "bits", "batch 1", "batch 64", "batch 512"], rows.map(row))
 }
 
-/// How many claims of each paper came to what.
+/// Number of claims per verdict for each paper.
 fn verdicts() -> String {
     let claims = lines("h200-ablation.csv");
     let verdicts = ["reproduced", "weaker", "refuted"];
@@ -65,7 +66,7 @@ fn verdicts() -> String {
     table(&["paper", "reproduced", "weaker", "refuted"], papers.map(row))
 }
 
-/// Microseconds of work on several cards.
+/// Microseconds of multi-GPU work by number of cards.
 fn cards() -> String {
     let rows = ["64", "32"].map(|bits| {
         let times = lines(&format!("h200-x4-multi{bits}.csv"));

@@ -1,7 +1,9 @@
-//! What schemes do besides transforms, against models in long integers: conversions between moduli, automorphisms, residues of
-//! long integers, inner products. Emulated, and on a GPU where there is one.
+//! Operations of schemes other than transforms, compared with models in long integers: base
+//! conversions, automorphisms, residues of long integers, inner products. Emulated, and on a GPU if
+//! there is one.
 //!
-//! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
+//! Each run has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p
+//! gpu-ref` repeats it.
 
 mod common;
 
@@ -22,7 +24,7 @@ fn moduli<W: Word>(count: usize, bits: u32) -> Vec<Modulus<W>> {
     (0..count).map(|skip| Modulus::find(bits, N, skip).unwrap()).collect()
 }
 
-/// Polynomials for all moduli: the first of largest residues, the others random.
+/// Polynomials for all moduli: the first has the largest residues, the others are random.
 fn polynomials<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W> {
     (0..count * moduli.len())
         .flat_map(|row| std::iter::repeat_n((row, moduli[row % moduli.len()].q().widen()), N))
@@ -41,7 +43,8 @@ fn residue(x: &BigUint, q: u128) -> u128 {
     (x % q).to_u128().unwrap()
 }
 
-/// The integers that columns of residues stand for, by the Chinese remainder theorem without the last reduction.
+/// The integers represented by columns of residues, by the Chinese remainder theorem without the
+/// last reduction.
 fn integers<W: Word>(moduli: &[Modulus<W>], rows: &[W]) -> Vec<BigUint> {
     let q = |limb: usize| moduli[limb].q().widen();
     let product: BigUint = (0..moduli.len()).map(|limb| BigUint::from(q(limb))).product();
@@ -74,8 +77,8 @@ fn converted(from: &[Modulus<u32>], to: &[Modulus<u32>], words: &[u32]) -> Vec<u
     words.chunks(from.len() * N).flat_map(rows).collect()
 }
 
-/// Moduli small enough for one reduction, and so many long ones that it takes several; tiles that share the input and tiles that
-/// do not, and that reach beyond the last limb.
+/// Moduli small enough for one reduction, and enough long ones to need several. Tiles that share
+/// the input, tiles that do not, and tiles that extend beyond the last limb.
 #[test]
 fn base_conversions() {
     let (short, long) = (moduli::<u32>(3, 24), moduli::<u32>(14, 30));
@@ -183,7 +186,7 @@ fn unsound_automorphisms_are_refused() {
     assert_eq!(automorphism.apply(3, &from, &mut to), Err(Error::Length { unit: N, got: 2 * N }));
 }
 
-/// Coefficients of `words` words: Q - 1 and 0 in turn first, random ones below Q after that.
+/// Coefficients of `words` words: first Q - 1 and 0 in turn, then random ones below Q.
 fn coefficients<W: Word>(product: &BigUint, words: usize, rng: &mut StdRng) -> Vec<W> {
     let number = |i: usize| -> BigUint {
         match i {
@@ -215,7 +218,7 @@ fn check_residues<W: Word>(device: &Device, limbs: usize, bits: u32, access: Acc
     for how in [Reconstruction::Garner, Reconstruction::Direct] {
         same("coefficients", &residues.run_reconstruct(how, &want).unwrap(), &numbers);
     }
-    // Any integer has residues, not only those below the product.
+    // Every integer has residues, even above the product.
     let largest = vec![W::narrow(u128::MAX); N * residues.words()];
     let x = whole(&largest[..residues.words()]);
     let want: Vec<W> = moduli.iter().flat_map(|m| vec![W::narrow(residue(&x, m.q().widen())); N]).collect();

@@ -1,6 +1,8 @@
-//! Every strategy's kernels against the host model: on the CPU through the emulation, and on a GPU where there is one.
+//! Every strategy's kernels compared with the host model: on the CPU through the emulation, and on
+//! a GPU if there is one.
 //!
-//! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
+//! Each run has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p
+//! gpu-ref` repeats it.
 
 mod common;
 
@@ -11,7 +13,7 @@ use gpu_ref::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Polynomials for all moduli: extreme ones first, then random ones.
+/// Polynomials for all moduli: extreme values first, then random ones.
 fn inputs<W: Word>(moduli: &[Modulus<W>], polynomials: usize, rng: &mut StdRng) -> Vec<W> {
     let mut words = Vec::new();
     for polynomial in 0..polynomials {
@@ -41,7 +43,7 @@ fn first_difference<W: Word>(got: &[W], want: &[W]) -> Option<String> {
     Some(format!("word {index}: got {:?}, want {:?}", got[index], want[index]))
 }
 
-/// Forward, inverse and product of one recipe.
+/// Forward transform, inverse transform and product with one recipe.
 fn check<W: Word>(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usize) {
     let n = 1 << recipe.log_n;
     let longest = recipe.strategy.modulus_bits(W::BITS);
@@ -79,8 +81,9 @@ fn check_recipe(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usi
     }
 }
 
-/// The word sizes and log2 of the dimensions to emulate: each way of dividing a transform once for a kind of arithmetic, since
-/// every one of them is compiled. A resident transform needs a fiber for every second coefficient.
+/// Word sizes and log2 of the dimensions to emulate. Every division of a transform is covered once
+/// per kind of arithmetic, because each has to be compiled. A resident transform needs a fiber for
+/// every second coefficient.
 const fn emulated_cases(strategy: Strategy) -> &'static [(u32, u32)] {
     match strategy {
         Strategy::Wide => &[(128, 10), (128, 13)],
@@ -96,7 +99,8 @@ const fn emulated_cases(strategy: Strategy) -> &'static [(u32, u32)] {
     }
 }
 
-/// A strategy in some cases: small and middle sizes with several polynomials and limbs, large ones with one.
+/// Tests a strategy: small and medium sizes with several polynomials and limbs, large sizes with
+/// one.
 fn check_strategy(device: &Device, strategy: Strategy, cases: impl IntoIterator<Item = (u32, u32)>) {
     for (bits, log_n) in cases {
         let recipe = Recipe::new(strategy, bits, log_n).unwrap();
@@ -105,13 +109,14 @@ fn check_strategy(device: &Device, strategy: Strategy, cases: impl IntoIterator<
     }
 }
 
-/// A strategy's word sizes, each with some sizes.
+/// Word sizes of a strategy, each with some sizes.
 fn all_words(strategy: Strategy, sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     strategy.word_bits().iter().flat_map(move |&bits| sizes.iter().map(move |&log_n| (bits, log_n)))
 }
 
-/// 994674970 x 994705408 mod 994705409: the classical estimate of the quotient is off by two here, the others by one. A constant
-/// polynomial's transform is constant, so a product of two of them puts exactly these factors through the reduction.
+/// 994674970 x 994705408 mod 994705409: the classical quotient estimate is off by two, the others
+/// by one. The transform of a constant polynomial is constant, so a product of two of them feeds
+/// exactly these factors to the reduction.
 fn check_hard_product(device: &Device) {
     let (q, n, a, b) = (994_705_409_u32, 1 << 10, 994_674_970_u32, 994_705_408_u32);
     let root = (2..)
@@ -127,12 +132,12 @@ fn check_hard_product(device: &Device) {
         plan.multiply(&mut left, &mut right).unwrap();
         assert_eq!(plan.download(&left).unwrap(), constant(product), "{variant:?} on {:?}", device.name());
     }
-    // Algorithm 3 is for two bits less.
+    // Algorithm 3 supports moduli two bits shorter.
     let refused = Plan::new(device, Strategy::Shivdikar(Barrett::DhemQuisquater), &[modulus]);
     assert!(matches!(refused.map(|_| ()), Err(Error::Modulus { q: 994_705_409, .. })));
 }
 
-/// Bad input comes back as an error that says what would be right.
+/// Invalid input returns an error that names a valid alternative.
 #[test]
 fn bad_input_is_refused() {
     let Some(device) = &*EMULATED else { return };
@@ -158,7 +163,7 @@ fn bad_input_is_refused() {
     assert!(matches!(timing, Err(Error::Unsupported { .. })));
 }
 
-/// The calls that a cross-check makes, at the longest moduli.
+/// The calls of a cross-check, with moduli of maximum length.
 #[test]
 fn crosscheck_agrees_with_the_host_model() {
     let Some(device) = &*EMULATED else { return };
@@ -204,7 +209,7 @@ macro_rules! strategies {
                 }
             }
 
-            /// More polynomials than are resident together, in any direction.
+            /// More polynomials than can be resident together, in both directions.
             #[test]
             fn more_than_fit_at_once() {
                 if let Some(device) = &*GPU {

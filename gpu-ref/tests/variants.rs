@@ -1,6 +1,8 @@
-//! The papers' variants against the host model: recipes other than a strategy's own, and programs of several kernels.
+//! The papers' variants compared with the host model: recipes other than a strategy's own, and
+//! programs of several kernels.
 //!
-//! Inputs are fresh at each run. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p gpu-ref` runs it again.
+//! Each run has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p
+//! gpu-ref` repeats it.
 
 mod common;
 
@@ -12,7 +14,7 @@ use gpu_ref::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// One polynomial for each modulus: of largest coefficients if `number` is 0, random otherwise.
+/// One polynomial for each modulus: largest coefficients if `number` is 0, random ones otherwise.
 fn polynomial<W: Word>(moduli: &[Modulus<W>], number: usize, rng: &mut StdRng) -> Vec<W> {
     let coefficients = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), m.n()));
     coefficients.map(|q| W::narrow(if number == 0 { q - 1 } else { rng.random_range(0..q) })).collect()
@@ -30,7 +32,8 @@ fn model<W: Word>(
     pairs.flat_map(|((x, y), modulus)| f(modulus, x, y)).collect()
 }
 
-/// Both directions and the product of a recipe, on two moduli and as many polynomials as it interleaves, but at least two.
+/// Both directions and the product of a recipe, on two moduli and one group of interleaved
+/// polynomials, but at least two.
 fn check<W: Word>(device: &Device, recipe: &Recipe) {
     let (n, bits) = (1 << recipe.log_n, recipe.strategy.modulus_bits(W::BITS));
     let moduli = [Modulus::<W>::find(bits, n, 0).unwrap(), Modulus::find(22, n, 0).unwrap()];
@@ -118,7 +121,7 @@ fn products_in_four_ways() {
     check_all(&recipes);
 }
 
-/// Roots on the fly in one pass and in two, whose last rounds have all their stages or some, and in a product.
+/// Roots on the fly in one pass and in two, with full and partial last rounds, and in a product.
 #[test]
 fn roots_on_the_fly() {
     let recipes = [
@@ -140,7 +143,7 @@ fn caramels_kernels() {
     check_all(&recipes);
 }
 
-/// What a recipe cannot be is refused, with what it can.
+/// Invalid recipes are rejected, and the message names a valid alternative.
 #[test]
 fn unsound_variants_are_refused() {
     let refused = |recipe: Recipe| matches!(recipe.check(), Err(Error::Unsupported { .. }));
@@ -161,7 +164,7 @@ fn unsound_variants_are_refused() {
     assert!(refused(one_stage_last));
 }
 
-/// A batch for interleaving must be a multiple of what is interleaved.
+/// An interleaved batch must be a multiple of the group size.
 #[test]
 fn interleaved_batches_are_whole() {
     let Some(device) = &*EMULATED else { return };
@@ -171,7 +174,8 @@ fn interleaved_batches_are_whole() {
     assert_eq!(wrong, Err(Error::Length { unit: 8 << 10, got: 3 << 10 }));
 }
 
-/// Products and transforms on several registers give the same in every order that their data allow.
+/// Products and transforms on several registers give equal results in every order permitted by
+/// their data.
 #[test]
 fn programs_in_every_execution() {
     for device in devices() {
@@ -206,7 +210,7 @@ fn programs_in_every_execution() {
     }
 }
 
-/// A register of another program, or one for both factors, is refused.
+/// A register of another program is rejected, and so is one register for both factors.
 #[test]
 fn foreign_registers_are_refused() {
     let Some(device) = &*EMULATED else { return };

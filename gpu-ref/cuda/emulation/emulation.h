@@ -1,11 +1,12 @@
-// Runs CUDA kernels on a CPU: put in front of a kernel's text, compiled as C++20.
+// Runs CUDA kernels on a CPU: precedes a kernel's text, compiled as C++20.
 //
-// A thread of a block is a fiber; a fiber runs until it reaches a barrier or ends, then the next one runs. Blocks run one
-// after the other. Successive barrier intervals run the fibers in alternating order, so that a kernel which lacks a barrier
-// reads a value too old in one of them. A cooperative launch keeps all blocks alive together instead, and `spin_pause` lets
-// the others run while a thread waits for a flag.
+// Each thread of a block is a fiber. A fiber runs until it reaches a barrier or ends; then the next
+// one runs. Blocks run one after the other. Successive barrier intervals run the fibers in
+// alternating order, so that a kernel with a missing barrier reads a stale value in one of them. A
+// cooperative launch keeps all blocks alive together, and `spin_pause` lets the others run while a
+// thread waits for a flag.
 //
-// What is not modelled: time, warps, and memory orders weaker than sequential consistency.
+// Time, warps, and memory orders weaker than sequential consistency are not modelled.
 
 // Only C headers: the C++ ones take longer to compile than the kernels.
 
@@ -45,7 +46,7 @@ struct Fiber {
     unsigned char* shared;
 };
 
-// Memory that only grows, and is not cleared.
+// Memory that only grows and is not cleared.
 template <class T>
 struct Pool {
     T* items = nullptr;
@@ -64,7 +65,7 @@ struct Stack {
     char bytes[STACK_BYTES];
 };
 
-// One launch on this thread of the host.
+// One launch on this host thread.
 struct Launch {
     Pool<Fiber> fibers;
     Pool<Stack> stacks;
@@ -111,8 +112,9 @@ inline void Launch::entry() {
     current.suspend(State::Done);
 }
 
-// Runs the blocks whose fibers are [0, blocks * threads) of `current` to their end. False if some threads of a block ended
-// while others waited at a barrier, or if a whole sweep over waiting threads moved nothing forward for very long.
+// Runs the blocks with fibers [0, blocks * threads) of `current` to their end. Returns false if
+// some threads of a block ended while others waited at a barrier, or if waiting threads made no
+// progress for very long.
 inline bool run(unsigned blocks, unsigned threads) {
     bool ascending = true;
     for (uint64_t sweep = 0; sweep < 100'000; ++sweep, ascending = !ascending) {
@@ -142,7 +144,7 @@ inline bool run(unsigned blocks, unsigned threads) {
 template <size_t... I>
 struct Indices {};
 
-// Launches `kernel` with the arguments that `arguments` points to, one pointer an argument, as cuLaunchKernel takes them.
+// Launches `kernel` with `arguments`, one pointer per argument, as cuLaunchKernel takes them.
 template <class... A>
 int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigned shared_bytes, bool cooperative,
            void** arguments) {

@@ -1,4 +1,4 @@
-//! Cheddar's claims: parameters of its two kernels, its arithmetic, roots on the fly, conversions between moduli.
+//! Cheddar's claims: kernel parameters, arithmetic, roots on the fly, and base conversion.
 
 use super::{Claim, Operation, Paper, Scheme, Variant};
 use crate::Error;

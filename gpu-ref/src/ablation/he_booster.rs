@@ -1,4 +1,4 @@
-//! HE-Booster's claims: synchronisation, double words, the phases around transforms.
+//! HE-Booster's claims: synchronisation, double words, and the phases around the transforms.
 
 use super::{Claim, Operation, Paper, Scheme, Variant};
 use crate::Error;
@@ -66,8 +66,8 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
     Ok(claims)
 }
 
-/// What it claims for the first, the last and the middle phase of its operations. Products of the moduli are as long as
-/// in the paper, L limbs of 56 bits or 2 L of 28.
+/// The claims for the first, last and middle phase of the paper's operations. The product of the
+/// moduli is as long as in the paper: L limbs of 56 bits or 2 L of 28.
 fn schemes() -> Vec<Claim> {
     let scheme = |label: &str, word_bits: u32, log_n, limbs: usize, operation| Scheme {
         label: label.into(),
@@ -116,7 +116,7 @@ fn schemes() -> Vec<Claim> {
             ));
         }
     }
-    // Table 1: log2 of the radix that the polynomial is decomposed in, and the gains for the first two parameter sets.
+    // Table 1: log2 of the decomposition radix, and the gains for the first two parameter sets.
     for (log_radix, gains) in
         [(1, [4.3, 3.0]), (5, [3.7, 2.9]), (10, [3.2, 2.8]), (20, [2.6, 2.5]), (30, [2.3, 2.4])]
     {

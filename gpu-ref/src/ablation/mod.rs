@@ -1,6 +1,6 @@
-//! What the four papers say that their optimisations gain, each as two variants whose times can be compared on one card.
+//! Speedups claimed by the four papers, each as a pair of variants to compare on one card.
 //!
-//! A [`Claim`] is a value; `examples/ablation.rs` measures all of them.
+//! A [`Claim`] is a value. `examples/ablation.rs` measures all of them.
 
 mod caramel;
 mod cheddar;
@@ -19,9 +19,11 @@ use crate::{Direction, Error, Work};
 pub enum Paper {
     /// Kim et al., "Cheddar: A Swift Fully Homomorphic Encryption Library for CUDA GPUs".
     Cheddar,
-    /// Wang et al., "HE-Booster: An Efficient Polynomial Arithmetic Acceleration on GPUs for Fully Homomorphic Encryption".
+    /// Wang et al., "HE-Booster: An Efficient Polynomial Arithmetic Acceleration on GPUs for Fully
+    /// Homomorphic Encryption".
     HeBooster,
-    /// Shivdikar et al., "Accelerating Polynomial Multiplication for Homomorphic Encryption on GPUs".
+    /// Shivdikar et al., "Accelerating Polynomial Multiplication for Homomorphic Encryption on
+    /// GPUs".
     Shivdikar,
     /// J. Kim, "Towards a Scalable Multi-GPU System for Encrypted AI".
     Caramel,
@@ -38,17 +40,17 @@ impl std::fmt::Display for Paper {
     }
 }
 
-/// Something whose time can be measured.
+/// A workload to be timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// Transforms or products.
     Transforms(Variant),
-    /// What schemes do besides.
+    /// Any other operation of a scheme.
     Scheme(Scheme),
 }
 
 impl Subject {
-    /// What it is called in a table.
+    /// Label in a table.
     pub fn label(&self) -> &str {
         match self {
             Self::Transforms(variant) => &variant.label,
@@ -56,7 +58,7 @@ impl Subject {
         }
     }
 
-    /// Whether two are the same but for their labels.
+    /// Returns true if the two are equal except for their labels.
     pub fn same_work(&self, other: &Self) -> bool {
         let mut other = other.clone();
         match &mut other {
@@ -79,31 +81,31 @@ impl From<Scheme> for Subject {
     }
 }
 
-/// An operation besides transforms, on polynomials of one N and set of moduli.
+/// An operation other than a transform, for one N and one set of moduli.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheme {
-    /// What it is called in a table.
+    /// Label in a table.
     pub label: String,
-    /// 32 or 64.
+    /// Word size in bits: 32 or 64.
     pub word_bits: u32,
     /// N is 2^`log_n`.
     pub log_n: u32,
-    /// The number of moduli, for conversions of those that are converted from,
+    /// Number of moduli. For a conversion, the number of source moduli.
     pub limbs: usize,
-    /// and their length.
+    /// Length of each modulus in bits.
     pub modulus_bits: u32,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
 }
 
-/// What schemes do besides transforms.
+/// The operations of a scheme other than transforms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// The product of matrices in [`crate::base_conversion::BaseConversion`] of one polynomial, to so many moduli.
+    /// The matrix product of [`crate::base_conversion::BaseConversion`] for one polynomial.
     Conversion {
-        /// How many.
+        /// Number of target moduli.
         to: usize,
-        /// How blocks and threads share it.
+        /// Division of the work among blocks and threads.
         tile: Tile,
     },
     /// [`crate::residues::Residues::decompose`] of one polynomial.
@@ -112,9 +114,9 @@ pub enum Operation {
     Reconstruct(Access, Reconstruction),
     /// One [`crate::inner_product::InnerProduct`].
     InnerProduct {
-        /// Of how many polynomials.
+        /// Number of polynomials.
         terms: usize,
-        /// How it is put together.
+        /// Number of kernels.
         fusion: Fusion,
     },
 }
@@ -122,24 +124,24 @@ pub enum Operation {
 /// Work on a batch of RNS polynomials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// What it is called in a table.
+    /// Label in a table.
     pub label: String,
-    /// How a transform is done. Moduli are as long as it allows.
+    /// The recipe of the transforms. The moduli are as long as it allows.
     pub recipe: Recipe,
-    /// The number of moduli.
+    /// Number of moduli.
     pub limbs: usize,
-    /// The number of polynomials, each with all limbs.
+    /// Number of polynomials, each with all limbs.
     pub polynomials: usize,
-    /// What is done to each polynomial and limb. A product takes two batches.
+    /// Operation on each polynomial and limb. A product takes two batches.
     pub work: Work,
-    /// Whether a launch works on all limbs. If not, each limb has launches of its own.
+    /// If true, a launch covers all limbs. If false, each limb has its own launches.
     pub limbs_together: bool,
-    /// How the launches reach the device.
+    /// Submission of the launches to the device.
     pub execution: Execution,
 }
 
 impl Variant {
-    /// The forward transform of one polynomial of one limb, from a graph.
+    /// The forward transform of one polynomial with one limb, replayed from a graph.
     fn new(label: impl Into<String>, recipe: Recipe) -> Self {
         Self {
             label: label.into(),
@@ -160,7 +162,7 @@ impl Variant {
         Self { polynomials, ..self }
     }
 
-    /// A product, put together as told.
+    /// A product with the given fusion.
     fn product(self, separate: bool, truncated: bool) -> Self {
         let recipe = Recipe { product: Product { separate, truncated }, ..self.recipe };
         Self { work: Work::Product, recipe, ..self }
@@ -174,34 +176,34 @@ impl Variant {
 /// One optimisation of a paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// Whose.
+    /// The paper.
     pub paper: Paper,
-    /// What is done, and in which setting.
+    /// The optimisation and its setting.
     pub what: String,
-    /// How many times as fast the paper says it gets; below 1 for what it reports to have cost time, 1 for what it says makes no
-    /// difference. `None` if it gives no number.
+    /// The claimed speedup: below 1 for a reported slowdown, 1 for a claim of no difference, and
+    /// `None` if the paper gives no number.
     pub gain: Option<f64>,
-    /// The card of the paper's measurement.
+    /// The card used by the paper.
     pub card: &'static str,
-    /// Without it.
+    /// The variant without the optimisation.
     pub baseline: Subject,
-    /// With it.
+    /// The variant with the optimisation.
     pub optimised: Subject,
 }
 
-/// What a measurement says about a claim.
+/// Outcome of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// At least half of the claimed difference; for a claim without a number, any difference of more than [`NOISE`]; for a
-    /// claim of no difference, no loss.
+    /// At least half of the claimed difference. Without a claimed number, any gain above [`NOISE`].
+    /// For a claim of no difference, no loss.
     Reproduced,
     /// A difference in the claimed direction, but less than half of it.
     Weaker,
-    /// No difference of more than [`NOISE`], or the opposite.
+    /// No difference above [`NOISE`], or the opposite.
     Refuted,
 }
 
-/// Measured gains this close to 1 count as none.
+/// A measured gain this close to 1 counts as no gain.
 pub const NOISE: f64 = 0.01;
 
 impl std::fmt::Display for Verdict {
@@ -215,7 +217,7 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Paper {
-    /// The card of most of its measurements.
+    /// The card of most of the paper's measurements.
     const fn card(self) -> &'static str {
         match self {
             Self::Cheddar => "A100",
@@ -225,7 +227,7 @@ impl Paper {
         }
     }
 
-    /// What it claims, on that card.
+    /// A claim of this paper, measured on that card.
     fn claim(
         self,
         what: impl Into<String>,
@@ -239,9 +241,9 @@ impl Paper {
 }
 
 impl Claim {
-    /// Judges a measured gain: the time of the baseline divided by that of the optimised variant.
+    /// Judges a measured gain: baseline time divided by optimised time.
     pub fn verdict(&self, measured: f64) -> Verdict {
-        // For a claimed loss, everything the other way round.
+        // A claimed loss is judged by the inverse ratios.
         let (claimed, measured) = match self.gain {
             Some(claimed) if claimed < 1.0 => (Some(1.0 / claimed), 1.0 / measured),
             claimed => (claimed, measured),
@@ -258,15 +260,16 @@ impl Claim {
     }
 }
 
-/// All claims, paper by paper, in the settings of the papers and, where those leave a card empty, with a full batch too.
+/// All claims, paper by paper, in the papers' settings. A setting that leaves a card idle is
+/// repeated with a full batch.
 ///
 /// # Errors
-/// None for the claims as they stand; the recipes are checked as they are made.
+/// Returns an error if a recipe is invalid. The built-in claims have none.
 pub fn claims() -> Result<Vec<Claim>, Error> {
     Ok([cheddar::claims()?, he_booster::claims()?, shivdikar::claims()?, caramel::claims()?].concat())
 }
 
-/// Enough polynomials to fill a card.
+/// A batch large enough to fill a card.
 const FULL: usize = 512;
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
         };
         let proposed = Barrett::Proposed;
 
-        // Table III, each step on top of the ones before it.
+        // Table III: each step builds on the ones before it.
         let remainder = lom("shared memory", Barrett::Remainder)?;
         claim("shared memory", Some(1.2), without(remainder.clone()), remainder);
         let remainder = los("shared memory", Barrett::Remainder, 1)?;

@@ -1,4 +1,4 @@
-//! The CUDA side of [`super::Device`], on `cudarc`.
+//! The CUDA backend of [`super::Device`], on `cudarc`.
 
 use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
 use crate::Error;
@@ -11,7 +11,7 @@ use cudarc::driver::{
 use cudarc::nvrtc::{self, CompileError, CompileOptions};
 use std::sync::Arc;
 
-/// A context with the one stream that all work of a device goes through.
+/// A context with a single stream for all work of the device.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
@@ -24,7 +24,8 @@ fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
 impl Cuda {
     pub(crate) fn open(ordinal: usize) -> Result<Self, Error> {
         let missing = |reason: String| Err(Error::NoDevice { reason });
-        // SAFETY: these only try to load a library. Asking first matters: cudarc panics where there is none.
+        // SAFETY: these only try to load a library. The check comes first because cudarc panics if
+        // a library is missing.
         if !unsafe { sys::is_culib_present() } {
             return missing("the CUDA driver library (libcuda) is not installed".into());
         }
@@ -36,7 +37,8 @@ impl Cuda {
             Ok(context) => context,
             Err(error) => return missing(format!("device {ordinal} does not open ({:?})", error.0)),
         };
-        // SAFETY: there is one stream, so its order is the only one; and events would get in the way of recording graphs.
+        // SAFETY: all work is ordered by the single stream. Events would interfere with graph
+        // capture.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(driver("creating a stream"))?;
         Ok(Self { context, stream })
@@ -79,7 +81,7 @@ impl Cuda {
 
     pub(crate) unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
-        // SAFETY: the caller's promise, and the copy ends before this returns.
+        // SAFETY: guaranteed by the caller; the copy ends before this returns.
         unsafe { result::memcpy_dtoh_async(to, from, self.stream.cu_stream()) }
             .map_err(driver("copying from the device"))?;
         self.synchronize()
@@ -87,7 +89,7 @@ impl Cuda {
 
     pub(crate) unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
-        // SAFETY: the caller's promise, and the copy ends before this returns.
+        // SAFETY: guaranteed by the caller; the copy ends before this returns.
         unsafe { result::memcpy_htod_async(to, from, self.stream.cu_stream()) }
             .map_err(driver("copying to the device"))?;
         self.synchronize()
@@ -107,7 +109,7 @@ impl Cuda {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.launch_on(&self.stream, function, shape, arguments) }
     }
 
@@ -120,7 +122,7 @@ impl Cuda {
     ) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let [x, y, z] = shape.grid;
-        // SAFETY: the union is plain data for which all zeros are valid.
+        // SAFETY: the union is plain data, and all zeros are a valid value.
         let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
         let id = match shape.mode {
             Mode::Ordered => CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE,
@@ -147,7 +149,7 @@ impl Cuda {
             numAttrs: 1,
         };
         let mut pointers = argument_pointers(arguments);
-        // SAFETY: the caller promises that the arguments suit the kernel.
+        // SAFETY: the caller guarantees that the arguments match the kernel.
         unsafe {
             sys::cuLaunchKernelEx(
                 &raw const configuration,
@@ -171,8 +173,8 @@ impl Cuda {
         Ok(each as usize * processors.unsigned_abs() as usize)
     }
 
-    /// A graph of launches one after the other. They are recorded on a stream of their own, so that what other threads launch
-    /// meanwhile does not end up in it.
+    /// A graph of launches in sequence. Capture uses a stream of its own, so launches by other
+    /// threads stay out of the graph.
     pub(crate) fn record<'l, 'a: 'l>(
         &self,
         launches: impl IntoIterator<Item = &'l Launch<'a>>,
@@ -182,12 +184,13 @@ impl Cuda {
         aside.begin_capture(mode).map_err(driver("beginning a graph"))?;
         let outcome = launches.into_iter().try_for_each(|launch| {
             let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
-            // SAFETY: nothing runs before the graph is launched, which is for its owner to answer for.
+            // SAFETY: nothing runs until the graph is launched, and its owner guarantees the
+            // launches then.
             unsafe { self.launch_on(&aside, function, launch.shape, &launch.arguments) }
         });
-        // The capture has to end whatever became of the launches.
+        // The capture must end even if a launch failed.
         let mut graph = self.empty_graph();
-        // SAFETY: the stream is being captured, and the graph goes to a place of its own.
+        // SAFETY: the stream is being captured, and the graph is written to a local variable.
         let ended = unsafe { sys::cuStreamEndCapture(aside.cu_stream(), &raw mut graph.graph) }
             .result()
             .map_err(driver("ending a graph"));
@@ -200,11 +203,12 @@ impl Cuda {
         Graph { graph: std::ptr::null_mut(), executable: std::ptr::null_mut(), stream: self.stream.clone() }
     }
 
-    /// A graph of kernels that each wait for those that `dependencies` names by their position, all of them before it.
+    /// A graph of kernels. `dependencies` lists for each kernel the positions of earlier ones to
+    /// wait for.
     pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let mut built = self.empty_graph();
-        // SAFETY: the graph goes to a place of its own.
+        // SAFETY: the graph is written to a local variable.
         unsafe { sys::cuGraphCreate(&raw mut built.graph, 0) }
             .result()
             .map_err(driver("creating a graph"))?;
@@ -212,7 +216,7 @@ impl Cuda {
         for (launch, before) in launches.iter().zip(dependencies) {
             let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
             let mut pointers = argument_pointers(&launch.arguments);
-            // SAFETY: the structure is plain data for which all zeros are valid.
+            // SAFETY: the structure is plain data, and all zeros are a valid value.
             let mut node: sys::CUDA_KERNEL_NODE_PARAMS = unsafe { std::mem::zeroed() };
             node.func = function.cu_function();
             [node.gridDimX, node.gridDimY, node.gridDimZ] = launch.shape.grid;
@@ -221,7 +225,7 @@ impl Cuda {
             node.kernelParams = pointers.as_mut_ptr();
             let before: Vec<_> = before.iter().map(|&position| nodes[position]).collect();
             let mut added = std::ptr::null_mut();
-            // SAFETY: all nodes are of this graph, and the driver copies the arguments.
+            // SAFETY: all nodes belong to this graph, and the driver copies the arguments.
             unsafe {
                 sys::cuGraphAddKernelNode_v2(
                     &raw mut added,
@@ -238,7 +242,8 @@ impl Cuda {
         built.instantiate()
     }
 
-    /// The device time from the beginning of `work` to its end, in microseconds, the device's waiting for launches included.
+    /// Device time from start to end of `work`, in microseconds, including idle time between
+    /// launches.
     pub(crate) fn elapsed(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         let event = || {
             self.stream
@@ -253,7 +258,8 @@ impl Cuda {
     }
 }
 
-/// Launches that can be replayed at the cost of one launch. It must not outlive what the launches use.
+/// Launches that are replayed at the cost of one launch. The graph must not outlive the resources
+/// of its launches.
 pub(crate) struct Graph {
     graph: sys::CUgraph,
     executable: sys::CUgraphExec,
@@ -261,7 +267,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Makes a complete graph ready for launches.
+    /// Instantiates a complete graph.
     fn instantiate(mut self) -> Result<Self, Error> {
         // SAFETY: the graph exists.
         unsafe { sys::cuGraphInstantiateWithFlags(&raw mut self.executable, self.graph, 0) }
@@ -270,12 +276,12 @@ impl Graph {
         Ok(self)
     }
 
-    /// Starts all launches, after everything launched before.
+    /// Replays all launches, after all earlier work.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub(crate) fn launch(&self) -> Result<(), Error> {
-        // SAFETY: the executable graph and the stream live.
+        // SAFETY: the executable graph and the stream are alive.
         unsafe { sys::cuGraphLaunch(self.executable, self.stream.cu_stream()) }
             .result()
             .map_err(driver("launching a graph"))
@@ -284,7 +290,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: each was made once or is null. Nobody is left to tell of a failure.
+        // SAFETY: each handle was created once or is null. A failure cannot be reported here.
         unsafe {
             if !self.executable.is_null() {
                 let _ = sys::cuGraphExecDestroy(self.executable);
@@ -296,7 +302,7 @@ impl Drop for Graph {
     }
 }
 
-/// Looks a kernel up and allows it `shared` bytes of dynamic shared memory.
+/// Looks up a kernel and grants it `shared` bytes of dynamic shared memory.
 pub(crate) fn function(module: &Arc<CudaModule>, name: &str, shared: u32) -> Result<CudaFunction, Error> {
     let function = module.load_function(name).map_err(driver("looking a kernel up"))?;
     if shared > 48 * 1024 {

@@ -1,4 +1,4 @@
-//! The CPU side of [`super::Device`]: kernels compiled to a shared library by a C++ compiler.
+//! The CPU backend of [`super::Device`]: kernels compiled to a shared library by a C++ compiler.
 
 use super::{Argument, Mode, Shape, argument_pointers};
 use crate::Error;
@@ -32,7 +32,7 @@ impl Compiler {
         format!("emulated ({})", self.version)
     }
 
-    /// Compiles, or loads what an earlier run has compiled from the same text: see [`cache`].
+    /// Compiles the text, or loads the result of an earlier compilation; see [`cache`].
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Library, Error> {
         let fail = |log: String| Error::Compile { name: name.to_owned(), log };
         let text = format!("{HEADER}\n{source}");
@@ -45,7 +45,7 @@ impl Compiler {
             return Ok(Library { library, name: name.to_owned() });
         }
 
-        // A loaded library needs its file no longer, so without a cache nothing is left behind.
+        // A loaded library no longer needs its file, so nothing is left behind without a cache.
         let directory = tempfile::tempdir().map_err(|e| fail(e.to_string()))?;
         let (cpp, so) = (directory.path().join("kernel.cpp"), directory.path().join("kernel.so"));
         std::fs::write(&cpp, text).map_err(|e| fail(e.to_string()))?;
@@ -65,7 +65,7 @@ impl Compiler {
         Ok(Library { library, name: name.to_owned() })
     }
 
-    /// Of everything that a compiled library depends on.
+    /// Hash of all inputs of a compilation.
     fn fingerprint(&self, text: &str) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let command = self.command.as_encoded_bytes();
@@ -76,8 +76,9 @@ impl Compiler {
     }
 }
 
-/// -Og: compiling takes longer than running. Without -ffp-contract=off the compiler may fuse multiplications and additions
-/// where the kernel does not. Some distributions define _FORTIFY_SOURCE, whose `longjmp` aborts on a jump to another stack.
+/// -Og: compilation takes longer than execution. -ffp-contract=off: otherwise the compiler may fuse
+/// multiplications and additions that the kernel keeps apart. Some distributions define
+/// _FORTIFY_SOURCE, whose `longjmp` aborts on a jump to another stack.
 const OPTIONS: [&str; 7] = [
     "-std=gnu++20",
     "-Og",
@@ -89,33 +90,34 @@ const OPTIONS: [&str; 7] = [
 ];
 
 fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: the library was made by this crate from its own kernels; it has no initialisers to speak of.
+    // SAFETY: this crate built the library from its own kernels, and it has no initialisers with
+    // side effects.
     unsafe { libloading::Library::new(path) }
 }
 
-/// Compiled libraries in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`, named by what they were made from: a compilation takes
-/// longer than most uses. Failures to keep one are not errors.
+/// Compiled libraries in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`, named by a hash of their
+/// inputs. A compilation takes longer than most runs. Cache failures are not errors.
 mod cache {
     use std::fs;
     use std::path::{Path, PathBuf};
     use std::time::{Duration, SystemTime};
 
-    /// A library that was not used for so long is deleted when another one comes.
+    /// Libraries unused for this long are deleted when a new one is added.
     const LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
 
-    /// `None` where there is no home directory.
+    /// `None` if there is no home directory.
     pub(super) fn folder() -> Option<PathBuf> {
         let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
         Some(base.join("gpu-ref"))
     }
 
-    /// Notes that a library was used.
+    /// Marks a library as recently used.
     pub(super) fn touch(path: &Path) {
         let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// Copies a library to its place, all at once, since others may look for it at the same time.
+    /// Copies a library into the cache atomically, because other processes may look for it.
     pub(super) fn keep(library: &Path, path: &Path) {
         let Some(folder) = path.parent() else { return };
         let _ = fs::create_dir_all(folder);
@@ -142,7 +144,7 @@ type Launcher = unsafe extern "C" fn(*const c_uint, c_uint, c_uint, bool, *mut *
 
 impl Library {
     pub(crate) fn entry(this: &Arc<Self>, kernel: &str) -> Result<Entry, Error> {
-        // SAFETY: EXPORT_KERNEL in the emulation header gives every such symbol this type.
+        // SAFETY: EXPORT_KERNEL in the emulation header gives every exported symbol this type.
         let launcher = unsafe { this.library.get::<Launcher>(format!("emulated_{kernel}\0")) };
         let launcher =
             *launcher.map_err(|e| Error::Compile { name: this.name.clone(), log: e.to_string() })?;
@@ -150,7 +152,7 @@ impl Library {
     }
 }
 
-/// A kernel, with the library that holds its code.
+/// A kernel, together with the library that holds its code.
 pub(crate) struct Entry {
     launcher: Launcher,
     kernel: String,
@@ -160,7 +162,7 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) unsafe fn launch(&self, shape: Shape, arguments: &[Argument]) -> Result<(), Error> {
         let mut pointers = argument_pointers(arguments);
-        // SAFETY: the caller promises that the arguments suit the kernel.
+        // SAFETY: the caller guarantees that the arguments match the kernel.
         let status = unsafe {
             (self.launcher)(
                 shape.grid.as_ptr(),
@@ -179,21 +181,22 @@ impl Entry {
     }
 }
 
-/// Host memory that kernels write through its address. Aligned for 128-bit words.
+/// Host memory that kernels access by address, aligned for 128-bit words.
 pub(crate) struct Memory {
-    /// The data, then words that no kernel may write.
+    /// The data, then guard words that no kernel may write.
     words: Box<[UnsafeCell<u128>]>,
     bytes: usize,
 }
 
-/// What the words behind the data hold.
+/// The value of a guard word.
 const GUARD: u128 = u128::from_ne_bytes([0xA5; 16]);
 
-/// As many words as the data are guarded, from this many bytes up to that many: the mistakes that count a factor twice.
+/// The guard is as long as the data, within these bounds in bytes. This catches an index that
+/// counts a factor twice.
 const GUARDED_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-// SAFETY: like device memory, it is written by `write`, which takes `&mut`, and by kernels, whose launches promise that nothing
-// else uses what they write.
+// SAFETY: only `write`, which takes `&mut self`, and kernels modify the memory. Each launch
+// guarantees exclusive access to the memory that it writes.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -212,13 +215,13 @@ impl Memory {
 
     pub(crate) fn write(&mut self, from: &[u8]) {
         assert!(from.len() <= self.bytes, "the caller sized the buffer");
-        // SAFETY: in bounds, and `&mut self` excludes everyone else.
+        // SAFETY: in bounds, and `&mut self` is exclusive.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.words.as_mut_ptr().cast(), from.len()) };
     }
 
     pub(crate) fn read(&self, to: &mut [u8]) {
         assert!(to.len() <= self.bytes, "the caller sized the buffer");
-        // SAFETY: in bounds, and emulated kernels have ended when their launch returns.
+        // SAFETY: in bounds, and an emulated kernel has ended when its launch returns.
         unsafe { std::ptr::copy_nonoverlapping(self.words.as_ptr().cast(), to.as_mut_ptr(), to.len()) };
     }
 }
@@ -229,14 +232,14 @@ impl Drop for Memory {
     }
 }
 
-/// The words behind every buffer, which launches look at.
+/// Registry of the guard words behind every buffer, checked after each launch.
 mod guards {
     use std::collections::BTreeMap;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use super::{Argument, GUARD};
 
-    /// Where the data of a buffer end, and the words behind them.
+    /// Lengths of a buffer and its guard.
     struct Guard {
         bytes: usize,
         data: usize,
@@ -246,11 +249,11 @@ mod guards {
     static BUFFERS: Mutex<BTreeMap<u64, Guard>> = Mutex::new(BTreeMap::new());
 
     fn buffers() -> MutexGuard<'static, BTreeMap<u64, Guard>> {
-        // Nothing is left half done by a panic here.
+        // A panic here leaves nothing inconsistent.
         BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A buffer at an address: so many words of data for so many bytes, and so many guarded ones.
+    /// Registers the buffer at an address: its size in bytes, its data words and its guard words.
     pub(super) fn remember(address: u64, bytes: usize, data: usize, guarded: usize) {
         buffers().insert(address, Guard { bytes, data, guarded });
     }
@@ -259,13 +262,13 @@ mod guards {
         buffers().remove(&address);
     }
 
-    /// The bytes of a buffer that one of the arguments points into and behind which a kernel has written.
+    /// Size in bytes of a buffer that an argument points into and that a kernel overran.
     pub(super) fn overrun(arguments: &[Argument]) -> Option<usize> {
         let buffers = buffers();
         arguments.iter().find_map(|argument| {
             let (&start, guard) = buffers.range(..=argument.0).next_back()?;
             let words = start as *const u128;
-            // SAFETY: a buffer is forgotten before its memory is freed, for which the lock is needed.
+            // SAFETY: a buffer is removed under the lock before its memory is freed.
             let guarded = (0..guard.guarded).map(|word| unsafe { *words.add(guard.data + word) });
             let inside = argument.0 < start + 16 * guard.data as u64;
             (inside && guarded.into_iter().any(|word| word != GUARD)).then_some(guard.bytes)
@@ -286,7 +289,7 @@ mod tests {
         assert_eq!(back, [7; 40]);
         let inside = [Argument(memory.address() + 16)];
         assert_eq!(guards::overrun(&inside), None);
-        // SAFETY: the word behind the three words of data is a guarded one.
+        // SAFETY: the word after the three data words is a guard word.
         unsafe { *(memory.address() as *mut u128).add(3) = 1 };
         assert_eq!(guards::overrun(&inside), Some(40));
         drop(memory);

@@ -1,6 +1,7 @@
-//! Where kernels run: a CUDA device, or the CPU through the emulation header.
+//! Devices that run kernels: a CUDA device, or the CPU through the emulation header.
 //!
-//! Both take the same kernel text and the same launches, so that everything above this module is written once.
+//! Both backends accept the same kernel text and the same launches, so all code above this module
+//! is written once.
 
 mod cuda;
 mod emulated;
@@ -12,10 +13,10 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) use cuda::Graph;
 
-/// A module by the first who wants it.
+/// A compiled module, locked while its first user compiles it.
 type Slot = Arc<Mutex<Option<Module>>>;
 
-/// A place to run kernels. Cloning is cheap and gives the same device.
+/// A device that runs kernels. A clone is cheap and refers to the same device.
 #[derive(Clone)]
 pub struct Device {
     backend: Arc<Backend>,
@@ -31,17 +32,17 @@ impl Device {
     /// Opens CUDA device number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing.
+    /// Returns [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing.
     pub fn open(ordinal: usize) -> Result<Self, Error> {
         Ok(Self::from_backend(Backend::Cuda(cuda::Cuda::open(ordinal)?)))
     }
 
-    /// The CPU: kernels are compiled by `$CXX`, or `g++`, and run with one fiber a thread. Bit for bit what a GPU computes, and
-    /// slow: milliseconds where a GPU takes microseconds. Compiled kernels are kept in `$XDG_CACHE_HOME/gpu-ref` or
-    /// `~/.cache/gpu-ref`, for the next time.
+    /// Opens the CPU device. Kernels are compiled by `$CXX` or `g++`, and each thread runs as a
+    /// fiber. Results equal a GPU's bit for bit. It is slow: milliseconds instead of microseconds.
+    /// Compiled kernels are cached in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`.
     ///
     /// # Errors
-    /// [`Error::NoCompiler`] if the compiler does not start.
+    /// Returns [`Error::NoCompiler`] if the compiler does not start.
     pub fn emulated() -> Result<Self, Error> {
         Ok(Self::from_backend(Backend::Emulated(emulated::Compiler::find()?)))
     }
@@ -50,10 +51,10 @@ impl Device {
         Self { backend: Arc::new(backend), modules: Arc::default() }
     }
 
-    /// What this device calls itself, for reports.
+    /// The device's name, for reports.
     ///
     /// # Errors
-    /// [`Error::Driver`] if the driver does not answer.
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn name(&self) -> Result<String, Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.name(),
@@ -61,11 +62,12 @@ impl Device {
         }
     }
 
-    /// Compiles `source`, or returns what was compiled from the same text before. `name` is for messages.
+    /// Compiles `source`, or returns the module compiled earlier from the same text. `name` appears
+    /// in messages.
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Module, Error> {
         let slot =
             self.modules.lock().expect("no panic while held").entry(source.to_owned()).or_default().clone();
-        // Whoever else wants the same module waits; other modules compile meanwhile.
+        // Other users of this module wait here; other modules compile in parallel.
         let mut slot = slot.lock().expect("no panic while held");
         if let Some(module) = &*slot {
             return Ok(module.clone());
@@ -78,12 +80,12 @@ impl Device {
         Ok(module)
     }
 
-    /// Refuses what belongs to another device: its addresses mean nothing here.
+    /// Checks that `other` is this device. Addresses of another device are invalid here.
     pub(crate) fn require(&self, other: &Device) -> Result<(), Error> {
         if Arc::ptr_eq(&self.backend, &other.backend) { Ok(()) } else { Err(foreign_buffer()) }
     }
 
-    /// A buffer of `bytes` bytes, all zero.
+    /// Allocates a buffer of `bytes` bytes, all zero.
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Buffer, Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => Ok(Buffer::Cuda(cuda.allocate(bytes)?)),
@@ -91,7 +93,7 @@ impl Device {
         }
     }
 
-    /// Copies `from` to the start of `to`, which is at least as long.
+    /// Copies `from` to the start of `to`, which must be at least as long.
     pub(crate) fn upload(&self, from: &[u8], to: &mut Buffer) -> Result<(), Error> {
         match (&*self.backend, to) {
             (Backend::Cuda(cuda), Buffer::Cuda(to)) => cuda.upload(from, to),
@@ -103,7 +105,7 @@ impl Device {
         }
     }
 
-    /// Copies the start of `from` to all of `to`, after everything launched before.
+    /// Fills `to` from the start of `from`, after all earlier work.
     pub(crate) fn download(&self, from: &Buffer, to: &mut [u8]) -> Result<(), Error> {
         match (&*self.backend, from) {
             (Backend::Cuda(cuda), Buffer::Cuda(from)) => cuda.download(from, to),
@@ -115,15 +117,16 @@ impl Device {
         }
     }
 
-    /// Copies from an address on this device, after everything launched before.
+    /// Copies from an address on this device, after all earlier work.
     ///
     /// # Safety
-    /// The address must be that of so many bytes on this device.
+    /// The address must be valid for `to.len()` bytes on this device.
     pub(crate) unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
         match &*self.backend {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Backend::Cuda(cuda) => unsafe { cuda.read(from, to) },
-            // SAFETY: the caller's promise; emulated kernels have ended when their launch returns.
+            // SAFETY: guaranteed by the caller; an emulated kernel has ended when its launch
+            // returns.
             Backend::Emulated(_) => unsafe {
                 std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len());
                 Ok(())
@@ -131,15 +134,17 @@ impl Device {
         }
     }
 
-    /// Copies to an address on this device, after everything launched before.
+    /// Copies to an address on this device, after all earlier work.
     ///
     /// # Safety
-    /// The address must be that of so many bytes on this device, which nothing else uses.
+    /// The address must be valid for `from.len()` bytes on this device, and nothing else may use
+    /// them.
     pub(crate) unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
         match &*self.backend {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Backend::Cuda(cuda) => unsafe { cuda.write(to, from) },
-            // SAFETY: the caller's promise; emulated kernels have ended when their launch returns.
+            // SAFETY: guaranteed by the caller; an emulated kernel has ended when its launch
+            // returns.
             Backend::Emulated(_) => unsafe {
                 std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
                 Ok(())
@@ -152,18 +157,18 @@ impl Device {
         Ok(self.cuda("communication through NCCL")?.stream())
     }
 
-    /// Starts a kernel; on a GPU it runs after everything launched before.
+    /// Starts a kernel. On a GPU it runs after all earlier launches.
     ///
     /// # Safety
-    /// The launch's arguments must be what the kernel's parameters are, in order, and its pointers must stay valid until the
-    /// kernel has ended, for all that the kernel reads and writes with this grid.
+    /// The arguments must match the kernel's parameters in order. Its pointers must be valid for
+    /// all accesses of this grid until the kernel has ended.
     pub(crate) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<(), Error> {
         match (&*self.backend, launch.kernel) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             (Backend::Cuda(cuda), Kernel::Cuda(function)) => unsafe {
                 cuda.launch(function, launch.shape, &launch.arguments)
             },
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             (Backend::Emulated(_), Kernel::Emulated(entry)) => unsafe {
                 entry.launch(launch.shape, &launch.arguments)
             },
@@ -171,10 +176,11 @@ impl Device {
         }
     }
 
-    /// A graph of launches one after the other. The graph must not outlive what the launches use.
+    /// A graph of launches in sequence. The graph must not outlive the resources of its launches.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+    /// fails.
     pub(crate) fn record<'l, 'a: 'l>(
         &self,
         launches: impl IntoIterator<Item = &'l Launch<'a>>,
@@ -182,24 +188,25 @@ impl Device {
         self.cuda("recording a graph")?.record(launches)
     }
 
-    /// A graph of ordinary launches that each wait for those that `dependencies` names by their position, all before it. The
-    /// graph must not outlive what the launches use.
+    /// A graph of ordinary launches. `dependencies` lists for each launch the positions of earlier
+    /// ones to wait for. The graph must not outlive the resources of its launches.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; [`Error::Driver`].
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+    /// fails.
     pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.cuda("building a graph")?.build(launches, dependencies)
     }
 
-    /// The device time of what `work` launches, in microseconds.
+    /// Device time of the launches made by `work`, in microseconds.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on an emulated device; any error of `work`.
+    /// Returns [`Error::Unsupported`] on an emulated device, and any error of `work`.
     pub(crate) fn elapsed(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         self.cuda("timing")?.elapsed(work)
     }
 
-    /// The CUDA device, for what an emulated one has not.
+    /// The CUDA device, for features without an emulation.
     fn cuda(&self, what: &str) -> Result<&cuda::Cuda, Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => Ok(cuda),
@@ -210,15 +217,15 @@ impl Device {
         }
     }
 
-    /// Whether kernels run on the CPU.
+    /// Returns true if kernels run on the CPU.
     pub fn is_emulated(&self) -> bool {
         matches!(&*self.backend, Backend::Emulated(_))
     }
 
-    /// Waits for everything launched on this device.
+    /// Waits for all work on this device.
     ///
     /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed.
+    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.synchronize(),
@@ -226,18 +233,18 @@ impl Device {
         }
     }
 
-    /// How many blocks can be resident at once: the limit of a cooperative launch.
+    /// Maximum number of resident blocks: the limit of a cooperative launch.
     pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<usize, Error> {
         match (&*self.backend, kernel) {
             (Backend::Cuda(cuda), Kernel::Cuda(function)) => cuda.resident_blocks(function, shape),
-            // All fibers of a launch exist together; this many still fit a small machine's memory.
+            // All fibers of a launch exist at once; this number fits the memory of a small machine.
             (Backend::Emulated(_), Kernel::Emulated(_)) => Ok(1 << 8),
             _ => Err(foreign_buffer()),
         }
     }
 }
 
-/// Plans and batches of different devices must not be mixed.
+/// The error for a plan and a batch of different devices.
 fn foreign_buffer() -> Error {
     Error::Unsupported {
         what: "a batch or kernel of another device".into(),
@@ -253,7 +260,7 @@ pub(crate) enum Module {
 }
 
 impl Module {
-    /// The kernel called `name`, which may use up to `shared` bytes of dynamic shared memory.
+    /// Looks up kernel `name`, which may use up to `shared` bytes of dynamic shared memory.
     pub(crate) fn kernel(&self, name: &str, shared: u32) -> Result<Kernel, Error> {
         match self {
             Self::Cuda(module) => Ok(Kernel::Cuda(cuda::function(module, name, shared)?)),
@@ -262,7 +269,7 @@ impl Module {
     }
 }
 
-/// One kernel, ready to be launched.
+/// A kernel, ready to launch.
 pub(crate) enum Kernel {
     Cuda(cudarc::driver::CudaFunction),
     Emulated(emulated::Entry),
@@ -275,7 +282,7 @@ pub(crate) enum Buffer {
 }
 
 impl Buffer {
-    /// The address that kernels see.
+    /// The address seen by kernels.
     pub(crate) fn pointer(&self) -> Argument {
         match self {
             Self::Cuda(slice) => Argument(cuda::address(slice)),
@@ -283,31 +290,31 @@ impl Buffer {
         }
     }
 
-    /// The address `bytes` bytes further on.
+    /// The address `bytes` bytes into the buffer.
     pub(crate) fn pointer_at(&self, bytes: usize) -> Argument {
         Argument(self.pointer().0 + bytes as u64)
     }
 
-    /// The addresses of `bytes` bytes from `start` on.
+    /// The addresses of `bytes` bytes from `start`.
     pub(crate) fn region(&self, start: usize, bytes: usize) -> Range<u64> {
         let begin = self.pointer_at(start).0;
         begin..begin + bytes as u64
     }
 }
 
-/// A kernel with everything that it takes to start it.
+/// A kernel with its shape and arguments.
 pub(crate) struct Launch<'a> {
     pub kernel: &'a Kernel,
     pub shape: Shape,
     pub arguments: Vec<Argument>,
-    /// The addresses that it only reads, among those that some launch writes: tables do not matter.
+    /// Addresses that are only read. Data that no launch writes, such as tables, are omitted.
     pub reads: Vec<Range<u64>>,
-    /// The addresses that it writes, and may read.
+    /// Addresses that are written, and possibly read.
     pub writes: Vec<Range<u64>>,
 }
 
 impl<'a> Launch<'a> {
-    /// Of an ordinary kernel outside of programs.
+    /// An ordinary launch outside programs.
     pub(crate) fn ordered(
         kernel: &'a Kernel,
         grid: [u32; 3],
@@ -325,7 +332,7 @@ impl<'a> Launch<'a> {
 pub(crate) struct Argument(u64);
 
 impl Argument {
-    /// An address on the device that the kernel runs on.
+    /// An address on the kernel's device.
     pub(crate) fn address(address: u64) -> Self {
         Self(address)
     }
@@ -342,27 +349,27 @@ impl From<u32> for Argument {
 pub(crate) struct Shape {
     /// Blocks along x, y, z.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
-    /// How it relates to the launch before it.
+    /// Ordering relative to the preceding launch.
     pub mode: Mode,
 }
 
-/// How a launch relates to the one before it, and its blocks to each other.
+/// Ordering of a launch relative to the preceding one, and of its blocks to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Starts when the launch before it has ended.
+    /// Starts after the preceding launch has ended.
     Ordered,
-    /// Blocks start as soon as there is room and wait inside the kernel for the launch before to end. The kernel must call
-    /// `wait_for_previous_kernel`.
+    /// Blocks start as soon as there is room, and wait inside the kernel for the preceding launch
+    /// to end. The kernel must call `wait_for_previous_kernel`.
     Overlapping,
     /// [`Mode::Ordered`], with all blocks resident together.
     Cooperative,
 }
 
-/// Pointers to the arguments, as launch functions want them.
+/// Pointers to the arguments, in the form that launch functions take.
 fn argument_pointers(arguments: &[Argument]) -> Vec<*mut std::ffi::c_void> {
     arguments.iter().map(|a| (&raw const a.0).cast_mut().cast()).collect()
 }

@@ -1,4 +1,4 @@
-//! The moduli of a key switching, its constants, and the host model of it.
+//! Moduli and constants of a key switch, and its host model.
 
 use crate::number::{mul_mod, pow_mod};
 use crate::{Error, Modulus, Word, host};
@@ -6,8 +6,9 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use std::ops::Range;
 
-/// The moduli of a key switching with special moduli (Gentry, Halevi and Smart's, with digits): the limbs of the ciphertext in
-/// `digits` groups of equal size, as nearly as possible, and the special limbs that the switching divides by in the end.
+/// The moduli of a hybrid key switch (Gentry, Halevi and Smart, with digits): the limbs of the
+/// ciphertext in `digits` groups of nearly equal size, and the special limbs that the result is
+/// divided by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Basis<W> {
     pub(super) moduli: Vec<Modulus<W>>,
@@ -15,18 +16,19 @@ pub struct Basis<W> {
     pub(super) digits: usize,
 }
 
-/// `total` things in order, divided evenly into `parts`: those of part `number`.
+/// Part number `number` of `0..total` divided evenly into `parts`.
 pub(super) fn share(total: usize, parts: usize, number: usize) -> Range<usize> {
     number * total / parts..(number + 1) * total / parts
 }
 
 impl<W: Word> Basis<W> {
-    /// The limbs of the ciphertext and the special ones: different primes of the same length, of at most `W::BITS - 2` bits,
-    /// with roots for the same N.
+    /// Creates a basis of ciphertext limbs and special limbs: distinct primes of the same length,
+    /// at most `W::BITS - 2` bits, with roots for the same N.
     ///
     /// # Errors
-    /// [`Error::Modulus`] naming a modulus that is not so; [`Error::Unsupported`] if there are no limbs, no special limbs, or
-    /// not from 1 to as many digits as limbs, or for 128-bit words.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, and [`Error::Unsupported`] if
+    /// there are no limbs or no special limbs, if `digits` is not from 1 to the number of limbs, or
+    /// for 128-bit words.
     pub fn new(ciphertext: &[Modulus<W>], special: &[Modulus<W>], digits: usize) -> Result<Self, Error> {
         let unsupported =
             |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
@@ -67,27 +69,27 @@ impl<W: Word> Basis<W> {
         self.moduli[0].n()
     }
 
-    /// The number of limbs of a ciphertext.
+    /// Number of ciphertext limbs.
     pub fn limbs(&self) -> usize {
         self.limbs
     }
 
-    /// The number of all limbs.
+    /// Number of all limbs.
     pub fn extended(&self) -> usize {
         self.moduli.len()
     }
 
-    /// The number of digits.
+    /// Number of digits.
     pub fn digits(&self) -> usize {
         self.digits
     }
 
-    /// All moduli, first the ciphertext's.
+    /// All moduli, the ciphertext's first.
     pub fn moduli(&self) -> &[Modulus<W>] {
         &self.moduli
     }
 
-    /// Words of a polynomial of a ciphertext: limbs x N.
+    /// Words of a ciphertext polynomial: limbs x N.
     pub fn polynomial_words(&self) -> usize {
         self.limbs * self.n()
     }
@@ -101,7 +103,7 @@ impl<W: Word> Basis<W> {
         self.moduli[limb].q().widen()
     }
 
-    /// The product of some limbs without one of them, modulo limb `target`.
+    /// Product of some limbs except `without`, modulo limb `target`.
     fn others(&self, limbs: Range<usize>, without: usize, target: usize) -> u128 {
         let q = self.q(target);
         limbs.filter(|&limb| limb != without).fold(1, |product, limb| mul_mod(product, self.q(limb), q))
@@ -138,7 +140,7 @@ impl<W: Word> Basis<W> {
         [inverses, factors, quotients]
     }
 
-    /// The host model's conversion from some limbs.
+    /// The conversion from some limbs, for the host model.
     fn conversion(&self, limbs: Range<usize>) -> Conversion {
         let product: BigUint = limbs.clone().map(|limb| BigUint::from(self.q(limb))).product();
         let terms = limbs
@@ -152,12 +154,13 @@ impl<W: Word> Basis<W> {
         Conversion { product, terms }
     }
 
-    /// The host model: for a polynomial in the transformed domain, limb by limb, and a key, digit by digit with two polynomials
-    /// of all limbs each, the two polynomials that replace it. `groups` is how often a sum over some of the digits is divided
-    /// by the special limbs on its own, digit d in group d modulo `groups`; each such division may round differently.
+    /// Host model. Takes a polynomial in the transformed domain, limb by limb, and a key, digit by
+    /// digit with two polynomials of all limbs each. Returns the two polynomials that replace the
+    /// input. Digit d belongs to group d modulo `groups`; each group's sum is divided by the
+    /// special limbs separately, and each division may round differently.
     ///
     /// # Panics
-    /// If the polynomial or the key has another number of words.
+    /// Panics if the polynomial or the key has the wrong length.
     pub fn model(&self, polynomial: &[W], key: &[W], groups: usize) -> Vec<W> {
         assert!(polynomial.len() == self.polynomial_words() && key.len() == self.key_words());
         let (n, extended) = (self.n(), self.extended());
@@ -200,7 +203,8 @@ impl<W: Word> Basis<W> {
                 let q = BigUint::from(self.q(limb));
                 let inverse = (&conversion.product % &q).modpow(&(&q - 2u32), &q);
                 for (column, rest) in rests.iter().enumerate() {
-                    // (x - rest) / product modulo q, with q - rest mod q instead of a negative number.
+                    // (x - rest) / product modulo q, with q - rest mod q in place of a negative
+                    // number.
                     let difference = BigUint::from(back[limb][column].widen()) + (&q - rest % &q);
                     let quotient = (difference * &inverse % &q).to_u128().expect("a remainder of 128 bits");
                     let place = &mut result[number % 2][limb][column];
@@ -216,14 +220,16 @@ impl<W: Word> Basis<W> {
     }
 }
 
-/// The weights of the Chinese remainder theorem for some limbs: limb, modulus, product of the other moduli, and its inverse.
+/// Constants of the Chinese remainder theorem for some limbs. A term is limb, modulus, product of
+/// the other moduli, and the inverse of that product.
 struct Conversion {
     product: BigUint,
     terms: Vec<(usize, BigUint, BigUint, BigUint)>,
 }
 
 impl Conversion {
-    /// An integer that is congruent to a column, which may exceed the product of the moduli by up to their number of times it.
+    /// An integer congruent to a column. It is less than the product of the moduli times their
+    /// number.
     fn integer(&self, column: impl Fn(usize) -> u128) -> BigUint {
         self.terms.iter().map(|(limb, q, others, inverse)| others * (inverse * column(*limb) % q)).sum()
     }
@@ -251,8 +257,8 @@ mod tests {
         assert!(Basis::new(&moduli(1, 63, 16), &moduli(2, 63, 16)[1..], 1).is_err());
     }
 
-    /// A key whose digit d holds the special limbs' product times 1 for the limbs of digit d and 0 for the others gives the
-    /// polynomial back: the sum of its digits times what the digits stand for.
+    /// Digit d of this key is the product of the special limbs for the limbs of digit d and zero
+    /// for the others. The sum over its digits gives the polynomial back.
     #[test]
     fn a_trivial_key_gives_the_polynomial_back() {
         let (n, all) = (16, moduli(7, 40, 16));

@@ -1,4 +1,4 @@
-//! How devices hand data to each other.
+//! Communication among devices.
 
 use crate::device::{Argument, Buffer, Device, Kernel, Launch};
 use crate::{Error, source};
@@ -7,25 +7,25 @@ use cudarc::nccl::{result as nccl, sys};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Rows of bytes in a device's memory, a number of them in each of some planes.
+/// Rows of bytes in device memory, grouped in planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
-    /// Of the first row.
+    /// Address of the first row.
     pub(super) address: u64,
-    /// Bytes from a row's start to the next one's.
+    /// Bytes from the start of a row to the start of the next.
     pub(super) pitch: usize,
-    /// Rows from a plane's first one to the next plane's.
+    /// Rows from the start of a plane to the start of the next.
     pub(super) height: usize,
 }
 
-/// Where a [`Transfer`] begins or ends, on one of several devices.
+/// Source or target of a [`Transfer`], on one of several devices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) rank: usize,
     pub(super) rows: Rows,
 }
 
-/// A copy of `planes` times `rows` rows of so many bytes, on the same or another device.
+/// A copy of `planes` planes of `rows` rows of `bytes` bytes, on one device or between two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
     pub(super) from: Place,
@@ -36,7 +36,7 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    /// Of bytes without anything between them, from one address to another.
+    /// A copy of contiguous bytes between two addresses.
     pub(super) fn whole(from: (usize, u64), to: (usize, u64), bytes: usize) -> Self {
         let place = |(rank, address)| Place { rank, rows: Rows { address, pitch: bytes, height: 1 } };
         Self { from: place(from), to: place(to), bytes, rows: 1, planes: 1 }
@@ -46,13 +46,13 @@ impl Transfer {
         self.bytes * self.rows * self.planes
     }
 
-    /// Whether nothing lies between the rows of one of its places.
+    /// Returns true if the rows of `place` are contiguous.
     fn is_packed(&self, place: &Place) -> bool {
         let Rows { pitch, height, .. } = place.rows;
         (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
     }
 
-    /// The same to one address after the other, in as few pieces as can be: from, to, bytes.
+    /// The contiguous pieces of the copy, as few as possible: from, to, bytes.
     fn pieces(&self) -> impl Iterator<Item = (u64, u64, usize)> {
         let Self { from, to, bytes, rows, planes } = *self;
         let whole = self.is_packed(&from) && self.is_packed(&to);
@@ -64,40 +64,42 @@ impl Transfer {
     }
 }
 
-/// Words of which every device has a summand; the sums take the place of those of device `root`.
+/// A sum over all devices. The result replaces the summand of device `root`.
 #[derive(Debug, Clone)]
 pub(super) struct Sum {
     pub(super) root: usize,
-    /// One for each device.
+    /// One address for each device.
     pub(super) addresses: Vec<u64>,
     pub(super) words: usize,
 }
 
-/// Communication among devices. Each call comes after everything launched on the devices before it, and before everything
-/// launched later.
+/// Communication among devices. Each call is ordered after all earlier launches on the devices and
+/// before all later ones.
 ///
 /// # Safety
-/// For all methods: the addresses must be those of memory of so many bytes on their devices, which nothing else uses until the
-/// work launched so far has ended; what one call writes must not overlap what else it uses.
+/// For all methods: each address must be valid for the given number of bytes on its device, and
+/// nothing else may use that memory until the work launched so far has ended. The bytes written by
+/// a call must not overlap any others that it accesses.
 pub(super) trait Collective {
-    /// Makes all transfers.
+    /// Performs all transfers.
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error>;
 
-    /// Makes all sums, modulo 2^`word_bits`, of words of 32 or 64 bits.
+    /// Performs all sums, modulo 2^`word_bits`, on words of 32 or 64 bits.
     unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error>;
 }
 
-/// Through the host's memory: for emulated devices, and what Caramel began with.
+/// Communication through host memory, for emulated devices. Caramel's first version worked this
+/// way.
 pub(super) struct Staged {
     pub(super) devices: Vec<Device>,
 }
 
 impl Staged {
     /// # Safety
-    /// As [`Collective`].
+    /// See [`Collective`].
     unsafe fn read(&self, rank: usize, from: u64, bytes: usize) -> Result<Vec<u8>, Error> {
         let mut words = vec![0; bytes];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.devices[rank].read(from, &mut words) }?;
         Ok(words)
     }
@@ -107,7 +109,7 @@ impl Collective for Staged {
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
         for transfer in transfers {
             for (from, to, bytes) in transfer.pieces() {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     let words = self.read(transfer.from.rank, from, bytes)?;
                     self.devices[transfer.to.rank].write(to, &words)?;
@@ -122,7 +124,7 @@ impl Collective for Staged {
         for Sum { root, addresses, words } in sums {
             let mut totals = vec![0u64; *words];
             for (rank, &address) in addresses.iter().enumerate() {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let summand = unsafe { self.read(rank, address, words * word_bytes) }?;
                 for (total, bytes) in totals.iter_mut().zip(summand.chunks(word_bytes)) {
                     let mut word = [0; 8];
@@ -132,15 +134,15 @@ impl Collective for Staged {
             }
             let bytes: Vec<u8> =
                 totals.iter().flat_map(|total| total.to_le_bytes().into_iter().take(word_bytes)).collect();
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.devices[*root].write(addresses[*root], &bytes) }?;
         }
         Ok(())
     }
 }
 
-/// Through NCCL, on the devices' own streams. What goes from one device to another is one message, packed and unpacked where its
-/// rows lie apart.
+/// Communication through NCCL, on the devices' own streams. A transfer between devices is one
+/// message, packed and unpacked if its rows are not contiguous.
 pub(super) struct Nccl {
     ranks: Vec<Rank>,
 }
@@ -150,7 +152,7 @@ struct Rank {
     communicator: sys::ncclComm_t,
     stream: Arc<CudaStream>,
     copy_rows: Kernel,
-    /// Memory to pack messages in, which grows as needed.
+    /// Buffer for packed messages, which grows as needed.
     packing: RefCell<Option<(usize, Buffer)>>,
 }
 
@@ -159,7 +161,7 @@ impl Rank {
         self.stream.cu_stream().cast()
     }
 
-    /// The address of memory of at least so many bytes.
+    /// The address of a buffer of at least `bytes` bytes.
     fn packing(&self, bytes: usize) -> Result<u64, Error> {
         let mut packing = self.packing.borrow_mut();
         let buffer = match packing.take() {
@@ -175,9 +177,10 @@ fn failed(call: &'static str) -> impl Fn(nccl::NcclError) -> Error {
 }
 
 impl Nccl {
-    /// Joins CUDA devices, all different ones.
+    /// Joins distinct CUDA devices.
     pub(super) fn new(devices: &[Device]) -> Result<Self, Error> {
-        // SAFETY: this only tries to load a library. Asking first matters: cudarc panics where there is none.
+        // SAFETY: this only tries to load a library. The check comes first because cudarc panics if
+        // it is missing.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::NoDevice { reason: "the library NCCL (libnccl.so) is not installed".into() });
         }
@@ -185,7 +188,7 @@ impl Nccl {
         let kernels = devices.iter().map(copy_rows).collect::<Result<Vec<_>, _>>()?;
         let ordinals: Vec<i32> = streams.iter().map(|stream| stream.context().ordinal() as i32).collect();
         let mut communicators = vec![std::ptr::null_mut(); devices.len()];
-        // SAFETY: both arrays have as many elements as there are devices.
+        // SAFETY: both arrays have one element for each device.
         unsafe { nccl::comm_init_all(communicators.as_mut_ptr(), ordinals.len() as i32, ordinals.as_ptr()) }
             .map_err(failed("joining devices"))?;
         let ranks = devices.iter().cloned().zip(communicators).zip(streams).zip(kernels).map(
@@ -200,18 +203,18 @@ impl Nccl {
         Ok(Self { ranks: ranks.collect() })
     }
 
-    /// Calls that belong together, which NCCL starts at once.
+    /// Groups calls, which NCCL then starts together.
     fn group(&self, calls: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         nccl::group_start().map_err(failed("beginning a group"))?;
         let outcome = calls();
-        // The group has to end whatever became of the calls.
+        // The group must end even if a call failed.
         let ended = nccl::group_end().map_err(failed("communicating"));
         outcome?;
         ended.map(|_| ())
     }
 
-    /// For transfers between devices, the messages that take their place: the transfers with their rows gathered, on either
-    /// device, where they lie apart.
+    /// The messages between devices: transfers with their rows packed, on either device, if they
+    /// are not contiguous.
     fn messages(&self, transfers: &[Transfer]) -> Result<Vec<Transfer>, Error> {
         let ends = |t: &Transfer| [(t.from, *t), (t.to, *t)];
         let mut free = Vec::with_capacity(self.ranks.len());
@@ -232,16 +235,16 @@ impl Nccl {
         Ok(transfers.iter().map(message).collect())
     }
 
-    /// Copies the rows of a transfer from one place to another of the same device, unless it is the same place.
+    /// Copies the rows of a transfer within a device, unless source and target are equal.
     ///
     /// # Safety
-    /// As [`Collective`].
+    /// See [`Collective`].
     unsafe fn copy(&self, transfer: &Transfer, from: Place, to: Place) -> Result<(), Error> {
         if from.rows == to.rows {
             return Ok(());
         }
         let Rank { device, copy_rows, .. } = &self.ranks[to.rank];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { device.launch(&copy(copy_rows, transfer, from.rows, to.rows)) }
     }
 }
@@ -250,7 +253,8 @@ fn copy_rows(device: &Device) -> Result<Kernel, Error> {
     device.compile("rows.cu", &source::rows())?.kernel("copy_rows", 0)
 }
 
-/// The launch of [`copy_rows`] for the rows of a transfer. Addresses, pitches and rows are multiples of 16 bytes.
+/// The launch of [`copy_rows`] for a transfer. Addresses, pitches and row lengths are multiples of
+/// 16 bytes.
 fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer, from: Rows, to: Rows) -> Launch<'k> {
     const PIECE: usize = 16;
     const THREADS: usize = 128;
@@ -268,7 +272,8 @@ impl Collective for Nccl {
             transfers.iter().partition(|transfer| transfer.from.rank == transfer.to.rank);
         let messages = self.messages(&between)?;
         for (transfer, message) in between.iter().zip(&messages) {
-            // SAFETY: the caller's promise, and memory to pack in that only the device's own stream uses.
+            // SAFETY: guaranteed by the caller; only the device's own stream uses the packing
+            // buffer.
             unsafe { self.copy(transfer, transfer.from, message.from) }?;
         }
         let kind = sys::ncclDataType_t::ncclUint8;
@@ -276,7 +281,7 @@ impl Collective for Nccl {
             for message in &messages {
                 let (from, to, bytes) = (message.from, message.to, message.total());
                 let (sender, receiver) = (&self.ranks[from.rank], &self.ranks[to.rank]);
-                // SAFETY: as above; packed, the rows are so many bytes one after the other.
+                // SAFETY: as above; the packed rows are contiguous.
                 unsafe {
                     let (peer, at) = (to.rank as i32, from.rows.address as *const _);
                     nccl::send(at, bytes, kind, peer, sender.communicator, sender.stream())
@@ -292,7 +297,7 @@ impl Collective for Nccl {
             // SAFETY: as above.
             unsafe { self.copy(transfer, message.to, transfer.to) }?;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         inside.iter().try_for_each(|transfer| unsafe { self.copy(transfer, transfer.from, transfer.to) })
     }
 
@@ -304,7 +309,7 @@ impl Collective for Nccl {
         self.group(|| {
             for Sum { root, addresses, words } in sums {
                 for (rank, &address) in self.ranks.iter().zip(addresses) {
-                    // SAFETY: the caller's promise; on the root the sums go where its summands are.
+                    // SAFETY: guaranteed by the caller; on the root the sums replace its summands.
                     unsafe {
                         nccl::reduce(
                             address as *const _,
@@ -328,9 +333,9 @@ impl Collective for Nccl {
 impl Drop for Nccl {
     fn drop(&mut self) {
         for rank in &self.ranks {
-            // Nobody is left to tell of a failure.
+            // A failure cannot be reported here.
             let _ = rank.stream.synchronize();
-            // SAFETY: each communicator was made once.
+            // SAFETY: each communicator was created once.
             let _ = unsafe { nccl::comm_destroy(rank.communicator) };
         }
     }
@@ -340,7 +345,7 @@ impl Drop for Nccl {
 mod tests {
     use super::*;
 
-    /// The kernel moves the bytes that the pieces of a transfer name, and no others.
+    /// The kernel copies the bytes of the transfer's pieces and no others.
     #[test]
     fn rows_are_copied_as_their_pieces_say() {
         let Ok(device) = Device::emulated() else { return };
@@ -351,7 +356,7 @@ mod tests {
         let (from, to) = (from, to);
         let start = |buffer: &Buffer, byte| buffer.region(byte, 0).start;
         let place = |address, pitch, height| Place { rank: 0, rows: Rows { address, pitch, height } };
-        // 2 planes of 3 rows of 37 pieces, from every 48 pieces and 5 rows to every 40 and 4.
+        // 2 planes of 3 rows of 37 pieces, from pitch 48 and height 5 to pitch 40 and height 4.
         let transfer = Transfer {
             from: place(start(&from, 32), 48 * 16, 5),
             to: place(start(&to, 16), 40 * 16, 4),
@@ -360,7 +365,7 @@ mod tests {
             planes: 2,
         };
         assert!(!transfer.is_packed(&transfer.from) && !transfer.is_packed(&transfer.to));
-        // SAFETY: both places lie inside their buffers.
+        // SAFETY: source and target are inside their buffers.
         unsafe { device.launch(&copy(&kernel, &transfer, transfer.from.rows, transfer.to.rows)) }.unwrap();
         let mut got = vec![0; source.len()];
         device.download(&to, &mut got).unwrap();
@@ -374,7 +379,7 @@ mod tests {
         assert!(got == want);
     }
 
-    /// Rows without anything between them are one piece.
+    /// Contiguous rows form one piece.
     #[test]
     fn packed_rows_are_one_piece() {
         let rows = |address| Place { rank: 0, rows: Rows { address, pitch: 64, height: 3 } };

@@ -1,4 +1,4 @@
-//! One key switching on several devices.
+//! Key switching on several devices.
 
 use super::{
     Basis, Batch, Buffer, By, Cluster, Error, Node, Plan, Sum, Transfer, Word, number, plan, share, store,
@@ -7,17 +7,19 @@ use crate::Direction;
 use crate::batch::check_residues;
 use std::time::Instant;
 
-/// How a key switching is divided among devices.
+/// Division of a key switch among devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Partition {
-    /// HE-Booster's three partitions: by limbs for transforms, by columns for conversions between moduli, by segments of the
-    /// rows for the inner product.
+    /// HE-Booster's three partitions: by limbs for transforms, by columns for base conversion, and
+    /// by row segments for the inner product.
     Segments,
-    /// The same, but with the inner product where the transforms leave its factors: by limbs, without moving them.
+    /// As above, but the inner product is by limbs too, so its factors stay where the transforms
+    /// leave them.
     Limbs,
-    /// Caramel's ring: every device sends its limbs to all others, does some of the digits from beginning to end, and the results
-    /// are summed. Each device divides by the special limbs on its own, so that the sum may differ from the other partitions'
-    /// by the rounding; see [`Basis::model`].
+    /// Caramel's ring: every device sends its limbs to all others and processes some digits from
+    /// start to end; then the results are summed. Each device divides by the special limbs
+    /// separately, so the sum may differ from the other partitions' by rounding; see
+    /// [`Basis::model`].
     Ring,
 }
 
@@ -36,11 +38,12 @@ impl std::fmt::Display for Partition {
     }
 }
 
-/// A key on several devices, ready to switch polynomials.
+/// A key distributed over several devices, ready to switch polynomials.
 ///
-/// A polynomial is in the transformed domain, laid out `[limb][N]`. Its digits are raised to all limbs, multiplied with the key,
-/// laid out `[digit][2][all limbs][N]`, and summed; the two sums, divided by the special limbs, are the result, laid out
-/// `[2][limb][N]`, in the transformed domain again.
+/// The polynomial is in the transformed domain, laid out `[limb][N]`. Its digits are extended to
+/// all limbs and multiplied by the key, laid out `[digit][2][all limbs][N]`. The two sums of
+/// products are divided by the special limbs. The result is laid out `[2][limb][N]`, in the
+/// transformed domain.
 pub struct KeySwitch<W> {
     cluster: Cluster,
     basis: Basis<W>,
@@ -48,9 +51,9 @@ pub struct KeySwitch<W> {
     ranks: Vec<Rank<W>>,
     input: Vec<Batch<W>>,
     output: Vec<Batch<W>>,
-    /// The polynomial's columns, for [`Partition::Ring`] all of them.
+    /// Columns of the polynomial; all of them for [`Partition::Ring`].
     columns: Vec<Batch<W>>,
-    /// Digits raised to all limbs: columns, limbs.
+    /// Digits extended to all limbs: columns, limbs.
     raised: [Vec<Batch<W>>; 2],
     /// Sums of the products: columns, limbs.
     sums: [Vec<Batch<W>>; 2],
@@ -60,7 +63,7 @@ pub struct KeySwitch<W> {
 
 struct Rank<W> {
     node: Node,
-    /// Transforms of this device's limbs of a ciphertext, and of all limbs that it transforms in between.
+    /// Transforms of this device's ciphertext limbs, and of its limbs of the extended digits.
     own: Plan<W>,
     extended: Plan<W>,
     key: Batch<W>,
@@ -69,12 +72,13 @@ struct Rank<W> {
 }
 
 impl<W: Word> KeySwitch<W> {
-    /// Brings a key to the devices.
+    /// Distributes a key to the devices.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the key has [`Basis::key_words`] words, [`Error::Range`] naming the first that is not below its
-    /// modulus; [`Error::Unsupported`] if the number of devices is no power of two, too large for limbs and N, or so large that
-    /// a sum of residues over the devices exceeds a word; errors of the devices.
+    /// Returns [`Error::Length`] unless the key has [`Basis::key_words`] words, [`Error::Range`]
+    /// naming the first word not below its modulus, [`Error::Unsupported`] if the number of devices
+    /// is not a power of two, is too large for the limbs and N, or makes a sum of residues over the
+    /// devices exceed a word, and any device error.
     pub fn new(cluster: Cluster, basis: Basis<W>, partition: Partition, key: &[W]) -> Result<Self, Error> {
         let (n, limbs, extended, digits) = (basis.n(), basis.limbs(), basis.extended(), basis.digits());
         let count = cluster.ranks();
@@ -95,7 +99,7 @@ impl<W: Word> KeySwitch<W> {
         let widest = |total: usize, parts: usize| total.div_ceil(parts);
         let shared_words = widest(limbs, digits).max(extended - limbs);
         let width = if ring { n } else { n / count };
-        // Digits and limbs that a device has between the conversions.
+        // Digits and limbs of a device between the conversions.
         let digits_of = |rank: usize| if ring { (digits + count - 1 - rank) / count } else { digits };
         let limbs_of = |rank: usize| if ring { 0..extended } else { share(extended, count, rank) };
         let key_by_columns = partition == Partition::Segments;
@@ -120,7 +124,7 @@ impl<W: Word> KeySwitch<W> {
                         }
                     }
                 }
-                // A device without digits has an empty key, but no empty memory.
+                // A device without digits has an empty key, but its buffer must not be empty.
                 let key = Batch::zeroed(device, own_key.len().max(1))?;
                 cluster.upload(rank, &key, 0, &own_key)?;
                 Ok(Rank {
@@ -139,7 +143,7 @@ impl<W: Word> KeySwitch<W> {
                 .map(|(rank, device)| Batch::zeroed(device, words(rank).max(1)))
                 .collect::<Result<Vec<_>, Error>>()
         };
-        // What a partition does not need is as short as can be.
+        // Buffers that the partition does not use have minimal length.
         let unless_ring = |words: usize| if ring { 0 } else { words };
         Ok(Self {
             input: batches(&|rank| share(limbs, count, rank).len() * n)?,
@@ -166,16 +170,16 @@ impl<W: Word> KeySwitch<W> {
         &self.basis
     }
 
-    /// How often a sum is divided by the special limbs on its own, as [`Basis::model`] wants to know.
+    /// Number of separate divisions by the special limbs; see `groups` of [`Basis::model`].
     pub fn groups(&self) -> usize {
         if self.partition == Partition::Ring { self.cluster.ranks() } else { 1 }
     }
 
-    /// Switches a polynomial.
+    /// Switches a polynomial in host memory.
     ///
     /// # Errors
-    /// [`Error::Length`] unless it has [`Basis::polynomial_words`] words; [`Error::Range`] naming the first that is not below its
-    /// modulus; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless it has [`Basis::polynomial_words`] words, [`Error::Range`]
+    /// naming the first word not below its modulus, and [`Error::Driver`] if a driver call fails.
     pub fn run(&mut self, polynomial: &[W]) -> Result<Vec<W>, Error> {
         let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
         if polynomial.len() != limbs * n {
@@ -195,18 +199,20 @@ impl<W: Word> KeySwitch<W> {
         Ok(halves.copied().collect())
     }
 
-    /// The median time of a switching on the devices, in microseconds, without the way from and to the host.
+    /// Median time of a switch on the devices, in microseconds, without transfers from and to the
+    /// host.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn time(&mut self) -> Result<f64, Error> {
         self.cluster.time(|| self.switch(&mut |_| Ok(())))
     }
 
-    /// The steps of a switching in order, with the microseconds that each takes when all devices wait for each other after it.
+    /// The steps of a switch in order. The time of each, in microseconds, ends when all devices
+    /// have finished it.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, Error> {
         self.switch(&mut |_| Ok(()))?;
         self.cluster.synchronize()?;
@@ -220,7 +226,7 @@ impl<W: Word> KeySwitch<W> {
         Ok(steps)
     }
 
-    /// The whole switching, from `input` to `output`; `done` hears of every step.
+    /// A complete switch from `input` to `output`. Calls `done` after every step.
     fn switch(&self, done: &mut dyn FnMut(&'static str) -> Result<(), Error>) -> Result<(), Error> {
         let n = self.basis.n();
         let (limbs, extended) = (self.basis.limbs(), self.basis.extended());
@@ -287,12 +293,12 @@ impl<W: Word> KeySwitch<W> {
         batches: &[Batch<W>],
     ) -> Result<(), Error> {
         self.ranks.iter().zip(batches).try_for_each(|(rank, batch)| {
-            // SAFETY: the batches are this value's own, and its work is ordered on each device.
+            // SAFETY: the batches belong to this value, and its work is ordered on each device.
             unsafe { super::transform(plan(rank), direction, batch) }
         })
     }
 
-    /// The forward transforms of the digits on the devices that have some.
+    /// Forward transforms of the digits, on the devices that have digits.
     fn transform_digits(&self, batches: &[Batch<W>]) -> Result<(), Error> {
         let with_digits = self.ranks.iter().zip(batches).filter(|(rank, _)| rank.key.words() > 1);
         with_digits.into_iter().try_for_each(|(rank, batch)| {
@@ -301,7 +307,7 @@ impl<W: Word> KeySwitch<W> {
         })
     }
 
-    /// The digits that a device has: first, step, count.
+    /// The digits of a device: first, step, count.
     fn digits_of(&self, rank: usize) -> (usize, usize, usize) {
         let (digits, count) = (self.basis.digits(), self.cluster.ranks());
         match self.partition {
@@ -310,7 +316,7 @@ impl<W: Word> KeySwitch<W> {
         }
     }
 
-    /// Words of the rows that conversions work on.
+    /// Words of the rows used by conversions.
     fn width(&self) -> usize {
         self.columns[0].words() / self.basis.limbs()
     }
@@ -334,7 +340,8 @@ impl<W: Word> KeySwitch<W> {
                 number(step),
             ];
             let shared = limbs.div_ceil(digits) * super::THREADS * size_of::<W>();
-            // SAFETY: the arguments are those of `mod_up`, and the batches have so many columns, limbs and digits.
+            // SAFETY: the arguments match the parameters of `mod_up`, and the batches have that
+            // many columns, limbs and digits.
             unsafe { rank.node.launch(&rank.node.mod_up, self.width(), [1, count], shared, arguments) }?;
         }
         Ok(())
@@ -359,7 +366,8 @@ impl<W: Word> KeySwitch<W> {
                 number(length),
                 number(digits),
             ];
-            // SAFETY: the arguments are those of `inner_product`, and the batches have so many rows and digits.
+            // SAFETY: the arguments match the parameters of `inner_product`, and the batches have
+            // that many rows and digits.
             unsafe { rank.node.launch(&rank.node.inner_product, length, [rows, 1], 0, arguments) }?;
         }
         Ok(())
@@ -381,13 +389,14 @@ impl<W: Word> KeySwitch<W> {
                 number(self.width()),
             ];
             let shared = (extended - limbs) * super::THREADS * size_of::<W>();
-            // SAFETY: the arguments are those of `mod_down`, and the batches have so many columns and limbs.
+            // SAFETY: the arguments match the parameters of `mod_down`, and the batches have that
+            // many columns and limbs.
             unsafe { rank.node.launch(&rank.node.mod_down, self.width(), [1, 2], shared, arguments) }?;
         }
         Ok(())
     }
 
-    /// The first half of Caramel's ring: every device's limbs to all devices.
+    /// First half of Caramel's ring: every device sends its limbs to all devices.
     fn share_limbs(&self) -> Result<(), Error> {
         let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
         let mut transfers = Vec::with_capacity(count * count);
@@ -399,11 +408,11 @@ impl<W: Word> KeySwitch<W> {
                 transfers.push(Transfer::whole((owner, from), (holder, to), bytes));
             }
         }
-        // SAFETY: from one batch to another, in bounds.
+        // SAFETY: source and target are different batches, and all rows are in bounds.
         unsafe { self.cluster.collective.exchange(&transfers) }
     }
 
-    /// The second half: sums of the devices' results, each limb on its own device.
+    /// Second half: the devices' results are summed, each limb on its own device.
     fn aggregate(&self) -> Result<(), Error> {
         let (n, limbs, count) = (self.basis.n(), self.basis.limbs(), self.cluster.ranks());
         let (mut sums, mut own) = (Vec::new(), Vec::new());
@@ -418,7 +427,8 @@ impl<W: Word> KeySwitch<W> {
                 sums.push(Sum { root, addresses, words: rows.len() * n });
             }
         }
-        // SAFETY: so many rows of each device's batch; then from one batch to another, in bounds.
+        // SAFETY: each device's batch has that many rows; the copies go to different batches, in
+        // bounds.
         unsafe {
             self.cluster.collective.sum(&sums, W::BITS)?;
             self.cluster.collective.exchange(&own)?;
@@ -432,7 +442,8 @@ impl<W: Word> KeySwitch<W> {
                 number(n),
                 number(count),
             ];
-            // SAFETY: the arguments are those of `settle`; the output has two polynomials of so many rows.
+            // SAFETY: the arguments match the parameters of `settle`, and the output has two
+            // polynomials of that many rows.
             unsafe { rank.node.launch(&rank.node.settle, n, [2 * rows.len(), 1], 0, arguments) }?;
         }
         Ok(())

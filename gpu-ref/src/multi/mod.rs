@@ -1,12 +1,13 @@
-//! Several devices at work on the same polynomials.
+//! Several devices working on the same polynomials.
 //!
-//! A polynomial is a table: a row for each limb, a column for each coefficient or evaluation point. Transforms need whole rows,
-//! conversions between moduli whole columns, and products neither. HE-Booster therefore partitions the table three ways, by
-//! limbs, by columns and by segments of the rows, and moves it between the devices in between; see [`Partition`]. Caramel gives
-//! every device all limbs of some of the key's digits instead, so that the devices meet at the beginning and at the end only.
+//! A polynomial is a table with a row for each limb and a column for each coefficient or evaluation
+//! point. Transforms need whole rows, base conversion needs whole columns, and products need
+//! neither. HE-Booster therefore partitions the table in three ways, by limbs, by columns and by
+//! row segments, and moves the data between phases; see [`Partition`]. Caramel gives each device
+//! all limbs of some of the key's digits, so devices communicate only at the start and at the end.
 //!
-//! [`Products`] multiplies a batch of polynomials, [`KeySwitch`] does one key switching. Both run on a [`Cluster`], of CUDA
-//! devices through NCCL or of any devices through the host's memory.
+//! [`Products`] multiplies batches of polynomials, and [`KeySwitch`] switches keys. Both run on a
+//! [`Cluster`] of CUDA devices connected by NCCL, or of any devices connected through host memory.
 
 mod basis;
 mod collective;
@@ -28,24 +29,25 @@ use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
 use basis::share;
 use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
 
-/// Devices that work together.
+/// A group of devices.
 pub struct Cluster {
     devices: Vec<Device>,
     collective: Box<dyn Collective>,
 }
 
 impl Cluster {
-    /// The first `count` CUDA devices, joined by NCCL.
+    /// Opens the first `count` CUDA devices, connected by NCCL.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if a device or NCCL is missing; [`Error::Driver`].
+    /// Returns [`Error::NoDevice`] if a device or NCCL is missing, and [`Error::Driver`] if a
+    /// driver call fails.
     pub fn nccl(count: usize) -> Result<Self, Error> {
         let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
         let collective = Box::new(Nccl::new(&devices)?);
         Ok(Self { devices, collective })
     }
 
-    /// Any devices, which hand data to each other through the host's memory. A device may be there several times.
+    /// Connects devices through host memory. The same device may appear several times.
     pub fn staged(devices: &[Device]) -> Self {
         let devices = devices.to_vec();
         Self { collective: Box::new(Staged { devices: devices.clone() }), devices }
@@ -64,7 +66,8 @@ impl Cluster {
         self.devices.iter().try_for_each(Device::synchronize)
     }
 
-    /// Whether tables of so many limbs and N can be divided: each device needs a limb and 128 columns.
+    /// Checks that a table of `limbs` limbs and N columns can be divided: each device needs a limb
+    /// and 128 columns.
     fn check(&self, limbs: usize, n: usize) -> Result<(), Error> {
         let ranks = self.ranks();
         if !ranks.is_power_of_two() || ranks > limbs || n / ranks < THREADS {
@@ -76,9 +79,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// Moves polynomials from each device's limbs to each device's columns, or back. Device r has limbs [r limbs / R,
-    /// (r + 1) limbs / R), laid out [polynomial][own limbs][n], and columns [r n / R, (r + 1) n / R), laid out
-    /// [polynomial][limbs][n / R]. One transfer for each pair of devices.
+    /// Moves polynomials from each device's limbs to each device's columns, or back, with one
+    /// transfer for each pair of devices. Device r has limbs [r limbs / R, (r + 1) limbs / R), laid
+    /// out [polynomial][own limbs][n], and columns [r n / R, (r + 1) n / R), laid out
+    /// [polynomial][limbs][n / R].
     fn redistribute<W: Word>(
         &self,
         limbs: usize,
@@ -107,19 +111,20 @@ impl Cluster {
                 transfers.push(Transfer { from, to, bytes: width * size_of::<W>(), rows: own.len(), planes });
             }
         }
-        // SAFETY: every row lies inside its batch, sources and targets are different batches, and targets are disjoint.
+        // SAFETY: every row is inside its batch, sources and targets are different batches, and
+        // targets are disjoint.
         unsafe { self.collective.exchange(&transfers) }
     }
 
-    /// Writes words to a device.
+    /// Copies words to a device.
     fn upload<W: Word>(&self, rank: usize, to: &Batch<W>, start: usize, words: &[W]) -> Result<(), Error> {
         assert!(start + words.len() <= to.words(), "the caller made the batch for this");
-        // SAFETY: in bounds, and whoever calls this has the only reference to the batch's owner.
+        // SAFETY: in bounds, and the caller has the only reference to the owner of the batch.
         unsafe { self.devices[rank].write(to.address_of(start), bytemuck::cast_slice(words)) }
     }
 
-    /// The time of `work` on all devices, from the first launch to the end of the last kernel, in microseconds of the host's
-    /// clock: the median of several.
+    /// Median time of `work` on all devices, in microseconds by the host's clock, from the first
+    /// launch to the end of the last kernel.
     fn time(&self, mut work: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
         const SAMPLES: usize = 21;
         work()?;
@@ -136,17 +141,17 @@ impl Cluster {
     }
 }
 
-/// How polynomials are divided among devices.
+/// Division of polynomials among devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Limbs,
     Columns,
 }
 
-/// Threads a block of the kernels of `cuda/key_switch.cu`.
+/// Threads per block of the kernels in `cuda/key_switch.cu`.
 const THREADS: usize = 128;
 
-/// One device's kernels besides transforms, with the constants of its limbs.
+/// One device's kernels other than transforms, and the constants of its limbs.
 struct Node {
     device: Device,
     mod_up: Kernel,
@@ -159,7 +164,7 @@ struct Node {
 }
 
 impl Node {
-    /// `shared_words` is the most words of shared memory that a thread needs.
+    /// `shared_words` is the maximum number of words of shared memory for a thread.
     fn new<W: Word>(device: &Device, moduli: &[Modulus<W>], shared_words: usize) -> Result<Self, Error> {
         let constants = barrett_constants(moduli)?;
         let module = device.compile("key_switch.cu", &source::key_switch(W::BITS))?;
@@ -176,15 +181,15 @@ impl Node {
         })
     }
 
-    /// The constants from a limb on.
+    /// The constants from limb `limb` on.
     fn constants_from(&self, limb: usize) -> Argument {
         self.constants.pointer_at(limb * self.bytes_of_limb)
     }
 
-    /// Launches a kernel over `columns` columns, with blocks y and z.
+    /// Launches a kernel over `columns` columns and the given blocks along y and z.
     ///
     /// # Safety
-    /// As [`Device::launch`].
+    /// See [`Device::launch`].
     unsafe fn launch(
         &self,
         kernel: &Kernel,
@@ -197,7 +202,7 @@ impl Node {
             return Ok(());
         }
         let grid = [columns / THREADS, y, z].map(|blocks| blocks as u32);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.device.launch(&Launch::ordered(kernel, grid, THREADS as u32, shared_bytes as u32, arguments))
         }
@@ -221,8 +226,8 @@ unsafe fn transform<W: Word>(plan: &Plan<W>, direction: Direction, batch: &Batch
     Ok(())
 }
 
-/// A number as a kernel's argument.
+/// A number as a kernel argument.
 fn number(value: usize) -> Argument {
-    // Counts of limbs, columns and digits.
+    // The values are numbers of limbs, columns or digits.
     (value as u32).into()
 }

@@ -3,16 +3,17 @@
 use super::{Batch, By, Cluster, Error, Modulus, Node, Plan, Range, Word, number, plan, share};
 use crate::Direction;
 
-/// Multiplies batches of polynomials modulo `x^N + 1` and some moduli: transforms by limbs, products by segments of the rows.
+/// Multiplies batches of RNS polynomials modulo `x^N + 1`. Transforms are divided by limbs,
+/// products by row segments.
 pub struct Products<W> {
     cluster: Cluster,
     limbs: usize,
     n: usize,
     polynomials: usize,
     ranks: Vec<Rank<W>>,
-    /// For each device [polynomial][own limbs][N].
+    /// For each device, [polynomial][own limbs][N].
     by_limbs: [Vec<Batch<W>>; 2],
-    /// For each device [polynomial][limbs][N / R].
+    /// For each device, [polynomial][limbs][N / R].
     by_columns: [Vec<Batch<W>>; 3],
 }
 
@@ -23,16 +24,16 @@ struct Rank<W> {
 }
 
 impl<W: Word> Products<W> {
-    /// For batches of so many polynomials.
+    /// Creates buffers for batches of `polynomials` polynomials.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if there are no polynomials, for 128-bit words, or if the number of devices is no power of two
-    /// or too large for limbs and N; [`Error::Modulus`] if moduli are missing, too long or for different N; errors of the
-    /// devices.
+    /// Returns [`Error::Unsupported`] if there are no polynomials, for 128-bit words, or if the
+    /// number of devices is not a power of two or is too large for the limbs and N,
+    /// [`Error::Modulus`] if moduli are missing, too long or for different N, and any device error.
     pub fn new(cluster: Cluster, moduli: &[Modulus<W>], polynomials: usize) -> Result<Self, Error> {
         let (limbs, n) = (moduli.len(), moduli.first().map_or(0, Modulus::n));
         cluster.check(limbs, n)?;
-        // A row is a block along y.
+        // Each row is a block along y.
         if polynomials == 0 || polynomials * limbs > usize::from(u16::MAX) || W::BITS > 64 {
             return Err(Error::Unsupported {
                 what: format!("{polynomials} polynomials of {limbs} limbs in {}-bit words", W::BITS),
@@ -71,10 +72,11 @@ impl<W: Word> Products<W> {
         })
     }
 
-    /// The products of two batches in natural order, laid out as [`crate::Plan`] says.
+    /// The products of two batches in natural order, in the layout of [`crate::Plan`].
     ///
     /// # Errors
-    /// [`Error::Length`] unless both have as many words as the polynomials; [`Error::Driver`].
+    /// Returns [`Error::Length`] unless both batches have the length given to [`Self::new`], and
+    /// [`Error::Driver`] if a driver call fails.
     pub fn run(&mut self, left: &[W], right: &[W]) -> Result<Vec<W>, Error> {
         let unit = self.polynomials * self.limbs * self.n;
         for (number, words) in [left, right].into_iter().enumerate() {
@@ -102,20 +104,20 @@ impl<W: Word> Products<W> {
         Ok(products)
     }
 
-    /// The median time of a product of batches on the devices, in microseconds.
+    /// Median time of a batch of products on the devices, in microseconds.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn time(&mut self) -> Result<f64, Error> {
         self.cluster.time(|| self.multiply())
     }
 
-    /// Both transforms, the products, and the transform back, on what the batches hold.
+    /// Forward transforms of both batches, products, and the inverse transform.
     fn multiply(&self) -> Result<(), Error> {
         let width = self.n / self.cluster.ranks();
         let transform = |direction, number: usize| {
             self.ranks.iter().zip(&self.by_limbs[number]).try_for_each(|(rank, batch)| {
-                // SAFETY: the batches are this value's own, and its work is ordered on each device.
+                // SAFETY: the batches belong to this value, and its work is ordered on each device.
                 unsafe { super::transform(&rank.plan, direction, batch) }
             })
         };
@@ -134,7 +136,8 @@ impl<W: Word> Products<W> {
                 number(width),
             ];
             let rows = self.polynomials * self.limbs;
-            // SAFETY: the arguments are those of `multiply`; the batches have so many rows of so many columns.
+            // SAFETY: the arguments match the parameters of `multiply`, and the batches have that
+            // many rows and columns.
             unsafe { node.launch(&node.multiply, width, [rows, 1], 0, arguments) }?;
         }
         self.cluster.redistribute(self.limbs, &self.by_limbs[0], products, By::Limbs, self.n)?;

@@ -1,26 +1,27 @@
-//! What all tests of this crate share: the devices, and the seed of their inputs.
+//! Shared by all tests of this crate: the devices, and the seed of random inputs.
 
 #![allow(dead_code, reason = "not every test file uses everything")]
 
 use gpu_ref::{Device, Error};
 use std::sync::LazyLock;
 
-/// Fresh at each run, unless `GPU_REF_SEED` says which.
+/// A new seed for each run, unless `GPU_REF_SEED` sets it.
 pub(crate) static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
     Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
     Err(_) => rand::RngExt::random(&mut rand::rng()),
 });
 
-/// One device for all tests of a file, so that its kernels are compiled once.
+/// One device for all tests of a file, so that each kernel is compiled once.
 pub(crate) static EMULATED: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::emulated()));
 pub(crate) static GPU: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::open(0)));
 
-/// The device, or `None` with the reason on standard error: the tests that need it are skipped.
+/// Returns the device. On failure, prints the reason and returns `None`, and the tests that need
+/// the device are skipped.
 fn present(device: Result<Device, Error>) -> Option<Device> {
     device.inspect_err(|reason| eprintln!("SKIPPED, nothing was tested on this device: {reason}")).ok()
 }
 
-/// The devices that there are.
+/// The available devices.
 pub(crate) fn devices() -> impl Iterator<Item = &'static Device> {
     [&*EMULATED, &*GPU].into_iter().flatten()
 }
