@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A C++ compiler that defines _FORTIFY_SOURCE as stock Ubuntu's does. With no arguments, runs the
-# emulated kernels compiled by it; with arguments, compiles.
+# A C++ compiler that defines _FORTIFY_SOURCE, as stock Ubuntu's does. Without arguments, runs the
+# emulated kernels that it compiles; with arguments, compiles.
 set -euo pipefail
 if [ $# -gt 0 ]; then
     exec g++ -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 "$@"
 fi
 cd "$(dirname "$0")/.."
 if ! command -v g++ >/dev/null; then
-    printf 'SKIPPED, no kernel was emulated: there is no g++\n'
+    printf 'SKIPPED, no kernel was emulated: g++ not found\n'
     exit 0
 fi
 CXX=$PWD/gpu-ref/fortified.sh cargo test --quiet -p gpu-ref --locked --test transforms -- crosscheck_agrees emulated::best emulated::caramel

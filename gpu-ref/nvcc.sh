@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles every kernel of this crate for sm_90 with nvcc, warnings being errors. Without $NVCC and without
-# an nvcc in the path it installs NVIDIA's wheels from PyPI below target/. Where that is not possible it says
-# so and succeeds.
+# Compiles every kernel of this crate for sm_90 with nvcc. Warnings are errors. If $NVCC is unset and
+# nvcc is not in the path, installs NVIDIA's wheels from PyPI under target/. If that fails, prints the
+# reason and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,13 +10,13 @@ skip() {
     exit 0
 }
 
-# The release whose machine code the driver of the tested cards loads; the versions belong together.
+# These versions belong together. The driver of the tested cards loads the machine code of this release.
 wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
     nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85)
 folder=target/nvcc
 if ! nvcc=${NVCC:-$(command -v nvcc)}; then
     if ! nvcc=$(find "$folder" -path '*/bin/nvcc' 2>/dev/null | grep .); then
-        command -v python3 >/dev/null || skip "there is no python3"
+        command -v python3 >/dev/null || skip "python3 not found"
         log=$(mktemp)
         trap 'rm -f "$log"' EXIT
         if ! { python3 -m venv "$folder" && "$folder/bin/pip" install "${wheels[@]}"; } >"$log" 2>&1; then

@@ -20,7 +20,8 @@ using Word = u128;
 extern "C" __global__ void __launch_bounds__(256) automorphism(const Word* in, Word* out, u32 log_n, u32 power) {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     const size_t row = (size_t)blockIdx.y << log_n;
-    const u32 exponent = (2 * (__brev(i) >> (32 - log_n)) + 1) * power;  // modulo 2N, which divides 2^32
+    // Modulo 2N, which divides 2^32.
+    const u32 exponent = (2 * (__brev(i) >> (32 - log_n)) + 1) * power;
     const u32 from = __brev(exponent >> 1) >> (32 - log_n);
     out[row + i] = in[row + from];
 }

@@ -38,7 +38,7 @@ struct Constants {
     Word aux[3];
     Twiddle scale;               // 1/N
     Twiddle scale_root;          // 1/N times the inverse root of the last inverse stage
-    Twiddle product_scale;       // the same two when the data went through Field::product,
+    Twiddle product_scale;       // the same two for data from Field::product,
     Twiddle product_scale_root;  // which may leave a constant factor behind
 };
 

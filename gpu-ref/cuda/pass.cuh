@@ -27,10 +27,13 @@
 // group, thread part of the group).
 //
 // Variants, selected by macros that the host defines before this file:
-//   INTERLEAVED k: 2^k polynomials lie interleaved, coefficient by coefficient, [group][limb][N][2^k]; they act as so many
-//     more columns, and `polynomials` counts groups. Every pass is then one over columns.
-//   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see `RoundRoots`.
-//   EXCHANGE_IN_GLOBAL: between rounds the data go through their places in global memory instead of shared memory.
+//   INTERLEAVED k: 2^k polynomials are interleaved, coefficient by coefficient,
+//     [group][limb][N][2^k]. They act as additional columns, and `polynomials` counts groups. Every
+//     pass is then a pass over columns.
+//   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see
+//     `RoundRoots`.
+//   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
+//     instead of shared memory.
 // A TRUNCATED transform omits the stage nearest to the products, its last stage forward and its
 // first stage inverse (Shivdikar et al., Algorithm 8); `fused_products` replaces both.
 
@@ -62,7 +65,8 @@ struct Pass {
 #ifdef EXCHANGE_IN_GLOBAL
     static constexpr bool STAGED = false;
 #else
-    static constexpr bool STAGED = ROWS && CLOSES && ROUNDS > 1;  // through shared memory to and from global memory
+    // Global memory is accessed through shared memory.
+    static constexpr bool STAGED = ROWS && CLOSES && ROUNDS > 1;
 #endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
 
@@ -125,8 +129,9 @@ struct Pass {
 
     // Roots of this thread for one round. For stage STAGE, `at` returns the root for part p of the
     // thread's registers.
-    static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }  // group bits in the thread's number
-    static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }  // and in its registers'
+    // Number of group bits in the thread number, and in the register number.
+    static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }
+    static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }
     template <int ROUND, bool COMPUTED = GENERATES>
     struct RoundRoots {
         const Twiddle* own;
@@ -143,7 +148,8 @@ struct Pass {
     // Those of the stage before are the squares of every second one, because bitrev(j) = 2 bitrev(2
     // j). `tree[2^d + p]` is the root of part p in the stage with 2^d parts.
     static constexpr int SPLIT = LOG_N / 2;
-    static constexpr u32 TABLE = GENERATES ? (1u << SPLIT) + (1u << (LOG_N - SPLIT)) : 1u << LOG_N;  // entries of a limb
+    // Table entries per limb.
+    static constexpr u32 TABLE = GENERATES ? (1u << SPLIT) + (1u << (LOG_N - SPLIT)) : 1u << LOG_N;
     template <int ROUND>
     struct RoundRoots<ROUND, true> {
         static constexpr int LAST = end_stage(ROUND) - 1;

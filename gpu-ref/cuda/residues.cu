@@ -140,7 +140,7 @@ static __device__ void direct_body(const Word* residues, Word* coefficients, con
         const Word factor = Field(constants[i]).product(residues[(size_t)i * length], inverses[i]);
         const Word *term = multiples + (i + 1) * words, *modulus = multiples;
         Word carry = 0;
-        bool exceeds = true;  // the words so far are not less than the modulus's
+        bool exceeds = true;  // the words so far are at least the modulus's
         for (u32 k = 0; k < words; ++k) {
             const Double next = (Double)term[k] * factor + own.at(k) + carry;
             const Word word = (Word)next;

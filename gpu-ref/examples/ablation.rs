@@ -128,7 +128,9 @@ fn measure(device: &Device, subject: &Subject) -> Outcome<f64> {
 
 /// Checks the first and last column of a conversion and times it.
 fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
-    let Operation::Conversion { to, tile } = scheme.operation else { return Err("not a conversion".into()) };
+    let Operation::Conversion { to, tile } = scheme.operation else {
+        return Err("expected a conversion".into());
+    };
     let n = 1 << scheme.log_n;
     let all = moduli::<u32>(scheme.modulus_bits, n, scheme.limbs + to)?;
     let (from, to) = all.split_at(scheme.limbs);
@@ -164,7 +166,7 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
         let words = random(&moduli, 1);
         let coefficients = residues.run_reconstruct(how, &words)?;
         if residues.run_decompose(&coefficients)? != words {
-            return Err("residues do not come back".into());
+            return Err("residues do not convert back to the same integers".into());
         }
         Ok::<_, Box<dyn Error>>((residues, words, coefficients))
     };
@@ -194,7 +196,7 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
             }
             Ok(product.time(&left, &keys)?)
         }
-        Operation::Conversion { .. } => Err("a conversion in other words than 32 bits".into()),
+        Operation::Conversion { .. } => Err("base conversion requires 32-bit words".into()),
     }
 }
 

@@ -17,15 +17,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         [all, folder] if all == "all" => write_all(Path::new(folder)),
         [strategy, word_bits, log_n, kind @ ..] => {
             let known = Strategy::ALL.map(|strategy| strategy.to_string());
-            let strategy = Strategy::ALL
-                .into_iter()
-                .find(|s| s.to_string() == *strategy)
-                .ok_or_else(|| format!("no strategy {strategy}; there are {}", known.join(", ")))?;
+            let strategy =
+                Strategy::ALL.into_iter().find(|s| s.to_string() == *strategy).ok_or_else(|| {
+                    format!("unknown strategy {strategy}; expected one of {}", known.join(", "))
+                })?;
             let recipe = Recipe::new(strategy, word_bits.parse()?, log_n.parse()?)?;
             match kind.first().map(String::as_str) {
                 None => print!("{}", source::transforms(&recipe)),
                 Some("product") => print!("{}", source::product(&recipe)),
-                Some(other) => return Err(format!("no kernels called {other}").into()),
+                Some(other) => return Err(format!("unknown kernels {other}; expected product").into()),
             }
             Ok(())
         }

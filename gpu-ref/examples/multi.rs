@@ -58,7 +58,7 @@ fn parse() -> Outcome<Options> {
             "--transport" => {
                 options.transports.retain(|transport| transport.name() == value);
                 if options.transports.is_empty() {
-                    return Err(format!("no transport {value}; there are nccl and host").into());
+                    return Err(format!("unknown transport {value}; expected nccl or host").into());
                 }
             }
             _ => return Err(format!("unknown option {argument}").into()),
@@ -76,7 +76,7 @@ fn main() -> Outcome<()> {
     match options.bits {
         32 => run::<u32>(&options),
         64 => run::<u64>(&options),
-        _ => Err("words have 32 or 64 bits".into()),
+        _ => Err("expected --bits 32 or 64".into()),
     }
 }
 
@@ -191,7 +191,7 @@ fn switch<W: Word>(
             models.push((groups, basis.model(&polynomial, &key, groups)));
         }
         let want = models.iter().find_map(|(known, words)| (*known == groups).then_some(words));
-        agree("a key switching", &switch.run(&polynomial)?, want.ok_or("no model")?)?;
+        agree("a key switch", &switch.run(&polynomial)?, want.ok_or("no model")?)?;
         let us = switch.time()?;
         let speedup = *alone.get_or_insert(us) / us;
         let setting = format!("{partition},{},{count}", transport.name());

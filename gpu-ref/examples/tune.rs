@@ -15,12 +15,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]".into());
     };
     let strategy =
-        Strategy::ALL.into_iter().find(|s| s.to_string() == *strategy).ok_or("no strategy of that name")?;
+        Strategy::ALL.into_iter().find(|s| s.to_string() == *strategy).ok_or("unknown strategy")?;
     let work = match rest.first().map(String::as_str) {
         None | Some("forward") => Work::Transform(Direction::Forward),
         Some("inverse") => Work::Transform(Direction::Inverse),
         Some("product") => Work::Product,
-        Some(other) => return Err(format!("no work called {other}").into()),
+        Some(other) => {
+            return Err(format!("unknown work {other}; expected forward, inverse or product").into());
+        }
     };
     let (bits, log_n, batch) = (bits.parse()?, log_n.parse()?, batch.parse()?);
     let recipe = match (strategy, batch) {
@@ -71,7 +73,7 @@ fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn 
             break;
         }
     }
-    println!("{:10.4} us a transform: {:?}", best.0 / batch as f64, best.1);
+    println!("{:10.4} us per transform: {:?}", best.0 / batch as f64, best.1);
     Ok(())
 }
 

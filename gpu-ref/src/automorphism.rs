@@ -54,7 +54,7 @@ impl<W: Word> Automorphism<W> {
         if power.is_multiple_of(2) {
             return Err(Error::Unsupported {
                 what: format!("the map X -> X^{power}"),
-                instead: "only odd powers permute the roots of X^N + 1".into(),
+                instead: "use an odd power, which permutes the roots of X^N + 1".into(),
             });
         }
         let rows = from.words() / self.n;

@@ -50,12 +50,12 @@ impl BaseConversion {
         let n = from[0].n();
         let field = Field::new(&Recipe::new(Strategy::Cheddar, 32, n.checked_ilog2().unwrap_or(0))?);
         if to.is_empty() {
-            return Err(Error::Modulus { q: 0, reason: "give at least one modulus to convert to".into() });
+            return Err(Error::Modulus { q: 0, reason: "expected at least one target modulus".into() });
         }
         for modulus in from.iter().chain(to) {
             field.check(modulus)?;
             if modulus.n() != n {
-                let reason = format!("its root is for N = {}, not {n}", modulus.n());
+                let reason = format!("expected a root for N = {n}, found one for N = {}", modulus.n());
                 return Err(Error::Modulus { q: modulus.q().into(), reason });
             }
         }
@@ -265,7 +265,7 @@ fn others(moduli: &[Modulus<u32>], without: usize, q: u128) -> u128 {
 /// repeated.
 fn factors(moduli: &[Modulus<u32>]) -> Result<Vec<u128>, Error> {
     if moduli.is_empty() {
-        return Err(Error::Modulus { q: 0, reason: "give at least one modulus to convert from".into() });
+        return Err(Error::Modulus { q: 0, reason: "expected at least one source modulus".into() });
     }
     let inverse = |j: usize| {
         let q = u128::from(moduli[j].q());
@@ -274,7 +274,7 @@ fn factors(moduli: &[Modulus<u32>]) -> Result<Vec<u128>, Error> {
         if mul_mod(rest, inverse, q) == 1 {
             return Ok(inverse);
         }
-        Err(Error::Modulus { q, reason: "conversions start from different primes".into() })
+        Err(Error::Modulus { q, reason: "source moduli must be distinct primes".into() })
     };
     (0..moduli.len()).map(inverse).collect()
 }

@@ -10,7 +10,7 @@ pub enum Error {
         reason: String,
     },
     /// The emulation found no C++20 compiler.
-    #[error("cannot run `{command}` ({reason}); the emulation compiles kernels with g++ 11 or later")]
+    #[error("cannot run `{command}`: {reason}; the emulation requires g++ 11 or later")]
     NoCompiler {
         /// The compiler command.
         command: String,
@@ -18,7 +18,7 @@ pub enum Error {
         reason: String,
     },
     /// A compiler rejected a kernel. This is a bug in this crate.
-    #[error("kernel source `{name}` does not compile:\n{log}")]
+    #[error("cannot compile kernel source `{name}`:\n{log}")]
     Compile {
         /// The kernel file.
         name: String,
@@ -26,7 +26,7 @@ pub enum Error {
         log: String,
     },
     /// A call into the CUDA driver failed.
-    #[error("CUDA driver call {call} failed: {code}")]
+    #[error("CUDA driver error while {call}: {code}")]
     Driver {
         /// The operation.
         call: &'static str,
@@ -34,13 +34,13 @@ pub enum Error {
         code: String,
     },
     /// Threads of an emulated kernel disagree about a barrier, or never end.
-    #[error("emulated kernel `{kernel}` got stuck: its threads disagree about a barrier")]
+    #[error("deadlock in emulated kernel `{kernel}`: some threads did not reach a barrier")]
     Stuck {
         /// The kernel's name.
         kernel: String,
     },
     /// An emulated kernel wrote past the end of a buffer. This is a bug in this crate.
-    #[error("emulated kernel `{kernel}` wrote behind the end of a buffer of {bytes} bytes")]
+    #[error("emulated kernel `{kernel}` wrote past the end of a buffer of {bytes} bytes")]
     Overrun {
         /// The kernel's name.
         kernel: String,
@@ -48,7 +48,7 @@ pub enum Error {
         bytes: usize,
     },
     /// The ring dimension is outside the supported range.
-    #[error("N = {n} is not a power of two from {min} to {max}")]
+    #[error("invalid dimension N = {n}: expected a power of two from {min} to {max}")]
     Dimension {
         /// The requested N.
         n: usize,
@@ -58,7 +58,7 @@ pub enum Error {
         max: usize,
     },
     /// A modulus is invalid for a strategy, or its root is invalid.
-    #[error("modulus {q}: {reason}")]
+    #[error("invalid modulus {q}: {reason}")]
     Modulus {
         /// The modulus.
         q: u128,
@@ -66,7 +66,7 @@ pub enum Error {
         reason: String,
     },
     /// A strategy does not support a word size, or a device does not support an operation.
-    #[error("{what} is not supported: {instead}")]
+    #[error("unsupported: {what}; {instead}")]
     Unsupported {
         /// The requested operation.
         what: String,
@@ -74,7 +74,7 @@ pub enum Error {
         instead: String,
     },
     /// A batch has the wrong number of words.
-    #[error("a batch of {got} words where a positive multiple of {unit} is wanted")]
+    #[error("invalid length of {got} words: expected a positive multiple of {unit}")]
     Length {
         /// The length must be a positive multiple of this number, or equal to it if only one length
         /// is valid.
@@ -83,7 +83,7 @@ pub enum Error {
         got: usize,
     },
     /// A coefficient is not below its modulus.
-    #[error("word {index} is {value}, not below its modulus {q}")]
+    #[error("word {index} is out of range: {value} is not below its modulus {q}")]
     Range {
         /// Position in the batch.
         index: usize,

@@ -39,7 +39,7 @@ impl Field {
         if limit < 128 && q >> limit != 0 {
             return Err(Error::Modulus {
                 q,
-                reason: format!("{} takes moduli of at most {limit} bits", self.strategy),
+                reason: format!("{} supports moduli of at most {limit} bits", self.strategy),
             });
         }
         Ok(())
@@ -142,14 +142,14 @@ impl Field {
 /// for 128-bit words.
 pub(crate) fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error> {
     let first = moduli.first();
-    let n = first.ok_or(Error::Modulus { q: 0, reason: "give at least one modulus".into() })?.n();
+    let n = first.ok_or(Error::Modulus { q: 0, reason: "expected at least one modulus".into() })?.n();
     let log_n = n.checked_ilog2().unwrap_or(0);
     let field = Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, log_n)?);
     let mut words = Vec::new();
     for modulus in moduli {
         field.check(modulus)?;
         if modulus.n() != n {
-            let reason = format!("its root is for N = {}, not {n}", modulus.n());
+            let reason = format!("expected a root for N = {n}, found one for N = {}", modulus.n());
             return Err(Error::Modulus { q: modulus.q().widen(), reason });
         }
         words.extend(field.constants(modulus, 1));

@@ -46,8 +46,8 @@ impl<W: Word> InnerProduct<W> {
     pub fn new(device: &Device, moduli: &[Modulus<W>], terms: usize, fusion: Fusion) -> Result<Self, Error> {
         if terms == 0 {
             return Err(Error::Unsupported {
-                what: "an inner product of nothing".into(),
-                instead: "give one or more terms".into(),
+                what: "an inner product of 0 terms".into(),
+                instead: "use one or more terms".into(),
             });
         }
         let constants = barrett_constants(moduli)?;

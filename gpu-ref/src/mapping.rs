@@ -43,7 +43,7 @@ impl Tile {
         }
         Err(Error::Unsupported {
             what: format!("{self:?} for {from} limbs of {n} columns"),
-            instead: "1 to 8 limbs and 1, 2 or 4 columns a thread, at most 1024 threads, 227 KiB and all columns a block".into(),
+            instead: "use 1 to 8 limbs and 1, 2 or 4 columns per thread, and at most 1024 threads, 227 KiB and all columns per block".into(),
         })
     }
 

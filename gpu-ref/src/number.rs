@@ -95,7 +95,7 @@ impl<W: Word> Modulus<W> {
             return Err(Error::Dimension { n, min: 1, max: 1 << 31 });
         }
         if wide_q < 3 || wide_q.is_multiple_of(2) {
-            return fail("not an odd number of at least 3".into());
+            return fail("expected an odd number of at least 3".into());
         }
         if wide_root >= wide_q || pow_mod(wide_root, n as u128, wide_q) != wide_q - 1 {
             return fail(format!(
@@ -114,7 +114,7 @@ impl<W: Word> Modulus<W> {
         let step = 2 * n as u128;
         let none = |q| Error::Modulus {
             q,
-            reason: format!("no {bits}-bit prime that is 1 modulo {step} fits a word of {} bits", W::BITS),
+            reason: format!("found no {bits}-bit prime that is 1 modulo {step} in words of {} bits", W::BITS),
         };
         if bits > W::BITS || bits < 3 || !n.is_power_of_two() || step >> (bits - 1) != 0 {
             return Err(none(0));

@@ -115,7 +115,7 @@ impl<W: Word> Plan<W> {
         if recipe.word_bits != W::BITS {
             return Err(Error::Unsupported {
                 what: format!("a recipe for {}-bit words", recipe.word_bits),
-                instead: format!("this plan's words have {} bits", W::BITS),
+                instead: format!("the plan's words have {} bits", W::BITS),
             });
         }
         let n = 1usize << recipe.log_n;
@@ -123,14 +123,14 @@ impl<W: Word> Plan<W> {
         for modulus in moduli {
             field.check(modulus)?;
             if modulus.n() != n {
-                let reason = format!("its root is for N = {}, not {n}", modulus.n());
+                let reason = format!("expected a root for N = {n}, found one for N = {}", modulus.n());
                 return Err(Error::Modulus { q: modulus.q().widen(), reason });
             }
         }
         if moduli.is_empty() || moduli.len() > GRID_LIMIT {
             return Err(Error::Modulus {
                 q: 0,
-                reason: format!("give 1 to {GRID_LIMIT} moduli, not {}", moduli.len()),
+                reason: format!("expected 1 to {GRID_LIMIT} moduli, found {}", moduli.len()),
             });
         }
 
@@ -163,9 +163,8 @@ impl<W: Word> Plan<W> {
             if most == 0 {
                 return Err(Error::Unsupported {
                     what: format!("{} with {} moduli at N = {n}", recipe.strategy, moduli.len()),
-                    instead:
-                        "its threads must all be resident on the device; use fewer moduli or a smaller N"
-                            .into(),
+                    instead: "all threads must be resident on the device; use fewer moduli or a smaller N"
+                        .into(),
                 });
             }
             Some((most, device.allocate(sync_bytes::<W>((most * moduli.len()) << recipe.log_n))?))

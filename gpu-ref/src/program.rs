@@ -103,7 +103,7 @@ impl<'p, W: Word> Program<'p, W> {
         if left == right {
             return Err(Error::Unsupported {
                 what: format!("a product of {left:?} with itself"),
-                instead: "a product uses its right factor up; give it a register of its own".into(),
+                instead: "a product overwrites its right factor; use separate registers".into(),
             });
         }
         let launches = plan.product_launches(self.find(left)?, self.find(right)?)?;
@@ -177,8 +177,8 @@ impl<'p, W: Word> Program<'p, W> {
     fn dependencies(&self) -> Result<Vec<Vec<usize>>, Error> {
         if self.launches.iter().any(|launch| launch.shape.mode == Mode::Cooperative) {
             return Err(Error::Unsupported {
-                what: "a dependency graph of kernels that must be resident together".into(),
-                instead: "run them as launches or as a sequential graph".into(),
+                what: "a dependency graph of cooperative kernels".into(),
+                instead: "use launches or a sequential graph".into(),
             });
         }
         let touches: Vec<_> = self.launches.iter().map(Touches::of).collect();

@@ -163,7 +163,7 @@ pub struct Product {
     pub separate: bool,
     /// If true, the transforms omit their innermost stage, and Karatsuba products of pairs replace
     /// both stages and the products (Shivdikar et al., Algorithm 8). Valid for
-    /// [`Strategy::Shivdikar`] with at least two stages in the last pass.
+    /// [`Strategy::Shivdikar`] with the last pass must have at least two stages.
     pub truncated: bool,
 }
 
@@ -223,7 +223,7 @@ impl Recipe {
         if !strategy.word_bits().contains(&word_bits) {
             return Err(Error::Unsupported {
                 what: format!("{strategy} with {word_bits}-bit words"),
-                instead: format!("it exists for {:?} bits", strategy.word_bits()),
+                instead: format!("use words of {:?} bits", strategy.word_bits()),
             });
         }
         if !LOG_N.contains(&log_n) {
@@ -321,55 +321,58 @@ impl Recipe {
             if *self != own {
                 return fail(
                     format!("{self:?}"),
-                    "the strategy has one recipe for each size, that of `Recipe::new`",
+                    "use `Recipe::new`, the strategy's only recipe for each size",
                 );
             }
         }
         if self.casts && self.strategy != Strategy::Caramel {
-            return fail(format!("casts for {}", self.strategy), "only caramel computes in doubles");
+            return fail(format!("casts for {}", self.strategy), "only `caramel` computes in doubles");
         }
         if self.on_the_fly && self.strategy != Strategy::Cheddar {
             return fail(
                 format!("roots on the fly for {}", self.strategy),
-                "only cheddar's roots are numbers that it can multiply at no cost in tables",
+                "only the root format of `cheddar` allows it at no cost in tables",
             );
         }
         if self.product.truncated && !matches!(self.strategy, Strategy::Shivdikar(_)) {
-            return fail(format!("truncated products for {}", self.strategy), "only shivdikar has them");
+            return fail(
+                format!("truncated products for {}", self.strategy),
+                "only `shivdikar` supports them",
+            );
         }
         if self.interleave_log > 10
             || self.interleave_log > 0 && self.product.separate && self.product.truncated
         {
             return fail(
                 format!("2^{} interleaved polynomials with {:?}", self.interleave_log, self.product),
-                "at most 2^10, and none for separate truncated products",
+                "use at most 2^10, and none with separate truncated products",
             );
         }
         let mut next = 0;
         for pass in &self.passes {
             if [pass.first, pass.stages, pass.lanes_log].iter().any(|&x| x > self.log_words()) {
-                return fail(format!("{pass:?}"), "no parameter but `blocks` exceeds log_n");
+                return fail(format!("{pass:?}"), "no parameter except `blocks` may exceed log_n");
             }
             if pass.first != next || pass.stages == 0 || pass.first + pass.stages > self.log_n {
                 return fail(
                     format!("{pass:?} after {next} of {} stages", self.log_n),
-                    "cover every stage once",
+                    "passes must cover every stage once",
                 );
             }
             if pass.points_log == 0 || pass.points_log > pass.stages || pass.points_log > 5 {
                 return fail(
                     format!("{pass:?}"),
-                    "a thread holds 2 to 32 points, and no more than a sub-transform",
+                    "a thread must hold 2 to 32 points, and at most a sub-transform",
                 );
             }
             if pass.stages + pass.lanes_log > self.log_words() {
-                return fail(format!("{pass:?}"), "a block does not reach beyond one polynomial");
+                return fail(format!("{pass:?}"), "a block must not extend beyond one polynomial");
             }
             let shared = self.shared_bytes(pass);
             if !self.resident() && pass.threads() > 1024 || shared > 227 * 1024 {
                 return fail(
                     format!("{pass:?}"),
-                    "at most 1024 threads and 227 KiB of shared memory a block",
+                    "a block has at most 1024 threads and 227 KiB of shared memory",
                 );
             }
             next += pass.stages;
@@ -377,7 +380,7 @@ impl Recipe {
         if self.product.truncated && self.passes.last().is_none_or(|last| last.stages < 2) {
             return fail(
                 format!("truncated products after {:?}", self.passes),
-                "at least two stages in the last pass",
+                "the last pass must have at least two stages",
             );
         }
         if next != self.log_n || self.each == 0 {

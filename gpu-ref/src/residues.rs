@@ -61,13 +61,13 @@ impl<W: Word> Residues<W> {
             let length = 128 - q(limb).leading_zeros();
             if length != bits || length < W::BITS / 2 {
                 let reason = format!(
-                    "all moduli have the length of the first, {bits} bits and at least {}",
+                    "all moduli must have the length of the first, {bits} bits, and at least {}",
                     W::BITS / 2
                 );
                 return Err(Error::Modulus { q: q(limb), reason });
             }
             if moduli[..limb].iter().any(|other| other.q() == moduli[limb].q()) {
-                return Err(Error::Modulus { q: q(limb), reason: "it is there twice".into() });
+                return Err(Error::Modulus { q: q(limb), reason: "duplicate modulus".into() });
             }
         }
         let inverse = |x: u128, q: u128| {
@@ -98,7 +98,7 @@ impl<W: Word> Residues<W> {
         if coefficients + digits > 227 * 1024 {
             return Err(Error::Unsupported {
                 what: format!("long integers of {limbs} moduli"),
-                instead: "a block has 227 KiB for a word of 128 integers for each modulus and word".into(),
+                instead: "use fewer moduli: a block holds a word of 128 integers for each modulus and word in 227 KiB".into(),
             });
         }
         Ok(Self {
@@ -287,5 +287,5 @@ fn split<W: Word>(number: &BigUint, words: usize) -> Vec<W> {
 }
 
 fn composite(q: u128) -> Error {
-    Error::Modulus { q, reason: "residues are modulo different primes".into() }
+    Error::Modulus { q, reason: "moduli must be distinct primes".into() }
 }

@@ -44,7 +44,7 @@ impl<W: Word> Plan<W> {
         if turns == 0 || (work == Work::Product && batches.len() % 2 == 1) {
             return Err(Error::Unsupported {
                 what: format!("timing {work} on {} batches", batches.len()),
-                instead: "a transform needs at least one batch, products an even number".into(),
+                instead: "use at least one batch for a transform, and an even number for products".into(),
             });
         }
         let launches = match work {

@@ -38,7 +38,7 @@ constexpr size_t STACK_BYTES = 64 * 1024;
 enum class State { Ready, AtBarrier, Done };
 
 struct Fiber {
-    ucontext_t begin;  // where it starts; later switches go through `context`
+    ucontext_t begin;  // entry point; later switches use `context`
     jmp_buf context;
     bool begun;
     State state;

@@ -35,7 +35,7 @@ impl Cuda {
         }
         let context = match CudaContext::new(ordinal) {
             Ok(context) => context,
-            Err(error) => return missing(format!("device {ordinal} does not open ({:?})", error.0)),
+            Err(error) => return missing(format!("cannot open device {ordinal} ({:?})", error.0)),
         };
         // SAFETY: all work is ordered by the single stream. Events would interfere with graph
         // capture.
@@ -304,7 +304,7 @@ impl Drop for Graph {
 
 /// Looks up a kernel and grants it `shared` bytes of dynamic shared memory.
 pub(crate) fn function(module: &Arc<CudaModule>, name: &str, shared: u32) -> Result<CudaFunction, Error> {
-    let function = module.load_function(name).map_err(driver("looking a kernel up"))?;
+    let function = module.load_function(name).map_err(driver("looking up a kernel"))?;
     if shared > 48 * 1024 {
         function
             .set_attribute(

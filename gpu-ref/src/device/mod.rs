@@ -212,7 +212,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "graphs, timings and NCCL need a CUDA device".into(),
+                instead: "graphs, timings and NCCL require a CUDA device".into(),
             }),
         }
     }
@@ -248,7 +248,7 @@ impl Device {
 fn foreign_buffer() -> Error {
     Error::Unsupported {
         what: "a batch or kernel of another device".into(),
-        instead: "use batches with the plan that made them".into(),
+        instead: "use a plan and batches of the same device".into(),
     }
 }
 

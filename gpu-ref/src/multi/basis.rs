@@ -33,15 +33,18 @@ impl<W: Word> Basis<W> {
         let unsupported =
             |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
         if W::BITS > 64 {
-            return unsupported("a key switching in 128-bit words".into(), "use words of 32 or 64 bits");
+            return unsupported("key switching in 128-bit words".into(), "use words of 32 or 64 bits");
         }
         let (Some(first), false) = (ciphertext.first(), special.is_empty()) else {
-            return unsupported("a key switching without limbs".into(), "give limbs and special limbs");
+            return unsupported(
+                "key switching without limbs".into(),
+                "use one or more limbs and special limbs",
+            );
         };
         if !(1..=ciphertext.len()).contains(&digits) {
             return unsupported(
                 format!("{digits} digits of {} limbs", ciphertext.len()),
-                "1 to as many as limbs",
+                "use 1 digit to as many as there are limbs",
             );
         }
         let moduli = [ciphertext, special].concat();
@@ -50,7 +53,7 @@ impl<W: Word> Basis<W> {
             let q = modulus.q().widen();
             if length(modulus) != length(first) || length(modulus) > W::BITS - 2 || modulus.n() != first.n() {
                 let reason = format!(
-                    "all moduli have the length of the first, {} bits and at most {}, and roots for N = {}",
+                    "all moduli must have the length of the first, {} bits, of at most {}, and roots for N = {}",
                     length(first),
                     W::BITS - 2,
                     first.n()
@@ -58,7 +61,7 @@ impl<W: Word> Basis<W> {
                 return Err(Error::Modulus { q, reason });
             }
             if moduli[..number].iter().any(|other| other.q() == modulus.q()) {
-                return Err(Error::Modulus { q, reason: "it is there twice".into() });
+                return Err(Error::Modulus { q, reason: "duplicate modulus".into() });
             }
         }
         Ok(Self { moduli, limbs: ciphertext.len(), digits })

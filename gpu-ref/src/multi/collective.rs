@@ -182,7 +182,7 @@ impl Nccl {
         // SAFETY: this only tries to load a library. The check comes first because cudarc panics if
         // it is missing.
         if !unsafe { sys::is_culib_present() } {
-            return Err(Error::NoDevice { reason: "the library NCCL (libnccl.so) is not installed".into() });
+            return Err(Error::NoDevice { reason: "the NCCL library (libnccl.so) is not installed".into() });
         }
         let streams = devices.iter().map(Device::stream).collect::<Result<Vec<_>, _>>()?;
         let kernels = devices.iter().map(copy_rows).collect::<Result<Vec<_>, _>>()?;

@@ -87,7 +87,7 @@ impl<W: Word> KeySwitch<W> {
         if (count as u128 * longest) >> W::BITS != 0 {
             return Err(Error::Unsupported {
                 what: format!("sums over {count} devices of residues modulo {longest}"),
-                instead: format!("they must fit {} bits", W::BITS),
+                instead: format!("such a sum must fit {} bits", W::BITS),
             });
         }
         if key.len() != basis.key_words() {

@@ -73,7 +73,9 @@ impl Cluster {
         if !ranks.is_power_of_two() || ranks > limbs || n / ranks < THREADS {
             return Err(Error::Unsupported {
                 what: format!("{limbs} limbs of {n} words on {ranks} devices"),
-                instead: format!("a power of two of devices, each with a limb and {THREADS} columns"),
+                instead: format!(
+                    "use a power of two of devices, each with at least one limb and {THREADS} columns"
+                ),
             });
         }
         Ok(())

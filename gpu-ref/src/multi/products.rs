@@ -37,7 +37,7 @@ impl<W: Word> Products<W> {
         if polynomials == 0 || polynomials * limbs > usize::from(u16::MAX) || W::BITS > 64 {
             return Err(Error::Unsupported {
                 what: format!("{polynomials} polynomials of {limbs} limbs in {}-bit words", W::BITS),
-                instead: format!("1 to {} rows in words of 32 or 64 bits", u16::MAX),
+                instead: format!("use 1 to {} rows in words of 32 or 64 bits", u16::MAX),
             });
         }
         let count = cluster.ranks();

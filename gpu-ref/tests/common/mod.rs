@@ -1,6 +1,6 @@
 //! Shared by all tests of this crate: the devices, and the seed of random inputs.
 
-#![allow(dead_code, reason = "not every test file uses everything")]
+#![allow(dead_code, reason = "not every test file uses all items")]
 
 use gpu_ref::{Device, Error};
 use std::sync::LazyLock;
