@@ -11,12 +11,12 @@
 //! are compared with the host model on new random inputs (integers and their residues with each
 //! other). A difference is an error.
 
-use gpu_ref::ablation::{self, Claim, Operation, Paper, Scheme, Subject, Variant};
+use gpu_ref::ablation::{self, Operation, Paper, Scheme, SpeedupClaim, Subject, Variant};
 use gpu_ref::base_conversion::BaseConversion;
 use gpu_ref::inner_product::InnerProduct;
-use gpu_ref::program::Register;
 use gpu_ref::residues::{Access, Reconstruction, Residues};
-use gpu_ref::{Device, Direction, Modulus, Plan, Program, Word, Work, host, number};
+use gpu_ref::sequence::BatchId;
+use gpu_ref::{Device, Direction, Modulus, Plan, Sequence, Word, Work, host, number};
 use rand::RngExt;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 fn main() -> Outcome<()> {
     let (papers, csv) = parse()?;
     let device = Device::open(0)?;
-    println!("# What the papers' optimisations gain on one {}\n", device.name()?);
+    println!("# Measured speedups of the papers' optimisations on one {}\n", device.name()?);
     println!(
         "A claim with a number is reproduced if at least half of the claimed difference is seen, weaker if less of it, and refuted \
          within {:.0}% of none.\n",
@@ -84,7 +84,7 @@ fn parse() -> Outcome<(Vec<Paper>, Option<String>)> {
 
 /// One row of the table and one line of the file. A failure has no time.
 fn report(
-    claim: &Claim,
+    claim: &SpeedupClaim,
     baseline: Result<f64, String>,
     optimised: Result<f64, String>,
     lines: &mut String,
@@ -216,14 +216,14 @@ fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
         .map(|plan| (0..factors).map(|_| random(plan.moduli(), variant.polynomials)).collect())
         .collect();
 
-    // Timing repeats the work on its own results, so the check uses a separate program.
-    let mut program = Program::new(device);
-    let registers = append(&mut program, &plans, &inputs, variant.work)?;
-    program.run(variant.execution)?;
-    for ((plan, inputs), &register) in plans.iter().zip(&inputs).zip(&registers) {
-        agree(plan.moduli(), inputs, &plan.download(program.batch(register))?, variant.work)?;
+    // Timing repeats the work on its own results, so the check uses a separate sequence.
+    let mut sequence = Sequence::new(device);
+    let ids = append(&mut sequence, &plans, &inputs, variant.work)?;
+    sequence.run(variant.execution)?;
+    for ((plan, inputs), &id) in plans.iter().zip(&inputs).zip(&ids) {
+        agree(plan.moduli(), inputs, &plan.download(sequence.batch(id))?, variant.work)?;
     }
-    Ok(program.time(variant.execution)?)
+    Ok(sequence.time(variant.execution)?)
 }
 
 /// The largest primes of a given length.
@@ -243,26 +243,26 @@ fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
     distinct.into_iter().cycle().take(words).collect()
 }
 
-/// Adds the work of each plan to a program, and returns the registers of its results.
+/// Adds the work of each plan to a sequence, and returns the batches of its results.
 fn append<'p, W: Word>(
-    program: &mut Program<'p, W>,
+    sequence: &mut Sequence<'p, W>,
     plans: &'p [Plan<W>],
     inputs: &[Vec<Vec<W>>],
     work: Work,
-) -> Outcome<Vec<Register>> {
+) -> Outcome<Vec<BatchId>> {
     plans
         .iter()
         .zip(inputs)
         .map(|(plan, inputs)| {
-            let registers = inputs
+            let ids = inputs
                 .iter()
-                .map(|words| Ok(program.register(plan.upload(words)?)))
+                .map(|words| Ok(sequence.add(plan.upload(words)?)))
                 .collect::<Outcome<Vec<_>>>()?;
             match work {
-                Work::Transform(direction) => program.transform(plan, direction, registers[0])?,
-                Work::Product => program.multiply(plan, registers[0], registers[1])?,
+                Work::Transform(direction) => sequence.transform(plan, direction, ids[0])?,
+                Work::Product => sequence.multiply(plan, ids[0], ids[1])?,
             }
-            Ok(registers[0])
+            Ok(ids[0])
         })
         .collect()
 }

@@ -7,7 +7,7 @@
 //! builds and links without CUDA.
 //!
 //! A [`Plan`] transforms and multiplies polynomials. The other operations of homomorphic schemes
-//! are in [`base_conversion`], [`automorphism`], [`residues`] and [`inner_product`]. [`program`]
+//! are in [`base_conversion`], [`automorphism`], [`residues`] and [`inner_product`]. [`sequence`]
 //! builds graphs of launches, [`multi`] divides work among devices, and [`ablation`] lists the
 //! claims of the four papers.
 //!
@@ -45,9 +45,9 @@ mod mapping;
 pub mod multi;
 pub mod number;
 mod plan;
-pub mod program;
 pub mod recipe;
 pub mod residues;
+pub mod sequence;
 pub mod source;
 mod timing;
 mod variants;
@@ -58,7 +58,7 @@ pub use device::Device;
 pub use error::Error;
 pub use number::Modulus;
 pub use plan::{Direction, Plan};
-pub use program::Program;
 pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};
+pub use sequence::Sequence;
 pub use timing::Work;
 pub use word::Word;

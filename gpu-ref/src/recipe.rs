@@ -385,8 +385,8 @@ impl Recipe {
         }
         if next != self.log_n || self.each == 0 {
             return fail(
-                format!("{next} of {} stages, {} polynomials a block", self.log_n, self.each),
-                "cover all",
+                format!("{next} of {} stages, {} polynomials per block", self.log_n, self.each),
+                "cover all stages, with at least one polynomial per block",
             );
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! The papers' variants compared with the host model: recipes other than a strategy's own, and
-//! programs of several kernels.
+//! sequences of several kernels.
 //!
 //! Each run has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test -p
 //! gpu-ref` repeats it.
@@ -7,9 +7,9 @@
 mod common;
 
 use common::{EMULATED, SEED, devices};
-use gpu_ref::program::Execution;
+use gpu_ref::sequence::Execution;
 use gpu_ref::{
-    Barrett, Device, Direction, Error, Modulus, Plan, Product, Program, Recipe, Strategy, Sync, Word, host,
+    Barrett, Device, Direction, Error, Modulus, Plan, Product, Recipe, Sequence, Strategy, Sync, Word, host,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -174,7 +174,7 @@ fn interleaved_batches_are_whole() {
     assert_eq!(wrong, Err(Error::Length { unit: 8 << 10, got: 3 << 10 }));
 }
 
-/// Products and transforms on several registers give equal results in every order permitted by
+/// Products and transforms on several batches give equal results in every order permitted by
 /// their data.
 #[test]
 fn programs_in_every_execution() {
@@ -190,40 +190,39 @@ fn programs_in_every_execution() {
         let inputs: Vec<[Vec<u64>; 2]> =
             moduli.iter().map(|&m| [polynomial(&[m], 1, &mut rng), polynomial(&[m], 2, &mut rng)]).collect();
         for execution in [Execution::Launches, Execution::SequentialGraph, Execution::DependencyGraph] {
-            let mut program = Program::new(device);
-            let mut registers = Vec::new();
+            let mut sequence = Sequence::new(device);
+            let mut ids = Vec::new();
             for (plan, pair) in plans.iter().zip(&inputs) {
-                let [left, right] = pair.each_ref().map(|x| program.register(plan.upload(x).unwrap()));
-                program.multiply(plan, left, right).unwrap();
-                program.transform(plan, Direction::Forward, left).unwrap();
-                registers.push(left);
+                let [left, right] = pair.each_ref().map(|x| sequence.add(plan.upload(x).unwrap()));
+                sequence.multiply(plan, left, right).unwrap();
+                sequence.transform(plan, Direction::Forward, left).unwrap();
+                ids.push(left);
             }
-            assert_eq!(program.kernels(), 3 * (2 + 2 + 1 + 2 + 2));
-            program.run(execution).unwrap();
-            for (((plan, pair), modulus), &register) in plans.iter().zip(&inputs).zip(&moduli).zip(&registers)
-            {
+            assert_eq!(sequence.kernels(), 3 * (2 + 2 + 1 + 2 + 2));
+            sequence.run(execution).unwrap();
+            for (((plan, pair), modulus), &id) in plans.iter().zip(&inputs).zip(&moduli).zip(&ids) {
                 let want = host::forward(modulus, &host::product(modulus, &pair[0], &pair[1]));
-                let got = plan.download(program.batch(register)).unwrap();
+                let got = plan.download(sequence.batch(id)).unwrap();
                 assert!(got == want, "{execution:?}, GPU_REF_SEED={}", *SEED);
             }
         }
     }
 }
 
-/// A register of another program is rejected, and so is one register for both factors.
+/// A batch of another sequence is rejected, and so is one batch for both factors.
 #[test]
 fn foreign_registers_are_refused() {
     let Some(device) = &*EMULATED else { return };
     let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
     let plan = Plan::new(device, Strategy::Best, &[modulus]).unwrap();
-    let (mut one, mut other) = (Program::new(device), Program::new(device));
-    let here = one.register(plan.upload(&vec![1; 1 << 10]).unwrap());
+    let (mut one, mut other) = (Sequence::new(device), Sequence::new(device));
+    let here = one.add(plan.upload(&vec![1; 1 << 10]).unwrap());
     let elsewhere = other.transform(&plan, Direction::Forward, here);
     assert!(matches!(elsewhere, Err(Error::Unsupported { .. })));
     assert!(matches!(one.multiply(&plan, here, here), Err(Error::Unsupported { .. })));
-    let mut resident = Program::new(device);
+    let mut resident = Sequence::new(device);
     let plan = Plan::new(device, Strategy::HeBooster(Sync::Local), &[modulus]).unwrap();
-    let register = resident.register(plan.upload(&vec![1; 1 << 10]).unwrap());
-    resident.transform(&plan, Direction::Forward, register).unwrap();
+    let id = resident.add(plan.upload(&vec![1; 1 << 10]).unwrap());
+    resident.transform(&plan, Direction::Forward, id).unwrap();
     assert!(matches!(resident.run(Execution::DependencyGraph), Err(Error::Unsupported { .. })));
 }

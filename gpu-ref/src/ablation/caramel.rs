@@ -1,11 +1,11 @@
 //! Caramel's claims: graphs, fusions, cache hints, doubles.
 
-use super::{Claim, Paper, Variant};
+use super::{Paper, SpeedupClaim, Variant};
 use crate::Error;
-use crate::program::Execution;
 use crate::recipe::{Barrett, Recipe, Strategy};
+use crate::sequence::Execution;
 
-pub(super) fn claims() -> Result<Vec<Claim>, Error> {
+pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const LIMBS: usize = 32;
     let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
         let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);

@@ -1,11 +1,11 @@
 //! Cheddar's claims: kernel parameters, arithmetic, roots on the fly, and base conversion.
 
-use super::{Claim, Operation, Paper, Scheme, Variant};
+use super::{Operation, Paper, Scheme, SpeedupClaim, Variant};
 use crate::Error;
 use crate::base_conversion::Tile;
 use crate::recipe::{Barrett, Recipe, Strategy};
 
-pub(super) fn claims() -> Result<Vec<Claim>, Error> {
+pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const LIMBS: usize = 54;
     let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
         let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);
@@ -52,7 +52,7 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
         let baseline = Variant { limbs, ..published() };
         let optimised = variant("roots on the fly in the second kernel", on_the_fly).limbs(limbs);
         let what = "roots on the fly instead of from a table";
-        claims.push(Claim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
+        claims.push(SpeedupClaim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
     }
     for to in [LIMBS, 28] {
         // The paper's special moduli: 14 below 2^32 / 14, so that a sum needs one reduction.

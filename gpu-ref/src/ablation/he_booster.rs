@@ -1,13 +1,13 @@
 //! HE-Booster's claims: synchronisation, double words, and the phases around the transforms.
 
-use super::{Claim, Operation, Paper, Scheme, Variant};
+use super::{Operation, Paper, Scheme, SpeedupClaim, Variant};
 use crate::Error;
 use crate::inner_product::Fusion;
-use crate::program::Execution;
 use crate::recipe::{Recipe, Strategy, Sync};
 use crate::residues::{Access, Reconstruction};
+use crate::sequence::Execution;
 
-pub(super) fn claims() -> Result<Vec<Claim>, Error> {
+pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     let mut claims = Vec::new();
     for (bits, log_n, barrier, hybrid) in
         [(32, 15, 1.2, Some(1.7)), (64, 15, 1.3, Some(1.9)), (32, 16, 1.2, None)]
@@ -68,7 +68,7 @@ pub(super) fn claims() -> Result<Vec<Claim>, Error> {
 
 /// The claims for the first, last and middle phase of the paper's operations. The product of the
 /// moduli is as long as in the paper: L limbs of 56 bits or 2 L of 28.
-fn schemes() -> Vec<Claim> {
+fn schemes() -> Vec<SpeedupClaim> {
     let scheme = |label: &str, word_bits: u32, log_n, limbs: usize, operation| Scheme {
         label: label.into(),
         word_bits,

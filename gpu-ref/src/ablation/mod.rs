@@ -1,6 +1,6 @@
 //! Speedups claimed by the four papers, each as a pair of variants to compare on one card.
 //!
-//! A [`Claim`] is a value. `examples/ablation.rs` measures all of them.
+//! A [`SpeedupClaim`] is a value. `examples/ablation.rs` measures all of them.
 
 mod caramel;
 mod cheddar;
@@ -9,9 +9,9 @@ mod shivdikar;
 
 use crate::base_conversion::Tile;
 use crate::inner_product::Fusion;
-use crate::program::Execution;
 use crate::recipe::{Product, Recipe};
 use crate::residues::{Access, Reconstruction};
+use crate::sequence::Execution;
 use crate::{Direction, Error, Work};
 
 /// The four papers.
@@ -175,7 +175,7 @@ impl Variant {
 
 /// One optimisation of a paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
+pub struct SpeedupClaim {
     /// The paper.
     pub paper: Paper,
     /// The optimisation and its setting.
@@ -234,13 +234,13 @@ impl Paper {
         gain: Option<f64>,
         baseline: impl Into<Subject>,
         optimised: impl Into<Subject>,
-    ) -> Claim {
+    ) -> SpeedupClaim {
         let (what, baseline, optimised) = (what.into(), baseline.into(), optimised.into());
-        Claim { paper: self, what, gain, card: self.card(), baseline, optimised }
+        SpeedupClaim { paper: self, what, gain, card: self.card(), baseline, optimised }
     }
 }
 
-impl Claim {
+impl SpeedupClaim {
     /// Judges a measured gain: baseline time divided by optimised time.
     pub fn verdict(&self, measured: f64) -> Verdict {
         // A claimed loss is judged by the inverse ratios.
@@ -265,7 +265,7 @@ impl Claim {
 ///
 /// # Errors
 /// Returns an error if a recipe is invalid. The built-in claims have none.
-pub fn claims() -> Result<Vec<Claim>, Error> {
+pub fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     Ok([cheddar::claims()?, he_booster::claims()?, shivdikar::claims()?, caramel::claims()?].concat())
 }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn verdicts_follow_the_claimed_direction() {
-        let with = |gain| Claim { gain, ..claims().unwrap().swap_remove(0) };
+        let with = |gain| SpeedupClaim { gain, ..claims().unwrap().swap_remove(0) };
         let judged = |gain: Option<f64>, measured| with(gain).verdict(measured);
         assert_eq!(judged(Some(2.0), 1.5), Verdict::Reproduced);
         assert_eq!(judged(Some(2.0), 1.4), Verdict::Weaker);

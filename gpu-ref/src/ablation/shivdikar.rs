@@ -1,10 +1,10 @@
 //! The claims of Shivdikar et al.: reductions, blocks and radices, two dimensions, products.
 
-use super::{Claim, FULL, Paper, Variant};
+use super::{FULL, Paper, SpeedupClaim, Variant};
 use crate::Error;
 use crate::recipe::{Barrett, Recipe, Strategy};
 
-pub(super) fn claims() -> Result<Vec<Claim>, Error> {
+pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const N: u32 = 16;
     const BITS: u32 = 64;
     let mut claims = Vec::new();

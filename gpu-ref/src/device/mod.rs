@@ -314,7 +314,7 @@ pub(crate) struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// An ordinary launch outside programs.
+    /// An ordinary launch outside a sequence.
     pub(crate) fn ordered(
         kernel: &'a Kernel,
         grid: [u32; 3],

@@ -20,7 +20,7 @@ pub(super) struct Rows {
 
 /// Source or target of a [`Transfer`], on one of several devices.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Endpoint {
     pub(super) rank: usize,
     pub(super) rows: Rows,
 }
@@ -28,8 +28,8 @@ pub(super) struct Place {
 /// A copy of `planes` planes of `rows` rows of `bytes` bytes, on one device or between two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
-    pub(super) from: Place,
-    pub(super) to: Place,
+    pub(super) from: Endpoint,
+    pub(super) to: Endpoint,
     pub(super) bytes: usize,
     pub(super) rows: usize,
     pub(super) planes: usize,
@@ -38,7 +38,7 @@ pub(super) struct Transfer {
 impl Transfer {
     /// A copy of contiguous bytes between two addresses.
     pub(super) fn whole(from: (usize, u64), to: (usize, u64), bytes: usize) -> Self {
-        let place = |(rank, address)| Place { rank, rows: Rows { address, pitch: bytes, height: 1 } };
+        let place = |(rank, address)| Endpoint { rank, rows: Rows { address, pitch: bytes, height: 1 } };
         Self { from: place(from), to: place(to), bytes, rows: 1, planes: 1 }
     }
 
@@ -47,7 +47,7 @@ impl Transfer {
     }
 
     /// Returns true if the rows of `place` are contiguous.
-    fn is_packed(&self, place: &Place) -> bool {
+    fn is_packed(&self, place: &Endpoint) -> bool {
         let Rows { pitch, height, .. } = place.rows;
         (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
     }
@@ -223,13 +223,13 @@ impl Nccl {
             let bytes = apart.map(|(_, transfer)| transfer.total()).sum();
             free.push(if bytes == 0 { 0 } else { rank.packing(bytes)? });
         }
-        let mut gathered = |transfer: &Transfer, place: Place| {
+        let mut gathered = |transfer: &Transfer, place: Endpoint| {
             if transfer.is_packed(&place) {
                 return place;
             }
             let rows = Rows { address: free[place.rank], pitch: transfer.bytes, height: transfer.rows };
             free[place.rank] += transfer.total() as u64;
-            Place { rows, ..place }
+            Endpoint { rows, ..place }
         };
         let message = |t: &Transfer| Transfer { from: gathered(t, t.from), to: gathered(t, t.to), ..*t };
         Ok(transfers.iter().map(message).collect())
@@ -239,7 +239,7 @@ impl Nccl {
     ///
     /// # Safety
     /// See [`Collective`].
-    unsafe fn copy(&self, transfer: &Transfer, from: Place, to: Place) -> Result<(), Error> {
+    unsafe fn copy(&self, transfer: &Transfer, from: Endpoint, to: Endpoint) -> Result<(), Error> {
         if from.rows == to.rows {
             return Ok(());
         }
@@ -355,7 +355,7 @@ mod tests {
         device.upload(&source, &mut from).unwrap();
         let (from, to) = (from, to);
         let start = |buffer: &Buffer, byte| buffer.region(byte, 0).start;
-        let place = |address, pitch, height| Place { rank: 0, rows: Rows { address, pitch, height } };
+        let place = |address, pitch, height| Endpoint { rank: 0, rows: Rows { address, pitch, height } };
         // 2 planes of 3 rows of 37 pieces, from pitch 48 and height 5 to pitch 40 and height 4.
         let transfer = Transfer {
             from: place(start(&from, 32), 48 * 16, 5),
@@ -382,7 +382,7 @@ mod tests {
     /// Contiguous rows form one piece.
     #[test]
     fn packed_rows_are_one_piece() {
-        let rows = |address| Place { rank: 0, rows: Rows { address, pitch: 64, height: 3 } };
+        let rows = |address| Endpoint { rank: 0, rows: Rows { address, pitch: 64, height: 3 } };
         let transfer = Transfer { from: rows(0), to: rows(4096), bytes: 64, rows: 3, planes: 2 };
         assert!(transfer.pieces().eq([(0, 4096, 384)]));
         let one_plane = Transfer { rows: 2, planes: 1, ..transfer };

@@ -27,7 +27,7 @@ use crate::field::barrett_constants;
 use crate::recipe::Strategy;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
 use basis::share;
-use collective::{Collective, Nccl, Place, Rows, Staged, Sum, Transfer};
+use collective::{Collective, Endpoint, Nccl, Rows, Staged, Sum, Transfer};
 
 /// A group of devices.
 pub struct Cluster {
@@ -100,7 +100,7 @@ impl Cluster {
             let planes = rows.words() / (own.len() * n);
             for (holder, columns) in by_columns.iter().enumerate() {
                 let (row, column) = (rows.address_of(holder * width), columns.address_of(own.start * width));
-                let place = |rank, address, row_words, height| Place {
+                let place = |rank, address, row_words, height| Endpoint {
                     rank,
                     rows: Rows { address, pitch: row_words * size_of::<W>(), height },
                 };

@@ -1,8 +1,8 @@
 //! Sequences of transforms and products on several batches, and their submission to a device
 //! (Caramel).
 //!
-//! A homomorphic program consists of many small kernels, and each launch takes time. A [`Program`]
-//! is a list of launches on batches that it owns, its *registers*. They run as individual launches,
+//! A homomorphic program consists of many small kernels, and each launch takes time. A [`Sequence`]
+//! is a list of launches on batches that it owns. They run as individual launches,
 //! as a graph in the same order, or as a graph with only the data dependencies as edges, so that
 //! independent kernels overlap.
 
@@ -11,7 +11,7 @@ use crate::timing::median_time;
 use crate::{Batch, Device, Direction, Error, Plan, Word};
 use std::ops::Range;
 
-/// Submission of a program's kernels to the device.
+/// Submission of a sequence's kernels to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Execution {
     /// Individual launches.
@@ -22,53 +22,53 @@ pub enum Execution {
     DependencyGraph,
 }
 
-/// A batch owned by a program.
+/// Identifies a batch of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Register(usize);
+pub struct BatchId(usize);
 
 /// A sequence of transforms and products, with the batches that they access.
 ///
 /// ```
-/// use gpu_ref::program::{Execution, Program};
+/// use gpu_ref::sequence::{Execution, Sequence};
 /// use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};
 ///
 /// # fn main() -> Result<(), gpu_ref::Error> {
 /// # let Ok(device) = Device::emulated() else { return Ok(()) };
 /// let modulus = Modulus::<u64>::find(50, 1 << 10, 0)?;
 /// let plan = Plan::new(&device, Strategy::Caramel, &[modulus])?;
-/// let mut program = Program::new(&device);
-/// let x = program.register(plan.upload(&vec![1; 1 << 10])?);
-/// program.transform(&plan, Direction::Forward, x)?;
-/// program.transform(&plan, Direction::Inverse, x)?;
-/// program.run(Execution::DependencyGraph)?;
-/// assert_eq!(plan.download(program.batch(x))?, vec![1; 1 << 10]);
+/// let mut sequence = Sequence::new(&device);
+/// let x = sequence.add(plan.upload(&vec![1; 1 << 10])?);
+/// sequence.transform(&plan, Direction::Forward, x)?;
+/// sequence.transform(&plan, Direction::Inverse, x)?;
+/// sequence.run(Execution::DependencyGraph)?;
+/// assert_eq!(plan.download(sequence.batch(x))?, vec![1; 1 << 10]);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Program<'p, W> {
+pub struct Sequence<'p, W> {
     device: Device,
-    registers: Vec<Batch<W>>,
+    batches: Vec<Batch<W>>,
     launches: Vec<Launch<'p>>,
 }
 
-impl<'p, W: Word> Program<'p, W> {
-    /// Creates an empty program.
+impl<'p, W: Word> Sequence<'p, W> {
+    /// Creates an empty sequence.
     pub fn new(device: &Device) -> Self {
-        Self { device: device.clone(), registers: Vec::new(), launches: Vec::new() }
+        Self { device: device.clone(), batches: Vec::new(), launches: Vec::new() }
     }
 
-    /// Adds a batch as a register.
-    pub fn register(&mut self, batch: Batch<W>) -> Register {
-        self.registers.push(batch);
-        Register(self.registers.len() - 1)
+    /// Adds a batch.
+    pub fn add(&mut self, batch: Batch<W>) -> BatchId {
+        self.batches.push(batch);
+        BatchId(self.batches.len() - 1)
     }
 
-    /// The batch of a register.
+    /// The batch with this identifier.
     ///
     /// # Panics
-    /// Panics if the register belongs to another program and is out of range here.
-    pub fn batch(&self, register: Register) -> &Batch<W> {
-        &self.registers[register.0]
+    /// Panics if the identifier belongs to another sequence and is out of range here.
+    pub fn batch(&self, batch: BatchId) -> &Batch<W> {
+        &self.batches[batch.0]
     }
 
     /// Number of kernels.
@@ -79,16 +79,16 @@ impl<'p, W: Word> Program<'p, W> {
     /// Appends [`Plan::transform`].
     ///
     /// # Errors
-    /// Returns the errors of [`Plan::transform`], and [`Error::Unsupported`] if the register
-    /// belongs to another program.
+    /// Returns the errors of [`Plan::transform`], and [`Error::Unsupported`] if the batch belongs
+    /// to another sequence.
     pub fn transform(
         &mut self,
         plan: &'p Plan<W>,
         direction: Direction,
-        register: Register,
+        batch: BatchId,
     ) -> Result<(), Error> {
         self.device.require(plan.device())?;
-        let launches = plan.transform_launches(direction, self.find(register)?)?;
+        let launches = plan.transform_launches(direction, self.find(batch)?)?;
         self.launches.extend(launches);
         Ok(())
     }
@@ -96,14 +96,14 @@ impl<'p, W: Word> Program<'p, W> {
     /// Appends [`Plan::multiply`].
     ///
     /// # Errors
-    /// Returns the errors of [`Plan::multiply`], and [`Error::Unsupported`] if a register belongs
-    /// to another program or both are the same.
-    pub fn multiply(&mut self, plan: &'p Plan<W>, left: Register, right: Register) -> Result<(), Error> {
+    /// Returns the errors of [`Plan::multiply`], and [`Error::Unsupported`] if a batch belongs
+    /// to another sequence or both are the same.
+    pub fn multiply(&mut self, plan: &'p Plan<W>, left: BatchId, right: BatchId) -> Result<(), Error> {
         self.device.require(plan.device())?;
         if left == right {
             return Err(Error::Unsupported {
                 what: format!("a product of {left:?} with itself"),
-                instead: "a product overwrites its right factor; use separate registers".into(),
+                instead: "a product overwrites its right factor; use separate batches".into(),
             });
         }
         let launches = plan.product_launches(self.find(left)?, self.find(right)?)?;
@@ -137,7 +137,7 @@ impl<'p, W: Word> Program<'p, W> {
     }
 
     /// Median device time of a run, in microseconds, from the first launch to the end of the last
-    /// kernel. It excludes graph creation. The registers hold meaningless data afterwards.
+    /// kernel. It excludes graph creation. The batches hold meaningless data afterwards.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
@@ -161,15 +161,15 @@ impl<'p, W: Word> Program<'p, W> {
     }
 
     fn launch_one(&self, launch: &Launch<'_>) -> Result<(), Error> {
-        // SAFETY: the program owns the batches of its launches and lends them out only immutably;
+        // SAFETY: the sequence owns the batches of its launches and lends them out only immutably;
         // the plans live for 'p.
         unsafe { self.device.launch(launch) }
     }
 
-    fn find(&self, register: Register) -> Result<&Batch<W>, Error> {
-        self.registers.get(register.0).ok_or_else(|| Error::Unsupported {
-            what: format!("{register:?} of another program"),
-            instead: format!("this program has {} registers", self.registers.len()),
+    fn find(&self, batch: BatchId) -> Result<&Batch<W>, Error> {
+        self.batches.get(batch.0).ok_or_else(|| Error::Unsupported {
+            what: format!("{batch:?} of another sequence"),
+            instead: format!("this sequence has {} batches", self.batches.len()),
         })
     }
 
