@@ -211,7 +211,7 @@ fn programs_in_every_execution() {
 
 /// A batch of another sequence is rejected, and so is one batch for both factors.
 #[test]
-fn foreign_registers_are_refused() {
+fn foreign_batches_are_refused() {
     let Some(device) = &*EMULATED else { return };
     let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
     let plan = Plan::new(device, Strategy::Best, &[modulus]).unwrap();

@@ -38,17 +38,17 @@ pub(super) struct Transfer {
 impl Transfer {
     /// A copy of contiguous bytes between two addresses.
     pub(super) fn whole(from: (usize, u64), to: (usize, u64), bytes: usize) -> Self {
-        let place = |(rank, address)| Endpoint { rank, rows: Rows { address, pitch: bytes, height: 1 } };
-        Self { from: place(from), to: place(to), bytes, rows: 1, planes: 1 }
+        let endpoint = |(rank, address)| Endpoint { rank, rows: Rows { address, pitch: bytes, height: 1 } };
+        Self { from: endpoint(from), to: endpoint(to), bytes, rows: 1, planes: 1 }
     }
 
     fn total(&self) -> usize {
         self.bytes * self.rows * self.planes
     }
 
-    /// Returns true if the rows of `place` are contiguous.
-    fn is_packed(&self, place: &Endpoint) -> bool {
-        let Rows { pitch, height, .. } = place.rows;
+    /// Returns true if the rows of `endpoint` are contiguous.
+    fn is_packed(&self, endpoint: &Endpoint) -> bool {
+        let Rows { pitch, height, .. } = endpoint.rows;
         (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
     }
 
@@ -223,13 +223,13 @@ impl Nccl {
             let bytes = apart.map(|(_, transfer)| transfer.total()).sum();
             free.push(if bytes == 0 { 0 } else { rank.packing(bytes)? });
         }
-        let mut gathered = |transfer: &Transfer, place: Endpoint| {
-            if transfer.is_packed(&place) {
-                return place;
+        let mut gathered = |transfer: &Transfer, endpoint: Endpoint| {
+            if transfer.is_packed(&endpoint) {
+                return endpoint;
             }
-            let rows = Rows { address: free[place.rank], pitch: transfer.bytes, height: transfer.rows };
-            free[place.rank] += transfer.total() as u64;
-            Endpoint { rows, ..place }
+            let rows = Rows { address: free[endpoint.rank], pitch: transfer.bytes, height: transfer.rows };
+            free[endpoint.rank] += transfer.total() as u64;
+            Endpoint { rows, ..endpoint }
         };
         let message = |t: &Transfer| Transfer { from: gathered(t, t.from), to: gathered(t, t.to), ..*t };
         Ok(transfers.iter().map(message).collect())
@@ -355,11 +355,11 @@ mod tests {
         device.upload(&source, &mut from).unwrap();
         let (from, to) = (from, to);
         let start = |buffer: &Buffer, byte| buffer.region(byte, 0).start;
-        let place = |address, pitch, height| Endpoint { rank: 0, rows: Rows { address, pitch, height } };
+        let endpoint = |address, pitch, height| Endpoint { rank: 0, rows: Rows { address, pitch, height } };
         // 2 planes of 3 rows of 37 pieces, from pitch 48 and height 5 to pitch 40 and height 4.
         let transfer = Transfer {
-            from: place(start(&from, 32), 48 * 16, 5),
-            to: place(start(&to, 16), 40 * 16, 4),
+            from: endpoint(start(&from, 32), 48 * 16, 5),
+            to: endpoint(start(&to, 16), 40 * 16, 4),
             bytes: 37 * 16,
             rows: 3,
             planes: 2,

@@ -100,12 +100,12 @@ impl Cluster {
             let planes = rows.words() / (own.len() * n);
             for (holder, columns) in by_columns.iter().enumerate() {
                 let (row, column) = (rows.address_of(holder * width), columns.address_of(own.start * width));
-                let place = |rank, address, row_words, height| Endpoint {
+                let endpoint = |rank, address, row_words, height| Endpoint {
                     rank,
                     rows: Rows { address, pitch: row_words * size_of::<W>(), height },
                 };
-                let row = place(owner, row, n, own.len());
-                let column = place(holder, column, width, limbs);
+                let row = endpoint(owner, row, n, own.len());
+                let column = endpoint(holder, column, width, limbs);
                 let (from, to) = match to {
                     By::Columns => (row, column),
                     By::Limbs => (column, row),
