@@ -15,12 +15,12 @@
 //! T^-1    inverse of a diagonal                   prod_{i=0}^{k} (A_i)   A_0 A_1 .. A_k
 //! ```
 //!
-//! with psi a primitive 2n-th root of unity and w = psi^2, each for the n of its own term:
-//! the root of order n is the same power of the ring's root everywhere. `bitrev` reverses log2 n
-//! bits. The inverse transforms are not scaled: `1/n iNTT_n NTT_n` is the identity.
+//! Here psi is a primitive 2n-th root of unity and w = psi^2, where n is the size of the term. All
+//! terms take their root of order n from the same power of the ring's root. `bitrev` reverses
+//! log2 n bits. The inverse transforms are unscaled: `1/n iNTT_n NTT_n` is the identity.
 //!
-//! A [`Rule`] rewrites a transform; a [`Tree`] of rules expands to a formula. [`of`] is the formula
-//! of the generator's [`Algorithm`]s, with bit-reversed order on the transformed side:
+//! A [`Rule`] rewrites a transform; a [`Tree`] of rules expands to a formula. [`of`] returns the
+//! formula of one of the generator's [`Algorithm`]s. The transformed side is in bit-reversed order:
 //!
 //! ```
 //! use codegen::formula::{Rule, Transform, of};
@@ -35,21 +35,21 @@
 //!
 //! # Formulas and plans
 //!
-//! The factor `L^n_{n/2} (NTT_2 (x) I_{n/2}) W^n_i` is one butterfly stage of a plan: the index bit
-//! log2 n - 1 that `NTT_2 (x) I` works on stands at the topmost address bit, and `L^n_{n/2}` makes
-//! it the lowest. A pass of [`Plan::korn_lambiotte`](crate::plan::Plan::korn_lambiotte) of d stages
-//! is the product of d consecutive factors, and the first pass has the last d.
+//! The factor `L^n_{n/2} (NTT_2 (x) I_{n/2}) W^n_i` is one butterfly stage of a plan. `NTT_2 (x) I`
+//! works on the topmost address bit; `L^n_{n/2}` then rotates that bit to the lowest position. A
+//! pass of [`Plan::korn_lambiotte`](crate::plan::Plan::korn_lambiotte) with d stages is the product
+//! of d consecutive factors. The first pass holds the rightmost d factors.
 //!
-//! # Why the classical plans are a pair
+//! # Why each direction has one classical plan
 //!
-//! Korn-Lambiotte and Pease are two breakdowns, transposes of each other: the one's stages work on
-//! the topmost address bit and end in `L^n_{n/2}`, the other's begin with `L^n_2`, which brings
-//! the lowest address bit to the top. Either computes either direction; but `R^n_2` stands at the
-//! left end of the one and at the right end of the other. The transformed side is in bit-reversed
-//! order, so that one of them loses its `R^n_2` in each direction, Korn-Lambiotte forward and
-//! Pease inverse, while the other one would have a second. A digit reversal is a permutation of
-//! all lanes, for which the machine has no instruction: it would cost as many shuffles again as the
-//! stages. So a transform has one plan of the two, and `kl` and `pease` name the pair.
+//! The Korn-Lambiotte and Pease breakdowns are transposes of each other. A Korn-Lambiotte stage
+//! works on the topmost address bit and ends with `L^n_{n/2}`. A Pease stage begins with `L^n_2`,
+//! which brings the lowest address bit to the top. Both breakdowns can compute both directions, but
+//! `R^n_2` is the leftmost factor of Korn-Lambiotte and the rightmost factor of Pease. The
+//! transformed side is in bit-reversed order, so `R^n_2` cancels in Korn-Lambiotte forward and in
+//! Pease inverse. The other two combinations would need a second `R^n_2`. This bit reversal permutes
+//! all lanes, and the machine has no instruction for it: its shuffles would cost as much as those
+//! of all stages. So Korn-Lambiotte is used forward and Pease inverse; `kl` and `pease` name them.
 
 mod matrix;
 mod ring;
@@ -67,41 +67,41 @@ use crate::plan::Algorithm;
 use ::ring::modular::ModulusError;
 use thiserror::Error;
 
-/// Why a formula has no matrix, or a rule no result.
+/// An error in a formula, or in the application of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FormulaError {
-    /// A number that is no modulus.
+    /// The modulus is invalid.
     #[error(transparent)]
     Modulus(#[from] ModulusError),
-    /// A number that is no root of the right order.
-    #[error("{root:#x} is no primitive {order}-th root of unity modulo {modulus:#x}")]
+    /// The root does not have the required order.
+    #[error("{root:#x} is not a primitive {order}-th root of unity modulo {modulus:#x}")]
     Root {
         /// The number.
         root: u128,
-        /// The order that it should have.
+        /// The required order.
         order: usize,
         /// The modulus.
         modulus: u128,
     },
-    /// A term whose roots the ring does not have.
-    #[error("`{term}` needs roots of order {order}, but the ring's have order {available}")]
+    /// A term needs roots of an order that the ring lacks.
+    #[error("`{term}` needs roots of order {order}, but the ring's root has order {available}")]
     Order {
         /// The term.
         term: String,
-        /// The order that it needs.
+        /// The order that the term needs.
         order: usize,
         /// The order of the ring's root.
         available: usize,
     },
-    /// A term whose parts do not fit together, or with numbers that make no sense.
-    #[error("`{term}` is no matrix: {problem}")]
+    /// The sizes or parameters of a term are invalid.
+    #[error("invalid formula `{term}`: {problem}")]
     Shape {
         /// The term.
         term: String,
-        /// What is wrong.
+        /// The violated requirement.
         problem: &'static str,
     },
-    /// A vector of another length.
+    /// The length of a vector differs from the size of the matrix.
     #[error("a vector of {given} elements cannot be multiplied by a matrix of size {size}")]
     Length {
         /// The vector's length.
@@ -109,17 +109,17 @@ pub enum FormulaError {
         /// The matrix's size.
         size: usize,
     },
-    /// A rule for other transforms.
-    #[error("{rule} does not apply to {transform}: it needs {needs}")]
+    /// A rule does not apply to a transform.
+    #[error("{rule} does not apply to {transform}: the rule needs {needs}")]
     Rule {
         /// The rule.
         rule: Rule,
         /// The transform.
         transform: Transform,
-        /// What it applies to.
+        /// The transforms to which the rule applies.
         needs: &'static str,
     },
-    /// A rule tree whose branches are not what its rule leaves to them.
+    /// The branches of a rule tree differ from the transforms that its rule leaves.
     #[error("{rule} of {transform} leaves [{expected}], but the tree has [{found}]")]
     Branches {
         /// The rule.
@@ -138,20 +138,20 @@ pub enum FormulaError {
 pub enum Formula {
     /// `I_n`.
     Identity(usize),
-    /// A transform by its definition: `NTT_2`, or a term that a rule may rewrite.
+    /// A transform, given by its definition: `NTT_2`, or a term that a rule may rewrite.
     Transform(Transform),
     /// `L^n_m`.
     Stride {
         /// The size.
         n: usize,
-        /// The stride at which elements are gathered.
+        /// The stride between gathered elements.
         m: usize,
     },
     /// `R^n_2`.
     Reversal(usize),
     /// A diagonal of roots.
     Diagonal(Diagonal),
-    /// The identity of that size, divided by it.
+    /// `1/n`: the identity of size n, divided by n.
     Reciprocal(usize),
     /// `A (x) B (x) ..`
     Tensor(Vec<Self>),
@@ -159,11 +159,11 @@ pub enum Formula {
     Sum(Vec<Self>),
     /// `A B ..`
     Compose(Vec<Self>),
-    /// `prod_{i=0}^{count - 1} (factor)`; the factor with i = 0 is leftmost, and applied last.
+    /// `prod_{i=0}^{count - 1} (factor)`. The factor with i = 0 is leftmost and is applied last.
     Product {
         /// The number of factors.
         count: u32,
-        /// The factor, in which indices depend on i.
+        /// The factor; its indices may depend on i.
         factor: Box<Self>,
     },
 }
@@ -172,7 +172,7 @@ impl Formula {
     /// The number of rows and columns.
     ///
     /// # Errors
-    /// Where the parts of the formula do not fit together.
+    /// Returns an error if the sizes of the parts do not fit together.
     pub fn size(&self) -> Result<usize, FormulaError> {
         let shape = |problem| Err(FormulaError::Shape { term: self.to_string(), problem });
         match self {
@@ -214,8 +214,8 @@ impl Formula {
         }
     }
 
-    /// The factors of a product from left to right, iterated products written out; any other
-    /// formula is its only factor.
+    /// The factors of a product, from left to right, with iterated products expanded. Any other
+    /// formula is its own single factor.
     pub fn factors(&self) -> Vec<Self> {
         match self {
             Self::Compose(parts) => parts.iter().flat_map(Self::factors).collect(),
@@ -224,7 +224,7 @@ impl Formula {
         }
     }
 
-    /// The formula for index i of `count`.
+    /// The formula with index i of `count` substituted.
     fn at(&self, i: u32, count: u32) -> Self {
         let parts = |parts: &[Self]| parts.iter().map(|part| part.at(i, count)).collect();
         let fixed = |index| match index {
@@ -248,8 +248,8 @@ impl Formula {
         }
     }
 
-    /// The same matrix with nested products flattened, and identities and pairs of reversals left
-    /// out.
+    /// The same matrix, with nested products flattened and without identities and adjacent pairs of
+    /// reversals.
     pub fn simplified(self) -> Self {
         let Self::Compose(parts) = self else { return self };
         let mut kept: Vec<Self> = Vec::new();
@@ -274,7 +274,7 @@ impl Formula {
         }
     }
 
-    /// The transforms that rules have still to rewrite, from left to right.
+    /// The transforms that rules have not rewritten yet, from left to right.
     fn open(&self) -> Vec<Transform> {
         match self {
             Self::Transform(transform) if !transform.is_butterfly() => vec![*transform],
@@ -286,7 +286,7 @@ impl Formula {
         }
     }
 
-    /// The formula with the transforms of [`Self::open`] replaced in order.
+    /// The formula with the transforms of [`Self::open`] replaced, in order.
     fn fill(self, with: &mut impl Iterator<Item = Self>) -> Self {
         let mut parts = |parts: Vec<Self>| parts.into_iter().map(|part| part.fill(with)).collect();
         match self {
@@ -302,13 +302,13 @@ impl Formula {
     }
 }
 
-/// The formula of an algorithm for rings of 2^`log_n` elements, `log_n` from 1 to 30, with the
-/// stages in constant geometry. Coefficients are in natural order, transforms in bit-reversed order.
+/// The constant-geometry formula of an algorithm for rings of 2^`log_n` elements, `log_n` from 1 to
+/// 30. Coefficients are in natural order, transforms in bit-reversed order.
 ///
 /// # Panics
-/// Where `log_n` is beyond its range.
+/// Panics if `log_n` is out of range.
 pub fn of(algorithm: Algorithm, log_n: u32) -> Formula {
-    assert!((1..=30).contains(&log_n), "log_n = {log_n} is not from 1 to 30");
+    assert!((1..=30).contains(&log_n), "log_n must be from 1 to 30, not {log_n}");
     let n = 1 << log_n;
     let forward = Transform::negacyclic(n);
     let inverse = forward.inverted();

@@ -1,16 +1,17 @@
-//! Formulas multiplied out, and applied to vectors.
+//! Dense matrices of formulas, and matrix-vector products.
 
 use super::{Formula, FormulaError, Ring};
 use ring::number::bit_reverse;
 
-/// A dense matrix, by rows.
+/// A dense matrix in row-major order.
 pub type Matrix = Vec<Vec<u128>>;
 
 impl Formula {
-    /// The matrix, multiplied out.
+    /// The dense matrix of the formula.
     ///
     /// # Errors
-    /// Where the formula is no matrix over the ring.
+    /// Returns an error if the formula is invalid, or if the ring lacks a root or inverse that it
+    /// needs.
     pub fn matrix(&self, ring: &Ring) -> Result<Matrix, FormulaError> {
         let n = self.check(ring)?;
         let q = &ring.modulus;
@@ -73,10 +74,11 @@ impl Formula {
         })
     }
 
-    /// The matrix times a vector of residues, without writing the matrix down.
+    /// The product of the matrix and a vector of residues. The matrix is not expanded.
     ///
     /// # Errors
-    /// Where the formula is no matrix over the ring, or the vector has another length.
+    /// Returns an error if [`Self::matrix`] would, or if the length of the vector differs from the
+    /// size of the formula.
     pub fn apply(&self, ring: &Ring, x: &[u128]) -> Result<Vec<u128>, FormulaError> {
         let n = self.check(ring)?;
         if x.len() != n {
@@ -134,7 +136,7 @@ impl Formula {
         })
     }
 
-    /// The size, where the ring has the roots that this term needs.
+    /// The size of the term. Returns an error if the ring lacks the roots that the term needs.
     fn check(&self, ring: &Ring) -> Result<usize, FormulaError> {
         let size = self.size()?;
         let order = match self {

@@ -1,24 +1,24 @@
-//! Breakdown rules, and trees of them.
+//! Breakdown rules and rule trees.
 
 use super::ring::is_size;
 use super::{Diagonal, Family, Formula, FormulaError, Index, Transform};
 use std::fmt;
 
-/// A breakdown rule: one way to write a transform in terms of smaller ones.
+/// A breakdown rule: it expresses a transform in terms of smaller transforms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rule {
-    /// `NTT_mk = (NTT_m (x) I_k) T^mk_k (I_m (x) NTT_k) L^mk_m`, for this m.
+    /// `NTT_mk = (NTT_m (x) I_k) T^mk_k (I_m (x) NTT_k) L^mk_m`. The field is m.
     CooleyTukey(usize),
-    /// Its transpose: `NTT_mk = L^mk_k (I_m (x) NTT_k) T^mk_k (NTT_m (x) I_k)`.
+    /// The transpose of Cooley-Tukey: `NTT_mk = L^mk_k (I_m (x) NTT_k) T^mk_k (NTT_m (x) I_k)`.
     DecimationInFrequency(usize),
-    /// `NTT_mk = (NTT_m (x) I_k) T^mk_k L^mk_m (NTT_k (x) I_m)`: all points of a column at once,
-    /// and one transposition between the two halves.
+    /// `NTT_mk = (NTT_m (x) I_k) T^mk_k L^mk_m (NTT_k (x) I_m)`: column transforms, one
+    /// transposition, and column transforms again.
     FourStep(usize),
-    /// `NTT_n = R^n_2 prod (L^n_{n/2} D^n_i (NTT_2 (x) I_{n/2}))`, the paper's; for the negacyclic
-    /// transform `nNTT_n = R^n_2 prod (L^n_{n/2} (NTT_2 (x) I_{n/2}) W^n_i)`.
+    /// The paper's rule, `NTT_n = R^n_2 prod (L^n_{n/2} D^n_i (NTT_2 (x) I_{n/2}))`. For the
+    /// negacyclic transform, `nNTT_n = R^n_2 prod (L^n_{n/2} (NTT_2 (x) I_{n/2}) W^n_i)`.
     KornLambiotte,
-    /// Its transpose, `NTT_n = prod ((NTT_2 (x) I_{n/2}) D^n_{k-1-i} L^n_2) R^n_2`; for the inverse
-    /// negacyclic transform its inverse,
+    /// The transpose of Korn-Lambiotte, `NTT_n = prod ((NTT_2 (x) I_{n/2}) D^n_{k-1-i} L^n_2) R^n_2`
+    /// with k = log2 n. For the inverse negacyclic transform, the inverse of Korn-Lambiotte,
     /// `inNTT_n = prod (W^n_{k-1-i}^-1 (NTT_2 (x) I_{n/2}) L^n_2) R^n_2`.
     Pease,
     /// `nNTT_n = NTT_n P^n` and `inNTT_n = P^n^-1 iNTT_n`.
@@ -39,10 +39,10 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The transform as this rule writes it.
+    /// Rewrites a transform.
     ///
     /// # Errors
-    /// Where the rule is not for this transform.
+    /// Returns an error if the rule does not apply to the transform.
     pub fn apply(self, transform: Transform) -> Result<Formula, FormulaError> {
         let Transform { n, inverse, negacyclic } = transform;
         let refuse = |needs| Err(FormulaError::Rule { rule: self, transform, needs });
@@ -94,12 +94,12 @@ impl Rule {
             (Self::Twist, false) => return refuse("a negacyclic transform"),
             (Self::KornLambiotte, true) => return refuse("a cyclic or a forward transform"),
             (Self::Pease, true) => return refuse("a cyclic or an inverse transform"),
-            (_, true) => return refuse("a cyclic transform; the twist makes one"),
+            (_, true) => return refuse("a cyclic transform; apply the twist first"),
         }))
     }
 }
 
-/// A transform and how it is broken down.
+/// A transform and its breakdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
     transform: Transform,
@@ -107,16 +107,17 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A transform that is left as it is.
+    /// A transform without a breakdown.
     pub fn leaf(transform: Transform) -> Self {
         Self { transform, rule: None }
     }
 
-    /// A transform that `rule` breaks down; `branches` are the transforms that it leaves, from left
-    /// to right. `NTT_2` needs no branch.
+    /// A transform broken down by `rule`. `branches` are the trees of the smaller transforms, from
+    /// left to right. `NTT_2` needs no branch.
     ///
     /// # Errors
-    /// Where the rule is not for this transform, or the branches are other transforms.
+    /// Returns an error if the rule does not apply to the transform, or if the branches differ from
+    /// the transforms that the rule leaves.
     pub fn new(transform: Transform, rule: Rule, branches: Vec<Self>) -> Result<Self, FormulaError> {
         let expected = rule.apply(transform)?.open();
         let found: Vec<Transform> = branches.iter().map(|branch| branch.transform).collect();
@@ -129,10 +130,10 @@ impl Tree {
         Ok(Self { transform, rule: Some((rule, branches)) })
     }
 
-    /// Cooley-Tukey steps of radix 2 all the way down, for a cyclic transform.
+    /// The radix-2 Cooley-Tukey tree of a cyclic transform.
     ///
     /// # Errors
-    /// Where the transform is not cyclic, or its size no power of two from 2 on.
+    /// Returns an error if the transform is not cyclic or its size is not a power of two of at least 2.
     pub fn radix_2(transform: Transform) -> Result<Self, FormulaError> {
         if transform.is_butterfly() {
             return Ok(Self::leaf(transform));
@@ -142,7 +143,7 @@ impl Tree {
         Self::new(transform, Rule::CooleyTukey(2), branches)
     }
 
-    /// The formula.
+    /// Expands the tree to a formula.
     pub fn expand(&self) -> Formula {
         match &self.rule {
             None => Formula::Transform(self.transform),
@@ -164,7 +165,7 @@ impl Tree {
     }
 }
 
-/// One line for each transform, its branches indented below it.
+/// Writes one line per transform; branches are indented below it.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, 0)

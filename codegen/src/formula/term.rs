@@ -1,17 +1,17 @@
-//! The terms that hold powers of the root: transforms and diagonals.
+//! Terms with powers of the root: transforms and diagonals.
 
 use super::ring::{Power, is_size};
 use ring::number::bit_reverse;
 use std::fmt;
 
-/// A number-theoretic transform, natural order in and out, not scaled.
+/// An unscaled number-theoretic transform, in natural order on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Transform {
     /// The number of points, a power of two.
     pub n: usize,
-    /// Whether it is the inverse of one.
+    /// Inverse instead of forward.
     pub inverse: bool,
-    /// Whether it transforms modulo X^n + 1 instead of X^n - 1.
+    /// Modulo X^n + 1 instead of X^n - 1.
     pub negacyclic: bool,
 }
 
@@ -26,17 +26,17 @@ impl Transform {
         Self { n, inverse: false, negacyclic: true }
     }
 
-    /// The inverse of this transform, times n.
+    /// The unscaled inverse of this transform: the inverse times n.
     pub fn inverted(self) -> Self {
         Self { inverse: !self.inverse, ..self }
     }
 
-    /// Whether no rule is needed: sum and difference.
+    /// True for the butterfly (sum and difference), which needs no rule.
     pub(super) fn is_butterfly(self) -> bool {
         self.n <= 2 && !self.negacyclic
     }
 
-    /// The matrix's entry.
+    /// The matrix entry at the given row and column.
     pub(super) fn power(self, row: usize, column: usize) -> Power {
         let (frequency, time) = if self.inverse { (column, row) } else { (row, column) };
         let (order, frequency) =
@@ -53,42 +53,44 @@ impl fmt::Display for Transform {
     }
 }
 
-/// The index of a diagonal in a family.
+/// The index of a diagonal within its family.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Index {
     /// A number.
     At(u32),
     /// The index i of the iterated product around the term.
     Ascending,
-    /// That index from the end: the product's last index less i.
+    /// The same index from the end: the last index of the product minus i.
     Descending,
 }
 
-/// What a diagonal holds; the module's text has the definitions.
+/// The family of a diagonal; see [the definitions](super).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
-    /// `T^n_m`: the factors between the two parts of a Cooley-Tukey step.
+    /// `T^n_m`: twiddle factors between the two parts of a Cooley-Tukey step.
     Twiddle(usize),
-    /// `P^n`: from the negacyclic to the cyclic transform.
+    /// `P^n`: the twist between the negacyclic and the cyclic transform.
     Twist,
-    /// `D^n_i`: the factors of a stage of the constant-geometry cyclic transforms.
+    /// `D^n_i`: twiddle factors of one stage of a constant-geometry cyclic transform.
     Stage(Index),
-    /// `W^n_i`: those of the negacyclic ones, merged with the twist.
+    /// `W^n_i`: twiddle factors of one stage of a constant-geometry negacyclic transform; they
+    /// include the twist.
     Merged(Index),
 }
 
 /// A diagonal matrix of roots of unity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Diagonal {
-    /// Its size, a power of two.
+    /// The size, a power of two.
     pub n: usize,
-    /// What it holds.
+    /// The family, which defines the entries.
     pub family: Family,
-    /// Whether it holds the inverses.
+    /// True for the inverse diagonal.
     pub inverse: bool,
 }
 
 impl Diagonal {
+    /// The entry at the given row and column.
     pub(super) fn power(self, place: usize) -> Power {
         let Self { n, family, inverse } = self;
         let (order, exponent) = match family {
@@ -104,13 +106,13 @@ impl Diagonal {
                 (2 * n, if place < n / 2 { 0 } else { exponent })
             }
             Family::Stage(_) | Family::Merged(_) => {
-                unreachable!("`size` refuses indices outside of an iterated product")
+                unreachable!("`size` rejects indices outside an iterated product")
             }
         };
         Power { order, exponent, inverse }
     }
 
-    /// The order of the roots that it needs, or what is wrong with it.
+    /// The order of the roots that the diagonal needs, or the violated requirement.
     pub(super) fn order(self) -> Result<usize, &'static str> {
         let log_n = self.n.checked_ilog2().unwrap_or(0);
         match self.family {
@@ -123,7 +125,7 @@ impl Diagonal {
             Family::Stage(Index::At(_)) | Family::Merged(Index::At(_)) => {
                 Err("its index must be below log2 n")
             }
-            Family::Stage(_) | Family::Merged(_) => Err("its index belongs to no iterated product"),
+            Family::Stage(_) | Family::Merged(_) => Err("its index is outside an iterated product"),
         }
     }
 }

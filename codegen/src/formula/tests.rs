@@ -1,4 +1,4 @@
-//! Tests of all parts together.
+//! Tests of rules, trees, matrices and text together.
 
 use super::*;
 use crate::golden;
@@ -55,7 +55,7 @@ fn every_rule_keeps_the_matrix() {
 }
 
 #[test]
-fn transforms_are_inverse_to_each_other() {
+fn inverse_transforms_invert() {
     let ring = ring(16);
     for transform in transforms(16) {
         let parts = [transform.inverted(), transform].map(Formula::Transform);
@@ -65,7 +65,7 @@ fn transforms_are_inverse_to_each_other() {
 }
 
 #[test]
-fn terms_are_what_the_text_says() {
+fn terms_match_their_definitions() {
     let ring = ring(8);
     let x: Vec<u128> = (0..8).collect();
     let apply = |formula: Formula| formula.apply(&ring, &x).unwrap();
@@ -81,7 +81,7 @@ fn terms_are_what_the_text_says() {
             matrix(&Formula::Tensor(parts), &ring)
         );
     }
-    // W_i is block-diagonal: an identity, then 2^i times the same factors.
+    // W_i is block-diagonal: an identity, then 2^i copies of the same block.
     for i in 0..3u32 {
         let merged = matrix(&family(Family::Merged(Index::At(i))), &ring);
         let m = 4usize >> i;
@@ -104,7 +104,7 @@ fn terms_are_what_the_text_says() {
 }
 
 #[test]
-fn the_algorithms_are_the_golden_model() {
+fn the_algorithms_match_the_golden_model() {
     for log_n in 1..=6 {
         let n = 1 << log_n;
         let ring = ring(n);
@@ -126,7 +126,7 @@ fn the_algorithms_are_the_golden_model() {
     }
 }
 
-/// The stage as the papers' loops write it.
+/// Compares a factor with the loop form of a stage, as papers write it.
 #[test]
 fn a_factor_is_a_constant_geometry_stage() {
     let (n, log_n) = (32, 5);
@@ -147,8 +147,8 @@ fn a_factor_is_a_constant_geometry_stage() {
     }
 }
 
-/// Between natural and bit-reversed order one of the two classical rules suits each direction: the
-/// other one is left with a digit reversal at either end.
+/// Between natural and bit-reversed order, each direction has one classical rule without reversals.
+/// The other rule needs a bit reversal at both ends.
 #[test]
 fn each_direction_has_one_classical_rule_without_reversals() {
     let n = 16;
@@ -160,12 +160,12 @@ fn each_direction_has_one_classical_rule_without_reversals() {
             let formula = Formula::Compose(parts.into_iter().flatten().collect()).simplified();
             formula.factors().iter().filter(|&factor| *factor == reversal()).count()
         };
-        // Natural order in and bit-reversed order out; then the other way round.
+        // Forward: natural order in, bit-reversed order out. Inverse: the reverse.
         let there = reversals([Some(reversal()), None], forward);
         let back = reversals([None, Some(reversal())], forward.inverted());
         assert_eq!((there, back), if rule == Rule::Pease { (2, 0) } else { (0, 2) }, "{rule}");
     }
-    // Merged with the twist, which the generator does, there is no other rule to begin with.
+    // The generator merges the twist; the merged form exists for one rule per direction.
     assert!(Rule::Pease.apply(Transform::negacyclic(n)).is_err());
     assert!(Rule::KornLambiotte.apply(Transform::negacyclic(n).inverted()).is_err());
 }
@@ -205,29 +205,29 @@ fn trees_print_and_expand() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_formulas_are_rejected() {
     let ring = ring(8);
     let error = |formula: Formula| formula.matrix(&ring).unwrap_err().to_string();
     assert_eq!(
         error(Formula::Stride { n: 8, m: 3 }),
-        "`L^8_3` is no matrix: the stride must divide the size"
+        "invalid formula `L^8_3`: the stride must divide the size"
     );
     assert_eq!(
         error(Formula::Compose(vec![Formula::Identity(4), Formula::Reversal(8)])),
-        "`I_4 R^8_2` is no matrix: a product needs factors of one size"
+        "invalid formula `I_4 R^8_2`: a product needs factors of one size"
     );
     assert_eq!(
         error(Formula::Transform(Transform::negacyclic(16))),
-        "`nNTT_16` needs roots of order 32, but the ring's have order 16"
+        "`nNTT_16` needs roots of order 32, but the ring's root has order 16"
     );
     assert_eq!(
         error(Formula::Diagonal(Diagonal { n: 8, family: Family::Stage(Index::Ascending), inverse: false })),
-        "`D^8_i` is no matrix: its index belongs to no iterated product"
+        "invalid formula `D^8_i`: its index is outside an iterated product"
     );
     assert_eq!(
         Rule::CooleyTukey(8).apply(Transform::cyclic(8)).unwrap_err().to_string(),
-        "Cooley-Tukey(8) does not apply to NTT_8: it needs a factor m that is a power of two, at least 2 \
-         and below n"
+        "Cooley-Tukey(8) does not apply to NTT_8: the rule needs a factor m that is a power of two, at \
+         least 2 and below n"
     );
     assert_eq!(
         Tree::new(Transform::cyclic(8), Rule::CooleyTukey(2), Vec::new()).unwrap_err().to_string(),
@@ -235,6 +235,6 @@ fn what_makes_no_sense_is_refused() {
     );
     assert_eq!(
         Ring::new(Q, 8, 11).unwrap_err().to_string(),
-        "0xb is no primitive 16-th root of unity modulo 0x3001"
+        "0xb is not a primitive 16-th root of unity modulo 0x3001"
     );
 }

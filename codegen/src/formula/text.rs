@@ -1,4 +1,4 @@
-//! Formulas as SPIRAL writes them.
+//! Formulas as text, in SPIRAL's notation.
 
 use super::{Diagonal, Family, Formula, Index};
 use std::fmt;
@@ -10,7 +10,7 @@ impl fmt::Display for Formula {
 }
 
 impl Formula {
-    /// Writes the formula; `last` is the last index of the product around it.
+    /// Writes the formula. `last` is the last index of the enclosing product.
     fn write(&self, f: &mut fmt::Formatter<'_>, last: u32) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, parts: &[Self], sign: &str| {
             for (place, part) in parts.iter().enumerate() {
