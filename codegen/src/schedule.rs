@@ -1,21 +1,23 @@
-//! Scheduling and register allocation, in one: the machine's own cycle model says when each
-//! candidate could run.
+//! Combined scheduling and register allocation, driven by the machine's cycle model.
 //!
-//! The front end is in order and the busyboard unforgiving, so the order of the program is the
-//! schedule. The scheduler runs the cycle model along with the program that it writes. In each
-//! cycle it looks for an instruction that can dispatch at once, into the pipe that runs dry
-//! first; registers are chosen when an instruction dispatches, among those that are free at that
-//! moment, so that accesses to the VRF's SRAMs do not meet. Where nothing fits, the cycle passes.
+//! The front end is in order and a busy register stalls it, so the order of the instructions is the
+//! schedule. The scheduler runs the cycle model along with the program that it emits. In each cycle
+//! it looks for an instruction that can dispatch immediately, starting with the pipe that becomes
+//! idle first. Registers are chosen at dispatch, from those that are free in that cycle, so that
+//! accesses to the SRAMs of the VRF do not conflict. If no instruction can dispatch, time advances.
 //!
-//! Constants are cached in the registers that data leaves free. They are loaded when one of the
-//! next instructions needs them, and dropped, furthest next use first, when a register is needed.
-//! Under the strict busyboard two instructions cannot read one register at a time, so that a
-//! constant in demand is held in several registers.
+//! Constants are cached in registers that hold no data. A constant is loaded shortly before its
+//! use. If a register is needed, the constant with the furthest next use is evicted. Under the
+//! strict busyboard, two instructions cannot read the same register concurrently, so a constant in
+//! demand is kept in several registers.
+//!
+//! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
+//! backwards in it, so the first undispatched instruction never waits for another undispatched one.
 
 mod addresses;
 mod greedy;
+mod program_order;
 mod registers;
-mod textbook;
 mod tuning;
 
 pub use self::addresses::Addresses;
@@ -31,32 +33,33 @@ use sim::timing::{Cycle, Decoder, Engine, SRAMS, Work};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// The instructions, in order, and the memory that they need besides the code's buffers.
+/// The scheduled instructions, and the memory that they need in addition to the code's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scheduled {
-    /// The instructions.
+    /// The instructions, in dispatch order.
     pub instructions: Vec<Instr>,
-    /// For each instruction, the one of the code that it carries out; `None` for loads of
-    /// constants and for spills.
+    /// For each instruction, its instruction in the code; `None` for prologue instructions, loads of
+    /// constants, spills and reloads.
     pub origin: Vec<Option<InstId>>,
-    /// Words of spill memory.
+    /// The size of the spill memory, in words.
     pub spill_words: u32,
 }
 
-/// Why code cannot be scheduled.
+/// A scheduling error.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ScheduleError {
-    /// A word offset that the instruction word cannot hold.
+    /// A word offset exceeds the address field of the instruction.
     #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
     Offset(u32),
 }
 
-/// Orders the instructions of `code` and gives them registers.
+/// Orders the instructions of `code` and allocates their registers.
 ///
-/// `prologue` are instructions that come before all others.
+/// The instructions of `prologue` come before all others. `launch` holds the initial values of the
+/// address registers.
 ///
 /// # Errors
-/// Where a buffer is too large for the address field.
+/// Returns an error if a buffer is too large for the address field.
 pub fn schedule(
     code: &Code,
     addresses: &Addresses,
@@ -80,44 +83,47 @@ pub fn schedule(
     if tuning.reorder {
         scheduler.greedy()?;
     } else {
-        scheduler.textbook()?;
+        scheduler.in_program_order()?;
     }
     Ok(scheduler.out)
 }
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    /// Not computed yet, or no longer needed.
+    /// Not computed yet, or without remaining readers.
     Nowhere,
     Register(VReg),
-    /// In a slot of the spill memory.
+    /// In the spill memory, at this word offset.
     Spilled(u32),
 }
 
-/// The registers that an instruction reads, in operand order.
+/// The source registers of an instruction, in operand order.
 type SourceRegs = ArrayVec<VReg, 3>;
-/// The registers that an instruction writes, in operand order.
+/// The result registers of an instruction, in operand order.
 type ResultRegs = ArrayVec<VReg, 2>;
 
-/// An instruction that could be dispatched now.
+/// An instruction that can dispatch in the current cycle.
 struct Candidate {
     instr: Instr,
     work: Work,
     action: Action,
-    /// When it would issue.
+    /// The cycle in which it would issue.
     issue: Cycle,
 }
 
-/// What a candidate does to the scheduler's state.
+/// The effect of a candidate on the scheduler's state.
 enum Action {
-    /// An instruction of the code, with the registers of its results.
+    /// Dispatches an instruction of the code, with these result registers.
     Inst(InstId, ResultRegs),
+    /// Loads a constant into a register.
     Constant(ConstantId, VReg),
+    /// Loads a spilled value back into a register.
     Reload(ValueId, VReg),
 }
 
-/// The sets of instructions whose predecessors have been dispatched.
+/// The ready instructions by kind, each set in program order: undispatched instructions whose
+/// predecessors have all been dispatched.
 #[derive(Default)]
 struct Ready {
     loads: BTreeSet<InstId>,
@@ -137,6 +143,12 @@ impl Ready {
     }
 }
 
+/// The state of the scheduler. Between two dispatches, these invariants hold:
+///
+/// * An instruction is in `ready` if and only if its `blocked` is 0 and its `done` is false.
+/// * `place[v]` is `Register(r)` if and only if `registers` records value v in register r.
+/// * A value leaves its register at the dispatch of its last reader (`reads_left` becomes 0).
+/// * `left` is the number of instructions whose `done` is false.
 struct Scheduler<'a> {
     code: &'a Code,
     addresses: &'a Addresses,
@@ -145,34 +157,46 @@ struct Scheduler<'a> {
     engine: Engine,
     decoder: Decoder<'a>,
     out: Scheduled,
-    /// Predecessors of each instruction that have not been dispatched.
+    /// The number of undispatched predecessors of each instruction.
     blocked: Vec<u32>,
-    /// The instructions that wait for each instruction.
+    /// The instructions that depend on each instruction; emptied at its dispatch.
     successors: Vec<Vec<InstId>>,
-    /// The instructions that read each value, in textbook order.
+    /// The instructions that read each value, in program order.
     readers: Vec<Vec<InstId>>,
+    /// The number of undispatched readers of each value.
     reads_left: Vec<u32>,
+    /// The location of each value.
     place: Vec<Place>,
     registers: Registers,
-    /// The registers that each SRAM holds.
+    /// The registers in each SRAM.
     srams: [RegSet; SRAMS],
-    /// Whether the instruction has been dispatched.
+    /// True for each instruction that has been dispatched.
     done: Vec<bool>,
-    /// The number of instructions that have not been.
+    /// The number of undispatched instructions.
     left: usize,
-    /// All instructions before this one have been.
+    /// The index of an instruction before which, in program order, every instruction has been
+    /// dispatched: a lower bound of the first undispatched index. Only `next_in_program_order`
+    /// advances it, so it may lag, and `done[first_left]` may be true.
     first_left: usize,
-    /// The instructions that use each constant, in textbook order.
+    /// The instructions that use each constant, in program order.
     users: Vec<Vec<InstId>>,
-    /// How many of `users` have been dispatched at the front of the list.
+    /// The length of the dispatched prefix of each list in `users`: all of `users[c][..used[c]]` have
+    /// been dispatched, and `users[c][used[c]]`, if it exists, has not. Later users may have been
+    /// dispatched out of order. So `users[c][used[c]]` is the next use of c in program order, and
+    /// once `used[c]` reaches the length of the list, no register holds c.
     used: Vec<usize>,
-    /// Instructions with a constant that have not been dispatched.
+    /// Undispatched instructions with a constant operand, in program order.
     wants_constant: BTreeSet<InstId>,
     ready: Ready,
+    /// Word offsets of spill slots that were in use and are free again.
     free_slots: Vec<u32>,
-    /// Values that a ready instruction needs and that are spilled.
+    /// Spilled values that kept a ready instruction from being a candidate since the load/store pipe
+    /// last looked for work. The list is a hint: values may repeat or be in registers again, so each
+    /// entry is checked before its reload. Entries that are not reloaded are dropped; the next
+    /// attempt to dispatch their reader records them again.
     wanted: Vec<ValueId>,
-    /// Rotates through the registers, for allocation that does not look at the SRAMs.
+    /// The start of the rotation for allocation without regard to SRAMs: one past the register
+    /// written last.
     next_register: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The greedy scheduler: in each cycle, what can run.
+//! The greedy scheduler: in each cycle, it dispatches the best instruction that can dispatch.
 
 use super::registers::{Content, RegSet};
 use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare};
@@ -9,19 +9,19 @@ use b512_asm::{Instr, Pipe, VReg};
 use sim::machine::{Busyboard, VrfPorts};
 use sim::timing::Cycle;
 
-/// Cycles without an instruction of the code after which the next one in textbook order is
-/// dispatched, whatever it takes. The slowest instruction of the slowest machine takes a few
-/// thousand.
+/// The number of cycles without progress after which the scheduler falls back to program order. The
+/// slowest instruction of the slowest machine takes a few thousand cycles.
 const STUCK_AFTER: u64 = 10_000;
 
 impl Scheduler<'_> {
+    /// Dispatches all instructions, reordering them greedily.
     pub(super) fn greedy(&mut self) -> Result<(), ScheduleError> {
-        // Spills and reloads alone are no progress.
+        // Spills, reloads and loads of constants do not count as progress.
         let mut last_progress = self.engine.now();
         while self.left > 0 {
             let left = self.left;
             if self.engine.now() - last_progress > STUCK_AFTER {
-                self.next_in_textbook()?;
+                self.next_in_program_order()?;
             } else if let Some(candidate) = self.choose()? {
                 self.commit(candidate);
             } else if self.engine.idle() {
@@ -36,8 +36,8 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// Lets the cycles pass until a pipe wants an instruction; where one does, one beat of a
-    /// quarter of a vector.
+    /// Advances time to the earliest cycle in which a pipe is due for an instruction, and by at least
+    /// the beats of 128 elements.
     fn pass_time(&mut self) {
         let now = self.engine.now();
         let due = Pipe::VECTOR
@@ -47,7 +47,7 @@ impl Scheduler<'_> {
         self.engine.advance_to(Cycle(due).max(now + step));
     }
 
-    /// The instruction to dispatch in this cycle.
+    /// Chooses the instruction to dispatch in this cycle, if any.
     fn choose(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let mut pipes = Pipe::VECTOR.map(|pipe| (self.engine.pipe_free(pipe, 0), pipe));
         pipes.sort_unstable();
@@ -67,8 +67,8 @@ impl Scheduler<'_> {
         Ok(None)
     }
 
-    /// The candidate of a set that issues first; the earliest in the textbook among those that
-    /// keep the pipe busy.
+    /// The best candidate of a set: the first one in program order that issues as soon as the pipe is
+    /// free, or else the one that issues first, within the tuning's patience.
     fn best(&mut self, free: Cycle, set: Set) -> Result<Option<Candidate>, ScheduleError> {
         let mut best: Option<Candidate> = None;
         let mut next = InstId(0);
@@ -93,6 +93,8 @@ impl Scheduler<'_> {
         Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
     }
 
+    /// Chooses the next instruction for the load/store pipe: reloads of spilled values come first,
+    /// then loads of constants, stores and loads in program order of the instructions that need them.
     fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         for value in std::mem::take(&mut self.wanted) {
@@ -102,12 +104,14 @@ impl Scheduler<'_> {
                 return self.reload(value, reg).map(Some);
             }
         }
-        // What the textbook needs first goes first.
+        // Work for the earliest instruction in program order goes first.
         let ahead: Vec<(InstId, ConstantId)> = self
             .wants_constant
             .iter()
             .take(self.tuning.constants_ahead as usize)
-            .map(|&id| (id, self.inst(id).constant.expect("it wants one")))
+            .map(|&id| {
+                (id, self.inst(id).constant.expect("`wants_constant` lists instructions with constants"))
+            })
             .collect();
         let missing = ahead.iter().find(|(_, constant)| self.registers.copies(*constant).is_empty());
         let room = self.registers_without_values() > self.tuning.reserve as usize;
@@ -135,8 +139,8 @@ impl Scheduler<'_> {
         self.constant_load(&ahead, true)
     }
 
-    /// A load of a constant that one of the instructions `ahead` lacks; with `more`, another copy
-    /// of one that is in demand.
+    /// A load of a constant that is in no register and that one of the instructions `ahead` uses.
+    /// With `more`, a load of another copy of a constant in demand.
     fn constant_load(
         &mut self,
         ahead: &[(InstId, ConstantId)],
@@ -157,7 +161,7 @@ impl Scheduler<'_> {
                     continue;
                 }
             }
-            // Rather drop what is needed later than this one than go without it.
+            // Evict a constant with a later use rather than delay this one.
             let reg = match self.allocate(Some(constant), ahead) {
                 None if !more => self.evict(&ahead[..i], RegSet::default()),
                 found => found,
@@ -169,7 +173,8 @@ impl Scheduler<'_> {
         Ok(None)
     }
 
-    /// The instruction with registers, if it can dispatch now.
+    /// The instruction with its registers, if it can dispatch in this cycle. Records spilled sources
+    /// in `wanted`.
     fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
         let inst = self.inst(id);
         let mut sources = SourceRegs::new();
@@ -201,6 +206,7 @@ impl Scheduler<'_> {
         Ok(self.checked(instr, Action::Inst(id, results)))
     }
 
+    /// The candidate for an instruction, if the engine can dispatch it in this cycle.
     fn checked(&mut self, instr: Instr, action: Action) -> Option<Candidate> {
         let work = self.decoder.decode(&instr);
         self.engine.try_dispatch(&work).ok()?;
@@ -208,6 +214,7 @@ impl Scheduler<'_> {
         Some(Candidate { instr, work, action, issue })
     }
 
+    /// True if the register can be read, or written if `writes`, in this cycle.
     fn free_now(&self, reg: VReg, writes: bool) -> bool {
         self.engine.register_free(reg, writes).is_some_and(|cycle| cycle <= self.engine.now())
     }
@@ -216,7 +223,7 @@ impl Scheduler<'_> {
         self.machine.vrf.placement.sram(reg)
     }
 
-    /// Registers for the results of an instruction.
+    /// Chooses registers for the results of an instruction; `None` if too few are free.
     fn results(
         &mut self,
         id: InstId,
@@ -228,7 +235,7 @@ impl Scheduler<'_> {
             return Ok(Some(ResultRegs::new()));
         }
         let mut options: ArrayVec<VReg, REGISTERS> = ArrayVec::new();
-        // A source that nobody else reads can be overwritten.
+        // A source without other readers can be overwritten.
         let dying = inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1);
         options.extend(dying.filter_map(|value| self.register_of(value)));
         options.extend(self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)));
@@ -245,7 +252,7 @@ impl Scheduler<'_> {
             options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
             return Ok(Some(options[..count].iter().copied().collect()));
         }
-        // The cycles in which the results are written, were the sources the only matter.
+        // The cycles of the result writes, assuming that only the sources delay the issue.
         let work = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
         let issue = self.engine.earliest_issue(&work.without_writes());
         let write = issue + work.latency;
@@ -259,7 +266,7 @@ impl Scheduler<'_> {
             regs.into_iter()
                 .fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
         };
-        // Where reads and writes overlap in time, a source's SRAM is no better.
+        // If reads and writes overlap in time, the SRAMs of sources conflict as well.
         let mut rivals = with(if overlap { sources.iter().copied().collect() } else { RegSet::default() });
         let mut chosen = ResultRegs::new();
         for value in inst.results.iter() {
@@ -276,14 +283,14 @@ impl Scheduler<'_> {
         Ok(Some(chosen))
     }
 
-    /// The registers whose SRAMs are accessed in one of the `count` cycles from `from` on.
+    /// The registers in SRAMs that are accessed during the `count` cycles from `from` on.
     fn taken(&self, from: Cycle, count: u32) -> RegSet {
         let taken = self.engine.srams_taken(from, count);
         let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
         srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
     }
 
-    /// The registers that will be read together with `value`.
+    /// The registers that other instructions than `by` will read together with `value`.
     fn partners(&self, by: InstId, value: ValueId) -> RegSet {
         let readers = self.readers[value.index()].iter();
         readers
@@ -298,8 +305,8 @@ impl Scheduler<'_> {
         REGISTERS - self.registers.values().len()
     }
 
-    /// A register for a load, free now. For a constant, the last free registers are left to
-    /// results, and the constants in `keep` are not dropped.
+    /// Chooses a register for a load in this cycle. A load of a constant leaves the last free
+    /// registers to results. Constants in `keep` are not evicted.
     fn allocate(&mut self, constant: Option<ConstantId>, keep: &[(InstId, ConstantId)]) -> Option<VReg> {
         let free: RegSet =
             self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)).collect();
@@ -320,8 +327,8 @@ impl Scheduler<'_> {
         free.into_iter().min_by_key(|&reg| (taken.contains(reg), crowd(reg)))
     }
 
-    /// Drops the constant whose next use is the furthest and returns its register. Those in
-    /// `keep` and the registers `used` stay.
+    /// The register of the constant with the furthest next use, except for constants in `keep` and
+    /// registers in `used`. The caller overwrites the register, which evicts the constant.
     fn evict(&mut self, keep: &[(InstId, ConstantId)], used: RegSet) -> Option<VReg> {
         let keep = keep.iter().fold(used, |all, &(_, constant)| all.or(self.registers.copies(constant)));
         let victims = self.registers.constants().without(keep).into_iter();
@@ -335,8 +342,8 @@ impl Scheduler<'_> {
             .map(|(reg, _)| reg)
     }
 
-    /// Gets an idle machine going: loads data despite the reserve where nothing else is ready, or
-    /// goes on as the textbook would, which spills values where it has to.
+    /// Breaks a deadlock of an idle machine. If only loads are ready, it loads data despite the
+    /// reserve; otherwise it falls back to program order, which spills values if necessary.
     fn relieve(&mut self) -> Result<(), ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         if self.ready.compute.is_empty()
@@ -347,11 +354,11 @@ impl Scheduler<'_> {
             self.commit(candidate);
             return Ok(());
         }
-        self.next_in_textbook()
+        self.next_in_program_order()
     }
 }
 
-/// What the load/store pipe could do next.
+/// The kinds of work for the load/store pipe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     Constant,
@@ -359,6 +366,7 @@ enum Turn {
     Load,
 }
 
+/// Selects one of the sets in [`Ready`](super::Ready).
 #[derive(Clone, Copy)]
 enum Set {
     Compute,

@@ -1,4 +1,4 @@
-//! What the vector registers hold at one point of a schedule.
+//! The contents of the vector registers at one point of a schedule.
 
 use crate::code::{ConstantId, ValueId};
 use b512_asm::VReg;
@@ -78,7 +78,7 @@ impl Iterator for RegSetIter {
     }
 }
 
-/// What a register holds.
+/// The content of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
     Free,
@@ -86,17 +86,19 @@ pub(super) enum Content {
     Constant(ConstantId),
 }
 
-/// All registers, by number and by what they hold.
+/// The contents of all registers, indexed by register and by content.
+///
+/// Each register is in exactly one of `free`, `values` and the sets in `copies`, as `contents` says.
 pub(super) struct Registers {
     contents: [Content; REGISTERS],
     free: RegSet,
     values: RegSet,
-    /// The registers that hold each constant.
+    /// The registers with each constant.
     copies: Vec<RegSet>,
 }
 
 impl Registers {
-    /// Empty registers, for code with so many constants.
+    /// All registers free, for code with the given number of constants.
     pub(super) fn new(constants: usize) -> Self {
         Self {
             contents: [Content::Free; REGISTERS],
@@ -124,22 +126,22 @@ impl Registers {
         self.contents[reg.index()] = content;
     }
 
-    /// Those that hold nothing.
+    /// The free registers.
     pub(super) fn free(&self) -> RegSet {
         self.free
     }
 
-    /// Those that hold values.
+    /// The registers with values.
     pub(super) fn values(&self) -> RegSet {
         self.values
     }
 
-    /// Those that hold constants.
+    /// The registers with constants.
     pub(super) fn constants(&self) -> RegSet {
         RegSet::ALL.without(self.free.or(self.values))
     }
 
-    /// Those that hold this constant.
+    /// The registers with the given constant.
     pub(super) fn copies(&self, constant: ConstantId) -> RegSet {
         self.copies[constant.index()]
     }

@@ -1,45 +1,45 @@
-//! The settings of the scheduler.
+//! Scheduler settings.
 
 use serde::{Deserialize, Serialize};
 
-/// How the scheduler works.
+/// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
-    /// Whether instructions may leave the textbook order.
+    /// Reorder instructions; if false, the scheduler keeps program order.
     pub reorder: bool,
-    /// How the choice of registers looks at the SRAMs that hold them.
+    /// The SRAM conflicts that the choice of registers avoids.
     pub srams: SramCare,
-    /// The number of instructions whose constants are loaded ahead of them.
+    /// The number of upcoming instructions whose constants are prefetched.
     pub constants_ahead: u32,
-    /// The number of candidates that are compared for a pipe.
+    /// The maximum number of candidates to compare for a pipe.
     pub candidates: u32,
-    /// The cycles that a pipe may be left waiting for a better candidate.
+    /// The number of cycles that a pipe may idle before its best candidate issues.
     pub patience: u32,
-    /// How many cycles before a pipe runs dry it is given its next instruction.
+    /// The lead, in cycles, of a dispatch over the cycle in which its pipe becomes idle.
     pub early: u32,
-    /// Registers that loads of data leave to constants and results.
+    /// The number of registers that data loads leave to constants and results.
     pub reserve: u32,
-    /// Registers that hold one constant, at most.
+    /// The maximum number of registers with the same constant.
     pub copies: u32,
-    /// The order of the constants in their table.
+    /// The order of the constants in the table.
     #[serde(default, skip_serializing_if = "TableOrder::is_default")]
     pub table: TableOrder,
-    /// Cycles that are added to the machine's latencies while scheduling, so that the program
-    /// also runs well on a slower one.
+    /// Cycles added to the machine's latencies during scheduling, so that the program also runs well
+    /// on a slower machine.
     #[serde(default)]
     pub margin: Margin,
 }
 
-/// The order of the constants in their table.
+/// The order of the constants in the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableOrder {
-    /// The largest first: so each is aligned to its size, and its load finds as few conflicts of
-    /// XOR-folded banks as any.
+    /// Largest first. Each constant is then aligned to its size, which minimizes the conflicts of its
+    /// load in XOR-folded banks.
     #[default]
     BySize,
-    /// As the program uses them.
+    /// In the order of first use.
     ByUse,
 }
 
@@ -49,37 +49,37 @@ impl TableOrder {
     }
 }
 
-/// Cycles added to latencies and intervals.
+/// Scheduling margins, in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Margin {
-    /// To loads and stores.
+    /// Added to the latency of loads and stores.
     pub load_store: u32,
-    /// To shuffles.
+    /// Added to the latency of shuffles.
     pub shuffle: u32,
-    /// To multiplications and butterflies.
+    /// Added to the latency of multiplications and butterflies.
     pub compute: u32,
-    /// To the initiation interval of the multipliers.
+    /// Added to the initiation interval of the multipliers.
     pub initiation_interval: u32,
 }
 
-/// How the choice of registers looks at the SRAMs that hold them.
+/// The SRAM conflicts that the choice of registers avoids.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SramCare {
-    /// Not at all.
+    /// None: registers are chosen in rotation.
     None,
-    /// The operands of one instruction are put into different SRAMs.
+    /// Conflicts between the operands of one instruction.
     Operands,
-    /// That, and results go to SRAMs that are free when they are written.
+    /// Conflicts between operands, and conflicts of result writes with other instructions.
     Schedule,
 }
 
 impl Tuning {
-    /// The paper's scheduler, as far as its numbers tell: it reorders greedily, places the
-    /// operands of an instruction so that they can be accessed together, feeds the queues well
-    /// ahead, and leaves room for longer latencies and a slower multiplier, to which the paper
-    /// finds its program insensitive.
+    /// The paper's scheduler, as far as its results reveal it. It reorders greedily, places the
+    /// operands of an instruction in different SRAMs, fills the queues early, and leaves margins for
+    /// longer latencies and a slower multiplier, because the paper finds its program insensitive to
+    /// them.
     pub fn spiral() -> Self {
         Self {
             srams: SramCare::Operands,
@@ -91,10 +91,11 @@ impl Tuning {
         }
     }
 
-    /// The scheduler of the paper's program on the machine `rpu-128x128-paper`. It looks at few
-    /// candidates and loads constants late, from a table in the order of use; and it leaves room
-    /// for longer latencies, to which the paper finds its program insensitive. One of the settings in
-    /// `configs/paper-setting.toml`, chosen together with that machine by some of the paper's numbers.
+    /// The scheduler of the paper's program on the machine `rpu-128x128-paper`. It compares few
+    /// candidates, loads constants late from a table in the order of use, and leaves margins for
+    /// longer latencies, because the paper finds its program insensitive to them. It is one of the
+    /// settings in `configs/paper-setting.toml`; some of the paper's results selected it together
+    /// with that machine.
     pub fn paper() -> Self {
         Self {
             srams: SramCare::Operands,
@@ -109,7 +110,7 @@ impl Tuning {
         }
     }
 
-    /// No scheduler: textbook order, registers in rotation.
+    /// No scheduling: program order, with registers in rotation.
     pub fn textbook() -> Self {
         Self { reorder: false, srams: SramCare::None, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! Textbook order, which spills values where registers run out. The greedy scheduler falls back on
-//! it where it gets stuck.
+//! Scheduling in program order, which spills values if registers run out. The greedy scheduler falls
+//! back to it if it makes no progress.
 
 use super::addresses::offset;
 use super::registers::Content;
@@ -9,15 +9,16 @@ use b512_asm::reg::REGISTERS;
 use b512_asm::{AddressMode, Instr, Op, Operand, VReg};
 
 impl Scheduler<'_> {
-    /// Dispatches the first instruction in textbook order that is left.
-    pub(super) fn next_in_textbook(&mut self) -> Result<(), ScheduleError> {
+    /// Dispatches the first undispatched instruction in program order. Its predecessors are earlier
+    /// in that order and have been dispatched.
+    pub(super) fn next_in_program_order(&mut self) -> Result<(), ScheduleError> {
         while self.done.get(self.first_left).is_some_and(|&done| done) {
             self.first_left += 1;
         }
-        self.in_order(InstId(self.first_left as u32))
+        self.dispatch(InstId(self.first_left as u32))
     }
 
-    /// The value in a register outside of `taken` whose next read is the furthest, and where it is.
+    /// The value with the furthest next read, and its register, among registers outside `taken`.
     fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
         let next_read =
             |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
@@ -30,6 +31,7 @@ impl Scheduler<'_> {
         values.max().map(|(_, value, reg)| (value, reg))
     }
 
+    /// Stores a value to the spill memory and frees its register.
     fn spill(&mut self, value: ValueId, reg: VReg) -> Result<(), ScheduleError> {
         let slot = self.free_slots.pop().unwrap_or(self.out.spill_words);
         self.out.spill_words = self.out.spill_words.max(slot + 512);
@@ -40,6 +42,7 @@ impl Scheduler<'_> {
         Ok(())
     }
 
+    /// A load of a spilled value into a register.
     pub(super) fn reload(&mut self, value: ValueId, reg: VReg) -> Result<Candidate, ScheduleError> {
         let Place::Spilled(slot) = self.place[value.index()] else {
             unreachable!("only spilled values are reloaded");
@@ -49,17 +52,16 @@ impl Scheduler<'_> {
         Ok(Candidate { instr, work, action: Action::Reload(value, reg), issue: self.engine.now() })
     }
 
-    // Textbook order.
-
-    pub(super) fn textbook(&mut self) -> Result<(), ScheduleError> {
-        (0..self.code.insts.len()).try_for_each(|number| self.in_order(InstId(number as u32)))
+    /// Dispatches all instructions in program order.
+    pub(super) fn in_program_order(&mut self) -> Result<(), ScheduleError> {
+        (0..self.code.insts.len()).try_for_each(|number| self.dispatch(InstId(number as u32)))
     }
 
-    /// Dispatches an instruction all of whose predecessors have been dispatched, after the reloads
-    /// and spills and the load of a constant that it needs.
-    fn in_order(&mut self, id: InstId) -> Result<(), ScheduleError> {
+    /// Dispatches an instruction, preceded by the spills, reloads and loads of constants that it
+    /// needs. All its predecessors must have been dispatched.
+    fn dispatch(&mut self, id: InstId) -> Result<(), ScheduleError> {
         let inst = self.inst(id);
-        // Registers that hold operands must not be taken for others.
+        // Registers of operands must not be reallocated.
         let mut sources = SourceRegs::new();
         let mut taken: Vec<VReg> = inst.sources.iter().filter_map(|value| self.register_of(value)).collect();
         for value in inst.sources.iter() {
@@ -92,8 +94,8 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// The next free register in rotation, dropping a constant or spilling a value where there is
-    /// none.
+    /// The next free register in rotation. If no register outside `taken` is free, it evicts a
+    /// constant or spills a value.
     fn first_register(&mut self, taken: &[VReg]) -> Result<VReg, ScheduleError> {
         let start = self.next_register;
         let rotation = (start..start + REGISTERS).map(|index| VReg::at(index % REGISTERS));
