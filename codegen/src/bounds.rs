@@ -1,13 +1,13 @@
-//! What forbids a program to go faster, pass by pass.
+//! Per-pass lower bounds on the cycle count.
 //!
-//! A pass of a plan reads what the pass before it has left in memory, and each of its blocks reads
-//! what nearly all blocks of that pass have written: so passes hardly overlap, and the sum of their
-//! bounds says more than the bounds of the whole program. It is a bound for every program that
-//! finishes one pass before it starts the next; one that lets the first blocks of a pass overlap
-//! the last ones of the pass before may go below it by a little.
+//! Each block of a pass reads results of almost all blocks of the pass before it. Passes therefore
+//! hardly overlap, and the sum of their bounds is tighter than the bounds of the whole program. The
+//! sum holds for every program that finishes one pass before it starts the next. A program that
+//! overlaps the first blocks of a pass with the last blocks of the pass before it may be slightly
+//! faster.
 //!
-//! The bounds are those of the vector code, whatever a scheduler makes of it: each constant is
-//! loaded once, in the pass that needs it first, and nothing is spilled.
+//! The bounds apply to the vector code, independent of its schedule: each constant is loaded once, in
+//! the pass that needs it first, and nothing is spilled.
 
 use crate::code::{Code, ConstantId, InstId};
 use crate::schedule::Addresses;
@@ -15,35 +15,36 @@ use b512_asm::{AReg, Instr, VReg};
 use sim::Machine;
 use sim::timing::{Cycle, Decoder, Work};
 
-/// The cycles below which a pass cannot go.
+/// Lower bounds on the cycle count of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PassBound {
-    /// The occupied cycles of the most loaded of the three pipes, bank conflicts included, or the
-    /// cycles that the front end takes to dispatch the pass.
+    /// The resource bound: the occupancy of the busiest pipe, including bank conflicts, or the
+    /// dispatch cycles of the front end if they are more.
     pub resource: Cycle,
-    /// The longest chain of instructions, each of which reads what the one before it wrote, from
-    /// a load, or a value that the pass before it has left in a register, to a store.
+    /// The dependence bound: the latency of the longest chain of dependent instructions within the
+    /// pass. A chain starts at a load or at a value that an earlier pass left in a register.
     pub dependence: Cycle,
 }
 
 impl PassBound {
-    /// The larger of the two.
+    /// The larger bound, in cycles.
     pub fn cycles(&self) -> Cycle {
         self.resource.max(self.dependence)
     }
 }
 
-/// What is counted of a pass.
+/// The resource usage and the longest dependence chain of a pass.
 #[derive(Clone, Copy, Default)]
 struct Count {
-    /// Occupied cycles of each pipe and path.
+    /// The occupancy of each pipe and path, in cycles.
     busy: [[u64; 2]; 3],
     instructions: u64,
     dependence: Cycle,
 }
 
 impl Count {
-    /// Adds an instruction whose operands are there at `start`; returns when its results are.
+    /// Adds an instruction with operands available at `start`; returns the cycle in which its results
+    /// are available.
     fn add(&mut self, machine: &Machine, work: &Work, start: Cycle) -> Cycle {
         self.busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
         self.instructions += 1;
@@ -53,7 +54,7 @@ impl Count {
     }
 }
 
-/// The bounds of each pass. The passes of several towers with the same number count as one.
+/// The bounds of each pass. Passes of different towers with the same number are combined.
 pub(crate) fn passes(
     code: &Code,
     addresses: &Addresses,
@@ -64,7 +65,7 @@ pub(crate) fn passes(
     for &(reg, address) in launch {
         decoder.set_address(reg, address);
     }
-    // Registers of an instruction that do not share an SRAM.
+    // Registers in different SRAMs, so that the operands of an instruction do not conflict.
     let mut apart: Vec<VReg> = Vec::new();
     for reg in VReg::all() {
         if apart.iter().all(|&other| machine.vrf.placement.sram(other) != machine.vrf.placement.sram(reg)) {
@@ -74,10 +75,11 @@ pub(crate) fn passes(
     let (sources, results) = apart.split_at(3);
     let mut decode = |instr: Instr| decoder.decode(&instr);
 
-    // The order of the instructions respects their dependences.
+    // Every dependence points backwards in program order.
     let passes = code.insts.iter().map(|inst| inst.pass + 1).max().unwrap_or(0);
     let mut counts = vec![Count::default(); passes as usize];
-    // When each value is there, in the pass that defines it; later ones find it, as in memory.
+    // The pass that defines each value, and the cycle in which it is available there. Later passes
+    // treat it as available from the start, like data in memory.
     let mut written = vec![(0, Cycle::ZERO); code.values as usize];
     let first_user = first_users(code);
     for (number, inst) in code.insts.iter().enumerate() {
@@ -90,7 +92,7 @@ pub(crate) fn passes(
         {
             start = start.max(count.add(machine, &decode(load), Cycle::ZERO));
         }
-        // Code that has been scheduled fits the address field.
+        // The offsets of scheduled code fit the address field.
         let Ok(instr) = addresses.instr(inst, sources, results) else { continue };
         let end = count.add(machine, &decode(instr), start);
         for value in inst.results.iter() {
@@ -106,7 +108,7 @@ pub(crate) fn passes(
     counts.iter().map(bound).collect()
 }
 
-/// The first instruction of the earliest pass that uses each constant.
+/// For each constant, its first user in the earliest pass that uses it.
 fn first_users(code: &Code) -> Vec<Option<InstId>> {
     let mut users: Vec<Option<InstId>> = vec![None; code.constants.len()];
     for (number, inst) in code.insts.iter().enumerate() {

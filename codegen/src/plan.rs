@@ -1,21 +1,23 @@
-//! Plans: what is computed where, as a value.
+//! Plans: the passes, stages and data movements of a transform, as data.
 //!
-//! The `log_n` bits of an element's index are the coordinates. At any time some of them, the
-//! *lanes*, number the elements of a vector register (nine in B512); some number the *registers* of
-//! the block in work; the rest number the *blocks*. In memory, each index bit has a place in the
-//! word address: that is the [`Layout`].
+//! A plan describes data movement by the `log_n` bits of an element's index. At any time, some of
+//! the bits, the *lane bits*, number the elements of a vector register (nine in B512). Some number
+//! the *registers* of the current block. The others number the *blocks*. In memory, a [`Layout`]
+//! assigns each index bit to a bit of the word address.
 //!
-//! A transform is a chain of butterfly stages, one for each index bit. A stage can only work on a
-//! bit that numbers registers. Every data movement of B512 is a permutation of index bits:
+//! A transform is a chain of butterfly stages, one for each index bit. A stage only works on a bit
+//! that numbers registers. Every data movement of B512 permutes index bits:
 //!
-//! * a load or store maps the lanes to a window of address bits, which the addressing mode moves;
-//! * an unpack of two registers that differ in bit `p` makes `p` the lowest lane; the other lanes
-//!   move up by one, and the topmost becomes the register bit in place of `p`;
-//! * a pack is its inverse: `p` becomes the topmost lane, the lowest one becomes the register bit.
+//! * A load or store maps the lane bits to a window of address bits. The addressing mode selects
+//!   the window.
+//! * An unpack of two registers that differ in bit `p` makes `p` the lowest lane bit. The other lane
+//!   bits move up by one, and the topmost one replaces `p` as the register bit.
+//! * A pack is the inverse: `p` becomes the topmost lane bit, and the lowest one becomes the
+//!   register bit.
 //!
-//! A pass loads a block, works on it in registers and stores it. [`Plan::trace`] follows the bits
-//! through a plan and proves that every stage happens once, in an order that the algorithm
-//! allows, and that the result lies where it should.
+//! A pass loads each block, works on it in registers and stores it. [`Plan::trace`] follows the
+//! bits through a plan. It proves that every stage occurs once, in an order that the algorithm
+//! allows, and that the result is in natural address order.
 
 mod families;
 
@@ -30,10 +32,10 @@ use thiserror::Error;
 #[serde(transparent)]
 pub struct Bit(pub u8);
 
-/// Which index bit stands at each bit of a word address, least significant first.
+/// The index bit at each bit of a word address, least significant first.
 pub type Layout = Vec<Bit>;
 
-/// The element order in which index and address are the same.
+/// The layout in which the address of each element is its index.
 pub fn natural_layout(log_n: u32) -> Layout {
     (0..log_n as u8).map(Bit).collect()
 }
@@ -53,7 +55,7 @@ impl Shape {
         Self { log_n, lanes: 9 }
     }
 
-    /// Index bits that number vectors.
+    /// log2 of the number of vectors: the number of index bits beyond one vector.
     pub const fn vectors(self) -> u32 {
         self.log_n - self.lanes
     }
@@ -70,13 +72,13 @@ pub enum Algorithm {
     /// factors that depend on the bits above; 1/n in the last stage.
     Inverse,
     /// Inverse transform: Cooley-Tukey butterflies from the lowest bit to the highest, with
-    /// factors that depend on the bits below; then every element is multiplied by psi^-i / n. A
-    /// machine without a Gentleman-Sande butterfly needs fewer instructions for it.
+    /// factors that depend on the bits below; then element i is multiplied by psi^-i / n. On a
+    /// machine without a Gentleman-Sande butterfly, it takes fewer instructions than `Inverse`.
     InverseTwisted,
 }
 
 impl Algorithm {
-    /// The bits in the order of their stages.
+    /// The index bits in stage order.
     pub fn stages(self, log_n: u32) -> Vec<Bit> {
         let bits = (0..log_n as u8).map(Bit);
         match self {
@@ -91,21 +93,22 @@ impl Algorithm {
 pub enum Step {
     /// The butterfly stage of a register bit.
     Stage(Bit),
-    /// A register bit becomes the lowest lane.
+    /// Shuffles that make a register bit the lowest lane bit.
     Unpack(Bit),
-    /// A register bit becomes the topmost lane.
+    /// Shuffles that make a register bit the topmost lane bit.
     Pack(Bit),
     /// Multiplication by the twist of [`Algorithm::InverseTwisted`].
     Twist,
-    /// The last stage of [`Algorithm::InverseTwisted`], on this bit, and the twist in one: with
-    /// factors `t` and `u` of the twist, `t (a + w b)` and `u (a - w b)` are
-    /// `t a + (t w) b` and `u/t (t a - (t w) b)`. As many instructions as a stage and a twist and
-    /// two thirds of the factors, as `u/t` is a number, but a longer chain.
+    /// The last stage of [`Algorithm::InverseTwisted`], on this bit, combined with the twist. With
+    /// twist factors `t` and `u`, the results `t (a + w b)` and `u (a - w b)` are computed as
+    /// `t a + (t w) b` and `u/t (t a - (t w) b)`. The instruction count is that of a stage and a
+    /// twist. The number of factors is two thirds, because `u/t` is the same for all elements, but
+    /// the dependence chain is longer.
     TwistedStage(Bit),
 }
 
 impl Step {
-    /// The index bit that it works on, which must number registers; the twist has none.
+    /// The index bit that the step works on, which must number registers; `None` for the twist.
     pub fn bit(self) -> Option<Bit> {
         match self {
             Self::Stage(bit) | Self::Unpack(bit) | Self::Pack(bit) | Self::TwistedStage(bit) => Some(bit),
@@ -133,7 +136,7 @@ impl FromStr for Step {
             return Ok(Self::Twist);
         }
         let explain = || {
-            format!("`{text}` is no step; a step is S, U, P or T with an index bit, as in `S15`, or T alone")
+            format!("invalid step `{text}`: expected S, U, P or T with an index bit, as in `S15`, or T alone")
         };
         let (head, bit) = text.split_at_checked(1).ok_or_else(explain)?;
         let bit = Bit(bit.parse().map_err(|_| explain())?);
@@ -181,18 +184,18 @@ impl fmt::Display for Steps {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pass {
-    /// The address bits that the lanes are loaded from, least significant first. They must be a
-    /// window that an addressing mode reaches.
+    /// The address bits that the loads map to lane bits, least significant first. They must form a
+    /// window of an addressing mode.
     pub load: Vec<u8>,
     /// The index bits that number the registers of a block, most significant first.
     pub registers: Vec<Bit>,
-    /// What happens in registers.
+    /// The steps in registers, in order.
     pub steps: Steps,
-    /// Where the elements go: the index bit at each address bit, least significant first.
+    /// The layout after the pass: the index bit at each address bit, least significant first.
     pub store: Layout,
 }
 
-/// How a transform is computed.
+/// A plan of a transform.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -209,7 +212,7 @@ pub struct Plan {
 /// Why a plan is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
-    /// A degree outside of the range.
+    /// The degree is out of range.
     #[error("invalid ring degree 2^{log_n}: a plan for vectors of 2^{lanes} elements covers 2^{} to 2^{}", lanes + 1, Plan::MAX_LOG_N)]
     Size {
         /// log2 of the degree.
@@ -217,20 +220,20 @@ pub enum PlanError {
         /// log2 of the vector length.
         lanes: u32,
     },
-    /// A plan without passes.
+    /// The plan has no passes.
     #[error("the plan has no passes")]
     Empty,
-    /// A list of bits that should name each bit once.
+    /// A list of bits in a pass is invalid.
     #[error("pass {pass}: {what} must name {expected}")]
     Bits {
         /// The pass, from 0.
         pass: usize,
-        /// Which list.
+        /// The name of the list.
         what: &'static str,
-        /// What it should hold.
+        /// The expected contents.
         expected: String,
     },
-    /// Lanes that no addressing mode reaches.
+    /// No addressing mode reaches the lane bits.
     #[error(
         "pass {pass}: no addressing mode {verb} {lanes} lane bits at the address bits {bits:?}: they must be \
          consecutive, or the lowest ones with one left out"
@@ -245,30 +248,30 @@ pub enum PlanError {
         /// The address bit of each lane bit, lowest lane bit first.
         bits: Vec<u8>,
     },
-    /// A step on a bit that does not number registers at that point.
+    /// A step works on a bit that does not number registers at that point.
     #[error("pass {pass}: `{step}` needs index bit {} in the registers, which hold {registers:?}", bit.0)]
     NotInRegisters {
         /// The pass, from 0.
         pass: usize,
         /// The step.
         step: Step,
-        /// Its bit.
+        /// The bit of the step.
         bit: Bit,
         /// The register bits at that point.
         registers: Vec<u8>,
     },
-    /// A stage out of the algorithm's order, or missing.
+    /// A stage is missing or out of order.
     #[error("pass {pass}: the next stage must be {expected}, not {found}")]
     Order {
         /// The pass, from 0.
         pass: usize,
-        /// The stage that is due.
+        /// The stage that the algorithm requires next.
         expected: String,
-        /// What the plan has.
+        /// The step in the plan.
         found: String,
     },
     /// The result is not in natural address order.
-    #[error("the last pass leaves index bit {} at address bit {address}; the result must be in order", bit.0)]
+    #[error("the last pass leaves index bit {} at address bit {address}; the result must be in natural order", bit.0)]
     NotNatural {
         /// The address bit.
         address: usize,
@@ -277,7 +280,7 @@ pub enum PlanError {
     },
 }
 
-/// The addressing mode that puts lane `i` at address bit `bits[i]`, where there is one.
+/// The addressing mode that maps lane bit `i` to address bit `bits[i]`, if any.
 pub fn window_mode(bits: &[u8]) -> Option<AddressMode> {
     let log2 = |value: u8| Log2::new(value).expect("address bits are below 21");
     let skipped = bits.iter().enumerate().position(|(lane, &bit)| usize::from(bit) != lane);
@@ -295,7 +298,7 @@ pub fn window_mode(bits: &[u8]) -> Option<AddressMode> {
     }
 }
 
-/// Where the index bits are at one point of a pass.
+/// The placement of the index bits at one point of a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placement {
     /// The index bit of each lane bit, lowest first.
@@ -305,7 +308,10 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Applies the movement of a step.
+    /// Applies the data movement of a step.
+    ///
+    /// # Panics
+    /// Panics if the bit of an unpack or pack does not number registers.
     pub fn apply(&mut self, step: Step) {
         let (bit, pack) = match step {
             Step::Stage(_) | Step::Twist | Step::TwistedStage(_) => return,
@@ -323,30 +329,30 @@ impl Placement {
     }
 }
 
-/// A pass with everything that follows from it.
+/// A pass and the placements derived from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TracedPass {
-    /// The layout that is read.
+    /// The layout before the pass.
     pub from: Layout,
-    /// The layout that is written.
+    /// The layout after the pass.
     pub to: Layout,
-    /// Addressing mode of the loads.
+    /// The addressing mode of the loads.
     pub load_mode: AddressMode,
-    /// Addressing mode of the stores.
+    /// The addressing mode of the stores.
     pub store_mode: AddressMode,
-    /// Where the bits are after the loads.
+    /// The placement after the loads.
     pub start: Placement,
-    /// Where the bits are before the stores.
+    /// The placement before the stores.
     pub end: Placement,
     /// The index bits that number the blocks, most significant first.
     pub blocks: Vec<Bit>,
-    /// The steps.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
 impl TracedPass {
-    /// Whether every block is stored to the addresses that it was loaded from, so that the pass
-    /// can work in place.
+    /// True if the pass can work in place: it stores every block to the addresses from which it
+    /// loaded the block.
     pub fn in_place(&self) -> bool {
         let at = |layout: &Layout, bit: &Bit| layout.iter().position(|b| b == bit);
         self.blocks.iter().all(|bit| at(&self.from, bit) == at(&self.to, bit))
@@ -357,15 +363,14 @@ impl Plan {
     /// log2 of the largest degree.
     pub const MAX_LOG_N: u32 = 20;
 
-    /// log2 of the degree, and of the vector length that the plan is for: the lane bits of its first
-    /// load.
+    /// The shape of the plan. The lane bits of the first load determine the vector length.
     pub fn shape(&self) -> Shape {
         let lanes = self.passes.first().map_or(0, |pass| pass.load.len() as u32);
         Shape { log_n: self.log_n, lanes }
     }
 
-    /// The number of instructions that it takes in textbook order, loads of constants left out
-    /// and every stage counted as butterflies.
+    /// The number of instructions in program order, without loads of constants, and with every stage
+    /// counted as butterflies.
     pub fn instructions(&self) -> u32 {
         let vectors = 1 << self.log_n.saturating_sub(self.shape().lanes);
         let step = |step: &Step| match step {
@@ -380,7 +385,7 @@ impl Plan {
     /// Follows the index bits through the plan.
     ///
     /// # Errors
-    /// Where the plan does not compute the transform, and why.
+    /// Returns an error if the plan does not compute the transform.
     pub fn trace(&self) -> Result<Vec<TracedPass>, PlanError> {
         let Shape { log_n, lanes } = self.shape();
         if self.passes.is_empty() {
@@ -480,10 +485,10 @@ impl Plan {
         })
     }
 
-    /// The plan of the inverse transform that runs this forward plan backwards.
+    /// The plan of the inverse transform that reverses this forward plan.
     ///
     /// # Errors
-    /// Where this plan is none.
+    /// Returns an error if this plan is invalid.
     pub fn reversed(&self, name: &str, algorithm: Algorithm) -> Result<Self, PlanError> {
         let traced = self.trace()?;
         let passes = traced.iter().rev().map(|pass| {
@@ -517,7 +522,7 @@ impl Plan {
         Ok(Self { name: name.to_owned(), algorithm, log_n: self.log_n, passes })
     }
 
-    /// The same plan with the last stage and the twist in one step, where one follows the other.
+    /// The same plan, with the last stage and the twist combined into one step if they are adjacent.
     pub fn with_twisted_stage(mut self) -> Self {
         if let Some(Pass { steps: Steps(steps), .. }) = self.passes.last_mut()
             && let [.., Step::Stage(bit), Step::Twist] = steps[..]

@@ -1,12 +1,26 @@
-//! The families of plans that the search draws on.
+//! The plan families of the search.
+//!
+//! The examples are plans for 2^16 elements of B512, unless they say otherwise. In their notation,
+//! `S15` is the stage of index bit 15, and `U15` is the unpack that makes it a lane bit. A placement
+//! lists index bits, most significant first: `[register bits | lane bits]`.
 
 use super::{Algorithm, Bit, Layout, Pass, Placement, Plan, Shape, Step, Steps, natural_layout};
 
 impl Plan {
-    /// Korn-Lambiotte: every stage works on the topmost address bit, which an unpack then makes
-    /// the lowest one. Passes of `depth` stages over blocks of 2^depth registers, the paper's
-    /// rectangles; where the whole transform fits 2^depth registers, one pass. The movement of
-    /// the last stage is left to strided stores.
+    /// The Korn-Lambiotte plan. Every stage works on the topmost address bit; an unpack then makes it
+    /// the lowest one. Each pass holds `depth` stages and works on blocks of 2^depth registers, the
+    /// paper's rectangles. If the whole transform fits into 2^depth registers, there is one pass.
+    /// Strided stores replace the last unpack.
+    ///
+    /// The [formula](crate::formula) is `prod_{i=0}^{log2 n - 1} (L^n_{n/2} (NTT_2 (x) I_{n/2})
+    /// W^n_i)`. At depth 4, four factors form a pass:
+    ///
+    /// ```text
+    /// S15 U15 S14 U14 S13 U13 S12 U12   [15 .. 12 | 8 .. 0] -> [8 .. 5 | 4 .. 0 15 .. 12] S11 U11
+    /// S10 U10 S9 U9 S8 U8       [11 .. 8 | 4 .. 0 15 .. 12] -> [4 .. 1 | 0 15 .. 8] S7 U7 S6 U6 S5
+    /// U5 S4 U4           [7 .. 4 | 0 15 .. 8] -> [0 15 14 13 | 12 .. 4] S3 U3 S2 U2 S1 U1 S0
+    /// [3 .. 0 | 12 .. 4] -> [12 11 10 0 | 9 .. 1], stores at stride 2
+    /// ```
     pub fn korn_lambiotte(shape: Shape, depth: u32) -> Self {
         let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
         let whole = vectors <= depth;
@@ -34,14 +48,21 @@ impl Plan {
         Self { name: "kl".to_owned(), algorithm: Algorithm::Forward, log_n, passes }
     }
 
-    /// One or two passes over contiguous vectors. The first one does the `first` topmost stages
-    /// (none: there is one pass) and makes lanes of the bits in `early`; the second one does the
-    /// rest and makes a lane of each bit below the vector length as soon as it has been dealt with, so that
-    /// the result is stored contiguously. `held` bits that the first pass has dealt with number
-    /// registers of the second one as well.
+    /// One or two passes over contiguous vectors. The first pass holds the `first` topmost stages and
+    /// unpacks the bits in `early`; if `first` is 0, there is one pass. The last pass holds the other
+    /// stages. It unpacks each bit below the vector length right after the stage of the bit, so the
+    /// result is stored contiguously. In addition, `held` bits of the first pass number registers of
+    /// the second pass.
     ///
-    /// With `strided`, the bits one higher become lanes, and the last movement is left to strided
-    /// stores.
+    /// If `strided` is true, the unpacked bits of the last pass are one higher, and strided stores
+    /// replace the last unpack.
+    ///
+    /// With four stages in the first pass and `early` bits 13 and 12:
+    ///
+    /// ```text
+    /// S15 S14 S13 U13 S12 U12                 [15 .. 12 | 8 .. 0] -> [15 14 8 7 | 6 .. 0 13 12]
+    /// S11 S10 S9 S8 U8 S7 U7 .. S1 U1 S0 U0   [11 .. 7 | 6 .. 0 13 12] -> [11 10 9 12 13 | 8 .. 0]
+    /// ```
     pub fn windowed(shape: Shape, first: u32, early: &[Bit], held: u32, strided: bool) -> Self {
         let Shape { log_n, lanes } = shape;
         let stages = Algorithm::Forward.stages(log_n);
@@ -73,34 +94,52 @@ impl Plan {
         Self { name, algorithm: Algorithm::Forward, log_n, passes }
     }
 
-    /// One or two passes as in [`Self::windowed`], in which all lanes leave and enter through the
-    /// place of one register bit of the last pass, the `door`: it becomes a lane after its own
-    /// stage, and the topmost lane takes its place, is dealt with, becomes the lowest lane, and so
-    /// on. So the unpack of a bit and the stage of the next one pair the same registers: there is
-    /// a chain for each pair, independent of the others from the last register bit's stage on,
-    /// and one unpack more than there are lane bits does it all.
+    /// One or two passes as in [`Self::windowed`], in which all lane bits move through one register
+    /// position, the `door`. The door bit is unpacked after its own stage. The topmost lane bit takes
+    /// its position, runs its stage, is unpacked in turn, and so on. The unpack of a bit and the
+    /// stage of the next bit therefore pair the same registers. Each pair forms an independent chain
+    /// after the stage of the last register bit. The number of unpacks is one more than the number of
+    /// lane bits.
+    ///
+    /// For 2^11 elements through bit 9, in one pass:
+    ///
+    /// ```text
+    /// S10 S9 U9 S8 U8 S7 U7 .. S1 U1 S0 U0
+    /// [10 9 | 8 .. 0] -> [10 8 | 7 .. 0 9] -> [10 7 | 6 .. 0 9 8] -> .. -> [10 9 | 8 .. 0]
+    /// ```
     pub fn through(shape: Shape, first: u32, door: Bit) -> Self {
         let name = format!("through-{}-{first}", door.0);
         Self { name, ..Self::windowed(shape, first, &[door], 0, false) }
     }
 
-    /// Two passes over blocks of 32 registers, for memories in which no power-of-two stride meets
-    /// bank conflicts: strided loads and stores do what shuffles would have to. The first pass
-    /// does the five topmost stages and `unpacks` more, the second one the rest, with six
-    /// unpacks less `unpacks` at 2^16 elements of B512, so that both together shuffle as little as
-    /// any plan and no pass has to do much more of it than of computing. There is one for rings of
-    /// 32 to 256 vectors with up to 10 - `vectors` unpacks, at most 3.
+    /// Two passes over blocks of 32 registers, for memories without bank conflicts at power-of-two
+    /// strides. Strided loads and stores replace shuffles. The first pass holds the five topmost
+    /// stages and `unpacks` more; the second pass holds the others. For 2^16 elements of B512, the
+    /// second pass needs `6 - unpacks` unpacks. No other family of two-pass plans shuffles as little,
+    /// and neither pass has many more shuffles than butterflies.
+    ///
+    /// Returns `None` unless the ring has 2^5 to 2^8 vectors and `unpacks` is at most 3 and at most
+    /// `10 - log2 vectors`.
+    ///
+    /// With one unpack in the first pass:
+    ///
+    /// ```text
+    /// loads at stride 2^2   S15 S14 S13 U13 S12 S11 S10                     stores at stride 2^3
+    ///                       [15 .. 11 | 10 .. 2] -> [15 14 10 12 11 | 9 .. 2 13]
+    /// contiguous loads      S9 U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 S3 S2 S1 S0   stores at stride 2^5
+    ///                       [9 8 7 1 0 | 6 .. 2 13 .. 10] -> [3 2 4 1 0 | 13 .. 5]
+    /// ```
     pub fn folded(shape: Shape, unpacks: u32) -> Option<Self> {
         let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
         if !(5..=8).contains(&vectors) || unpacks > (10 - vectors).min(3) {
             return None;
         }
-        // One past the topmost lane of the second pass's stores, which take the lanes from 5 on.
+        // One past the topmost lane bit at the stores of the second pass, whose lane bits start at 5.
         let end = lanes + 5;
         let span = |from: u32, to: u32| (from as u8..to as u8).map(Bit);
         let stages = |from: u32, to: u32| span(to, from).rev().map(Step::Stage);
-        // The bits from `high` on number registers of the first pass, those from `low` on its
-        // lanes.
+        // In the first pass, the bits from `high` on number registers, and the next lower ones, from
+        // `low` on, are lane bits.
         let (high, low) = (log_n - 5, log_n - end);
         let split = high - unpacks;
         let becomes_lane = |bit: &Bit, from: u32, to: u32| (from as u8..to as u8).contains(&bit.0);
@@ -111,8 +150,8 @@ impl Plan {
             };
             Steps(stages.flat_map(with_unpack).collect())
         };
-        // In ascending order the lanes of the first pass's stores and of the second one's loads
-        // are both consecutive in this.
+        // In this layout, the lane bits of the stores of the first pass and of the loads of the
+        // second pass are both consecutive and ascending.
         let between: Layout =
             span(split, end).chain(span(low, split)).chain(span(0, low)).chain(span(end, log_n)).collect();
         let loaded = &between[..lanes as usize];
@@ -133,9 +172,19 @@ impl Plan {
         Some(Self { name, algorithm: Algorithm::Forward, log_n, passes: vec![first, second] })
     }
 
-    /// Three passes with (almost) no shuffles: strided loads and stores transpose the data
-    /// between them. For memories in which no power-of-two stride meets bank conflicts. There is
-    /// one for rings of 32 vectors to 2^15 elements, and for 2^16 elements of B512.
+    /// Three passes with at most one unpack, for memories without bank conflicts at power-of-two
+    /// strides. Strided loads and stores transpose the data between the passes.
+    ///
+    /// Returns `None` unless the ring has at least 32 vectors and at most 2^15 elements, or 2^16
+    /// elements of B512.
+    ///
+    /// For 2^15 elements of B512:
+    ///
+    /// ```text
+    /// S14 S13 S12 S11 S10   [14 .. 10 | 8 .. 0]         contiguous loads, stores at stride 2^6
+    /// S9 S8 S7 S6 S5        [9 .. 5 | 3 .. 0 14 .. 10]  loads at stride 2, stores at stride 2^5
+    /// S4 S3 S2 S1 S0        [4 .. 0 | 13 .. 5]          contiguous loads, stores at stride 2^5
+    /// ```
     pub fn transposing(shape: Shape) -> Option<Self> {
         let Shape { log_n, lanes } = shape;
         let bits = |bits: &[u8]| bits.iter().copied().map(Bit).collect::<Vec<_>>();
@@ -145,7 +194,7 @@ impl Plan {
         let down = |from: u32, to: u32| span(to, from).into_iter().rev().collect::<Vec<_>>();
         let passes = match shape {
             Shape { log_n: 11..=15, .. } if shape.vectors() >= 5 => {
-                // Passes of five, five and the rest; every layout is a rotation of the bits.
+                // Passes of five, five and the remaining stages; every layout rotates the bits.
                 let low = log_n - 10;
                 let rotated = |by: u32| [span(by, log_n), span(0, by)].concat();
                 let pass = |load: Vec<u8>, registers: Vec<Bit>, store: Layout| Pass {
@@ -161,8 +210,8 @@ impl Plan {
                 ]
             }
             Shape { log_n: 16, lanes: 9 } => {
-                // The sixth stage of the first pass takes one unpack; the layouts are such that
-                // the lanes of each pass are consecutive before and after it.
+                // The sixth stage of the first pass needs one unpack. The lane bits of each pass are
+                // consecutive in the layouts before and after the pass.
                 let before = bits(&[10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4, 5, 6, 7, 8, 9]);
                 let after = bits(&[5, 6, 7, 8, 9, 10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4]);
                 let mut first = steps(&down(16, 10));
@@ -216,11 +265,11 @@ mod tests {
         for shape in shapes() {
             let top = Algorithm::Forward.stages(shape.log_n);
             let vectors = shape.vectors();
-            // One pass, or a first one that stays above the lanes.
+            // One pass, or a first pass with stages above the lane bits only.
             for first in std::iter::once(0).chain(2..=vectors.min(5)) {
                 for early in 1..=2 {
                     let plan = Plan::windowed(shape, first, &top[..early], 0, false);
-                    // Blocks beyond 2^6 registers are refused.
+                    // Blocks of more than 2^6 registers are invalid.
                     if plan.passes.iter().all(|pass| pass.registers.len() <= 6) && vectors > 1 {
                         plan.trace().unwrap_or_else(|error| panic!("{shape:?} {first} {early}: {error}"));
                     }
