@@ -1,4 +1,4 @@
-//! The golden model, the executor and the host's transform compute the same.
+//! The golden model, the executor and the host's transforms agree.
 
 mod support;
 
@@ -18,7 +18,7 @@ fn execute(executor: &mut Executor, program: &Program, x: &[u128]) -> Vec<u128> 
     executor.read("y").unwrap().to_vec()
 }
 
-/// A sequence without pattern modulo `q`: powers of an odd multiplier modulo 2^128.
+/// A pseudorandom sequence modulo `q`: powers of an odd multiplier modulo 2^128.
 fn random(q: u128, n: usize) -> Vec<u128> {
     let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
     std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
@@ -102,14 +102,14 @@ fn transforms_of_65536_points_agree() {
     }
 }
 
-/// Composite moduli have transforms too, where a root exists.
+/// A composite modulus with a suitable root has a transform, too.
 #[test]
 fn a_transform_modulo_a_product_of_primes_agrees() {
     let n = 1024;
     let p = largest_prime(60, n as u64).unwrap();
     let r = largest_prime(61, n as u64).unwrap();
     let q = p * r;
-    // The root that is each prime's root modulo it.
+    // The root modulo q that reduces to the root of each prime.
     let roots = [p, r].map(|prime| smallest_root(prime, n as u64).unwrap());
     let lift = |root: u128, other: u128, prime: u128| {
         let inverse = BigUint::from(other).modinv(&prime.into()).unwrap();
@@ -127,7 +127,7 @@ fn a_transform_modulo_a_product_of_primes_agrees() {
 
 #[test]
 fn every_kernel_of_the_host_is_the_golden_model() {
-    // The lengths end in a step of radix 2 and of radix 4.
+    // The last step of these lengths has radix 2 or 4.
     for n in [2, 4, 8, 16, 32, 64, 512, 2048] {
         for bits in [20, 62, 64, 126, 127, 128] {
             let q = largest_prime(bits, n as u64).unwrap();

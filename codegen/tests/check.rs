@@ -1,4 +1,4 @@
-//! The checkers accept what the generator makes.
+//! The checkers accept generated kernels.
 
 use b512_asm::{Function, Instr, Offset, Op, Program};
 use codegen::code::Code;
@@ -31,7 +31,7 @@ fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Ker
         .unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }
 
-/// The plan's kernel with and without forwarding.
+/// The kernel of a plan without and with forwarding.
 fn forwarded(function: Function, n: u32, plans: &[Plan], registers: u32, order: Order) -> [Kernel; 2] {
     [None, Some(registers)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.to_vec());
@@ -138,8 +138,8 @@ fn forwarded_code_is_proved() {
     }
 }
 
-/// A transform in one pass loads each word once and stores it once; a product in three transforms
-/// of one pass each has only its operands to load and its result to store.
+/// A one-pass transform loads and stores each word once. A product of three one-pass transforms only
+/// loads its operands and stores its result.
 #[test]
 fn forwarding_removes_what_it_can_and_nothing_else() {
     let forward = Plan::korn_lambiotte(Shape::b512(11), 2);
@@ -155,13 +155,13 @@ fn forwarding_removes_what_it_can_and_nothing_else() {
     assert_eq!((data(Op::Vload), data(Op::Vstore)), (2 * 2048 / 512, 2048 / 512));
     let names: Vec<&str> = with.program.symbols.iter().map(|symbol| &*symbol.name).collect();
     assert_eq!(names, ["a", "b", "c", "factors"]);
-    // What a pass finds in registers is there at its start, as what it finds in memory is.
+    // Values that a pass inherits in registers are available at its start, like values in memory.
     for (without, with) in product.bounds(&machine).iter().zip(with.bounds(&machine)) {
         assert!(with.dependence < without.dependence && with.resource <= without.resource);
     }
 }
 
-/// Data in 64 vectors leaves no register to constants and results, whatever the settings.
+/// Data in 64 vectors leaves no registers for constants and results, so every tuning has to spill.
 #[test]
 fn spills_are_proved() {
     let plan = Plan::korn_lambiotte(Shape::b512(15), 6);
@@ -180,7 +180,7 @@ fn spills_are_proved() {
     assert!(scheduled.spill_words > 0);
     prove(&code, &program, "a kernel with spills");
 
-    // The last reload reads the neighbouring slot.
+    // Make the last reload read the neighbouring slot.
     let spills = program.symbol("spills").unwrap().start;
     let base = program.addresses.iter().find(|&&(_, address)| address == spills).unwrap().0;
     let mut broken = program.clone();

@@ -10,7 +10,7 @@ use codegen::lower::{Dialect, Memory, Scratch, Second, transform};
 use codegen::plan::{Algorithm, Plan, Shape, Step};
 use ring::number::{largest_prime, smallest_root};
 
-/// The code of a plan alone.
+/// The vector code of a plan.
 fn code(plan: &Plan) -> Code {
     let n = 1u32 << plan.log_n;
     let modulus = largest_prime(60, n.into()).unwrap();
@@ -27,7 +27,7 @@ fn code(plan: &Plan) -> Code {
     code
 }
 
-/// What the code leaves in memory after each pass.
+/// The contents of memory after each pass.
 fn after_passes(code: &Code, x: &[u128]) -> Vec<Vec<u128>> {
     let mut stores = 0;
     let mut states = Vec::new();
@@ -64,7 +64,7 @@ fn compare(plan: &Plan, x: &[u128]) {
         let mut take = |count: usize| factors.by_ref().take(count).cloned().collect::<Vec<Formula>>();
         let mut factors = take(stages);
         if number + 1 == plan.passes.len() {
-            // The twist and 1/n.
+            // The twist and the division by n.
             factors.extend(take(usize::MAX));
         }
         factors.reverse();
@@ -78,7 +78,7 @@ fn random(n: usize) -> Vec<u128> {
     std::iter::successors(Some(1), next).skip(8).map(|state| state >> 70).take(n).collect()
 }
 
-/// The product of the passes' matrices is the formula's matrix: on every unit vector.
+/// The product of the pass matrices equals the matrix of the formula, tested on every unit vector.
 #[test]
 fn the_passes_of_korn_lambiotte_multiply_out_to_the_formula() {
     let plan = Plan::korn_lambiotte(Shape::b512(10), 1);

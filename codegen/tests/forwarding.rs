@@ -1,4 +1,4 @@
-//! Forwarding on code that no plan makes: random loads, stores and sums.
+//! Forwarding on random code: loads, stores and sums that no plan produces.
 
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{AddressMode, Function, Log2, Op, Role};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 const TOWER: TowerId = TowerId(0);
-/// Words of each buffer: an input, an output, and a scratch buffer.
+/// The sizes of the buffers in words: input, output and scratch.
 const WORDS: u32 = 1024;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ enum Step {
     Add { left: Index, right: Index },
 }
 
-/// Words of one of the buffers; few places, so that they meet.
+/// A memory operand at one of few places, so that operands often overlap.
 fn place(buffers: std::ops::Range<u32>) -> impl Strategy<Value = MemRef> {
     let log2 = |value| Log2::new(value).unwrap();
     let mode = prop_oneof![
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Code without instructions: an input x, an output y and a scratch buffer s.
+/// Code without instructions, with an input x, an output y and a scratch buffer s.
 fn empty() -> Code {
     let mut code = Code::default();
     code.tower(Tower { n: WORDS, modulus: 12289, root: 7 });
@@ -51,7 +51,7 @@ fn empty() -> Code {
     code
 }
 
-/// The code of the steps; what would load words that nothing has been stored to is left out.
+/// The code of the steps, without loads of words that have not been written.
 fn code(steps: &[Step]) -> Code {
     let mut code = empty();
     let mut written = [true, false, false].map(|input| vec![input; WORDS as usize]);
@@ -89,7 +89,7 @@ fn a_value_stored_over_some_of_the_words_it_was_loaded_from_is_still_there() {
     before.store(x, linear(2, 0), TOWER);
     before.store(x, linear(2, 256), TOWER);
     let halves = before.load(linear(2, 0), TOWER);
-    // The first half goes back to where it came from.
+    // The first half is stored back to its source.
     before.store(halves, at(2, 0, AddressMode::StridedSkip(Log2::new(8).unwrap())), TOWER);
     let again = before.load(linear(2, 0), TOWER);
     before.store(again, linear(1, 0), TOWER);

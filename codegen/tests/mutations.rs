@@ -1,7 +1,7 @@
-//! Broken code and broken programs are not proved.
+//! The checkers reject broken code and broken programs.
 //!
-//! Random mutations are made; one that changes what is computed from random data must be refused.
-//! The checkers may refuse one that changes nothing.
+//! The tests apply random mutations. A mutation that changes the result on random data must be
+//! rejected. The checkers may also reject a mutation that does not change the result.
 
 mod interpret;
 
@@ -52,7 +52,7 @@ static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     let root = smallest_root(modulus, N.into()).unwrap();
     let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let plans = vec![kl.clone(), kl.reversed("back", Algorithm::InverseTwisted).unwrap()];
-    // So few that some of the loads and stores remain.
+    // With so few registers, some of the loads and stores remain.
     [None, Some(5)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.clone());
         let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
@@ -61,7 +61,7 @@ static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     })
 });
 
-/// A sequence without pattern modulo `q`.
+/// A pseudorandom sequence modulo `q`.
 fn random(seed: u128, q: u128) -> Vec<u128> {
     let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
     let states = std::iter::successors(Some(2 * seed + 1), next).skip(8);
@@ -72,14 +72,14 @@ fn inputs(code: &Code) -> Vec<Vec<u128>> {
     (0..code.claims[0].inputs.len()).map(|i| random(i as u128, code.towers[0].modulus)).collect()
 }
 
-/// What the kernel's equation says.
+/// The result that the kernel's equation requires.
 fn expected(code: &Code) -> Vec<u128> {
     let (claim, tower, inputs) = (&code.claims[0], code.towers[0], inputs(code));
     let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
     golden::evaluate(claim.function, &inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
 }
 
-/// What the program computes; `None` where it fails.
+/// The result of the program; `None` if it fails.
 fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
     let mut executor = Executor::new(1 << 16, 64).with_extensions();
     executor.load(program).ok()?;
@@ -90,7 +90,7 @@ fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
     executor.read(&code.buffers[code.claims[0].output.index()].name).ok().map(<[u128]>::to_vec)
 }
 
-/// What the vector code computes; `None` where an instruction reads what is not there.
+/// The result of the vector code; `None` if an instruction reads an undefined value or word.
 fn run_code(code: &Code) -> Option<Vec<u128>> {
     let memory = interpret::run(code, &inputs(code), |_, _| ())?;
     memory[code.claims[0].output.index()].iter().copied().collect()
@@ -111,24 +111,24 @@ fn sibling(op: Op) -> Op {
     }
 }
 
-/// What is done to a program.
+/// A mutation of a program.
 #[derive(Clone, Debug)]
 enum Mutation {
     /// One operand becomes another of its kind.
     Operand { at: Index, operand: Index, to: u8 },
-    /// Two operands of a kind change places.
+    /// Two operands of the same kind are swapped.
     SwapOperands { at: Index },
-    /// An instruction vanishes.
+    /// An instruction is removed.
     Drop { at: Index },
-    /// An instruction moves down by some places.
+    /// An instruction moves down by some positions.
     Later { at: Index, by: usize },
-    /// An instruction is done again elsewhere.
+    /// A copy of an instruction is inserted elsewhere.
     Again { at: Index, to: Index },
     /// Another operation with the same operands.
     Operation { at: Index },
-    /// A word of the table becomes another one.
+    /// A word of the table changes.
     Table { word: Index, other: Index },
-    /// An address register starts elsewhere.
+    /// The initial value of an address register changes.
     Base { register: Index, by: u32 },
 }
 
@@ -217,7 +217,7 @@ fn mutate(program: &mut Program, mutation: &Mutation) {
     }
 }
 
-/// What is done to vector code.
+/// A mutation of vector code.
 #[derive(Clone, Debug)]
 enum CodeMutation {
     SwapSources {
@@ -245,7 +245,7 @@ enum CodeMutation {
         at: Index,
         constant: Index,
     },
-    /// A load or store goes elsewhere.
+    /// The address of a load or store changes.
     Word {
         at: Index,
         bit: u32,
@@ -254,7 +254,7 @@ enum CodeMutation {
         at: Index,
         log2: u8,
     },
-    /// An instruction moves down by some places.
+    /// An instruction moves down by some positions.
     Later {
         at: Index,
         by: usize,
@@ -284,7 +284,7 @@ fn code_mutation() -> impl Strategy<Value = CodeMutation> {
     ]
 }
 
-/// One of the instructions that fit.
+/// One of the instructions that satisfy a condition.
 fn find(code: &Code, at: Index, fits: impl Fn(&Inst) -> bool) -> usize {
     let fitting: Vec<usize> = (0..code.insts.len()).filter(|&i| fits(&code.insts[i])).collect();
     fitting[at.index(fitting.len())]
@@ -402,8 +402,8 @@ fn forwarded_code_computes_what_it_claims() {
     }
 }
 
-/// What a wrong pass would do: forget a store that is still read, or an earlier value than the one
-/// that was stored last.
+/// Faults of a wrong forwarding pass: it removes a store that is still read, or forwards a value
+/// other than the one stored last.
 #[test]
 fn a_broken_forwarding_is_refused() {
     let [before, after] = &*FORWARDED;
@@ -413,7 +413,7 @@ fn a_broken_forwarding_is_refused() {
         broken.insts.remove(store);
         assert!(check::forwarding(before, &broken).is_err(), "without instruction {store}");
     }
-    // Instead of a value that has been stored, the one that was stored to the same words before.
+    // Forward the previous value of the same words instead of the last one.
     let mut broken = after.clone();
     let stored: Vec<Inst> = before.insts.iter().filter(|inst| inst.op == Op::Vstore).cloned().collect();
     let again = |inst: &&Inst| stored[0].memory == inst.memory && stored[0].sources != inst.sources;
@@ -428,7 +428,7 @@ fn a_broken_forwarding_is_refused() {
     assert!(fault.starts_with("word 0 of `c` was lane 0 of"), "{fault}");
 }
 
-/// The refusal of a mutated forward kernel.
+/// The error for a mutated forward kernel.
 fn refusal(mutate: impl FnOnce(&mut Program)) -> String {
     let Kernel { code, program, .. } = &KERNELS[0];
     let mut mutant = program.clone();
@@ -482,7 +482,8 @@ fn refusals_say_what_is_wrong() {
     assert!(table.contains("loads what no load of the code does"), "{table}");
 }
 
-/// The first run is right, as all factors have been read when the results come; the next is not.
+/// The first run is right, because it reads all factors before it writes the results over them. The
+/// second run is wrong.
 #[test]
 fn results_in_the_place_of_the_table_are_refused() {
     let Kernel { code, program, .. } = &KERNELS[0];

@@ -1,4 +1,4 @@
-//! The programs against the paper's figures, and against the targets that the library is to meet.
+//! Programs compared with the paper's figures and with the targets of the library.
 
 use b512_asm::Function;
 use codegen::library::{BUILT_IN, Standing, Target};
@@ -20,7 +20,7 @@ fn cycles(n: u32, plan: PlanChoice, machine: &Machine) -> u64 {
     simulate(machine, &kernel.program).cycles.0
 }
 
-/// Whether `value` lies within `percent` of `expected`.
+/// True if `value` is within `percent` of `expected`.
 fn near(value: u64, expected: u64, percent: u64) -> bool {
     value.abs_diff(expected) * 100 <= expected * percent
 }
@@ -42,7 +42,7 @@ fn the_classical_program_has_the_papers_instructions_and_sensitivity() {
     let [load_store, compute, shuffle, _] = timing.instructions;
     assert_eq!((compute, shuffle), (1024, 1920));
     assert!(load_store < shuffle, "{load_store} loads and stores");
-    // The program stays the same; the machine changes.
+    // The program stays the same while the machine changes.
     let ratio = |change: fn(&mut Machine)| {
         let mut machine = machine.clone();
         change(&mut machine);
@@ -93,7 +93,7 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     });
 }
 
-/// The machine with a memory, a busyboard and register file ports of one kind.
+/// The machine with the given bank mapping, busyboard and register file ports.
 fn variant(mapping: BankMapping, busyboard: Busyboard, ideal_ports: bool) -> Machine {
     let mut machine = Machine::rpu_128x128();
     machine.vdm.mapping = mapping;
@@ -127,8 +127,8 @@ fn the_best_programs_beat_the_papers() {
     }
 }
 
-/// For each machine of the paper's Fig. 4 the library has a program, and from 16384 points on it
-/// takes at most 1.5 times the bound of its plan.
+/// The library has a program for each machine of the paper's Fig. 4. From 16384 points on, its cycle
+/// count is at most 1.5 times the bound of its plan.
 #[test]
 fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
     let mut cases = Vec::new();
@@ -155,7 +155,7 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
     });
 }
 
-/// With a Gentleman-Sande butterfly the inverse takes hardly longer than the forward transform.
+/// With a Gentleman-Sande butterfly, the inverse is almost as fast as the forward transform.
 #[test]
 fn inverse_transforms_take_as_long_as_forward_ones() {
     let forward = Machine::rpu_128x128();
@@ -168,8 +168,8 @@ fn inverse_transforms_take_as_long_as_forward_ones() {
         let back = simulate(&inverse, &kernel.program).cycles.0;
         assert!(back * 100 <= there * 105, "n = {n}: {there} cycles there, {back} back");
 
-        // Without that butterfly, the best programs take far less than three instructions for
-        // each butterfly would.
+        // Without that butterfly, the best programs are still much faster than three instructions per
+        // butterfly would be.
         let kernel = generate(&request(Function::Intt, n), &forward, &PlanChoice::Best).unwrap();
         let without = simulate(&forward, &kernel.program).cycles.0;
         assert!(without * 100 <= there * 115, "n = {n}: {there} cycles there, {without} back");

@@ -1,4 +1,4 @@
-//! The golden model against transforms and products that OpenFHE computed (`data/README.md`).
+//! The golden model compared with transforms and products from OpenFHE (`data/README.md`).
 
 use b512_asm::Function;
 use codegen::golden::evaluate;
@@ -50,7 +50,7 @@ struct Full {
     c: String,
 }
 
-/// The generator of Steele, Lea and Flood that the inputs are drawn from.
+/// The generator of the inputs, by Steele, Lea and Flood.
 struct SplitMix64(u64);
 
 impl SplitMix64 {

@@ -1,51 +1,51 @@
-//! The off-chip memory: a stream of runs whose transfers overlap with computing.
+//! The off-chip memory: streams of runs whose transfers overlap with compute.
 //!
-//! A *job* is one run of a program on its own data, say one RNS tower of a polynomial: its words
-//! are loaded, it computes, its results are stored. One channel carries all transfers, in both
-//! directions, one after the other; the compute side runs one job at a time. The VDM holds the
-//! words of [`buffers`](Hbm::buffers) jobs at once. The rules, for job `i` of a stream:
+//! A *job* is one run of a program on its own data, for example one RNS tower of a polynomial. It
+//! loads its words, computes, and stores its results. One channel carries all transfers in both
+//! directions sequentially. The compute side runs one job at a time. The VDM holds the words of
+//! [`buffers`](Hbm::buffers) jobs concurrently. These rules apply to job `i` of a stream:
 //!
-//! * A transfer of `w` words occupies the channel for `16 w / gb_per_s` ns, and ends
-//!   [`latency_ns`](Hbm::latency_ns) after that. A transfer of no words takes no time.
-//! * The channel serves transfers in one order: the first loads fill the buffers; from then on
-//!   the store of a job comes before the load that takes over its buffer.
+//! * A transfer of `w` words occupies the channel for `16 w / gb_per_s` ns and ends
+//!   [`latency_ns`](Hbm::latency_ns) later. An empty transfer takes no time.
+//! * The order of transfers is fixed. The first loads fill the buffers. After that, the store of a
+//!   job precedes the load that reuses its buffer.
 //! * Load `i` begins when the channel is free and store `i - buffers` has ended.
-//! * Job `i` computes when its load has ended and job `i - 1` has computed.
-//! * Store `i` begins when the channel is free and job `i` has computed.
+//! * Job `i` begins to compute when its load has ended and job `i - 1` has finished computing.
+//! * Store `i` begins when the channel is free and job `i` has finished computing.
 //!
-//! Instructions are not among the transfers: a program stays in its memory for the whole stream.
+//! Instructions are not transferred: a program stays in its memory for the whole stream.
 
 use crate::machine::Hbm;
 use b512_asm::reg::WORD_BYTES;
 use b512_asm::{Program, Role, Space, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// The words that one run of a program moves between off-chip memory and VDM or SDM.
+/// The words that one run of a program transfers between off-chip memory and VDM or SDM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Words of the inputs, loaded before the run.
+    /// The words of the inputs, loaded before the run.
     pub inputs: u64,
-    /// Words of the tables, loaded before the run.
+    /// The words of the tables, loaded before the run.
     pub tables: u64,
-    /// Words of the outputs, stored after the run.
+    /// The words of the outputs, stored after the run.
     pub outputs: u64,
 }
 
 impl Traffic {
-    /// The traffic of a program, by the roles of its symbols.
+    /// The traffic of a program, derived from the roles of its symbols.
     pub fn of(program: &Program) -> Self {
         let words = |role| words(program, |symbol| symbol.role == role);
         Self { inputs: words(Role::Input), tables: words(Role::Table), outputs: words(Role::Output) }
     }
 
-    /// All words.
+    /// The total number of words.
     pub const fn total(&self) -> u64 {
         self.inputs + self.tables + self.outputs
     }
 }
 
-/// The words of VDM that a stream of a program's runs needs: those that are moved once for each
-/// buffer, working memory once.
+/// The words of VDM that a stream of a program's runs needs. Transferred words count once per
+/// buffer; scratch words count once.
 pub fn vdm_words_needed(program: &Program, hbm: &Hbm) -> u64 {
     let of = |scratch: bool| {
         words(program, |symbol| symbol.space == Space::Vdm && (symbol.role == Role::Scratch) == scratch)
@@ -53,7 +53,7 @@ pub fn vdm_words_needed(program: &Program, hbm: &Hbm) -> u64 {
     u64::from(hbm.buffers) * of(false) + of(true)
 }
 
-/// The words of the symbols that are `wanted`.
+/// The words of the symbols that satisfy `wanted`.
 fn words(program: &Program, wanted: impl Fn(&Symbol) -> bool) -> u64 {
     program.symbols.iter().filter(|symbol| wanted(symbol)).map(|symbol| u64::from(symbol.words)).sum()
 }
@@ -61,19 +61,19 @@ fn words(program: &Program, wanted: impl Fn(&Symbol) -> bool) -> u64 {
 /// One run in a stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Job {
-    /// Words that are loaded before it.
+    /// The words loaded before the run.
     pub load_words: u64,
-    /// Words that are stored after it.
+    /// The words stored after the run.
     pub store_words: u64,
-    /// How long it computes.
+    /// The compute time, in ns.
     pub compute_ns: f64,
 }
 
 impl Job {
-    /// `runs` jobs of a program with that traffic, each of which computes for `compute_ns`.
+    /// `runs` jobs of a program with the given traffic and a compute time of `compute_ns` each.
     ///
-    /// Where the machine keeps its tables ([`Hbm::reload_tables`] is false), only the first job
-    /// loads them.
+    /// If the machine keeps its tables ([`Hbm::reload_tables`] is false), only the first job loads
+    /// them.
     pub fn repeated(hbm: &Hbm, traffic: &Traffic, compute_ns: f64, runs: usize) -> Vec<Self> {
         let job = |i| {
             let tables = if i == 0 || hbm.reload_tables { traffic.tables } else { 0 };
@@ -83,58 +83,58 @@ impl Job {
     }
 }
 
-/// From when to when something happens, from the beginning of the stream.
+/// A time interval, relative to the beginning of the stream.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
-    /// When it begins.
+    /// The beginning, in ns.
     pub begin_ns: f64,
-    /// When it has ended.
+    /// The end, in ns.
     pub end_ns: f64,
 }
 
-/// When the parts of a job happen.
+/// The time intervals of a job.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct JobSpans {
-    /// Its words are loaded.
+    /// The load of its words.
     pub load: Span,
-    /// It computes.
+    /// Its computation.
     pub compute: Span,
-    /// Its results are stored.
+    /// The store of its results.
     pub store: Span,
 }
 
-/// A stream of jobs in time.
+/// The timing of a stream of jobs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Stream {
-    /// The jobs in their order.
+    /// The intervals of the jobs, in stream order.
     pub jobs: Vec<JobSpans>,
-    /// When the last store has ended.
+    /// The end of the last store, in ns.
     pub total_ns: f64,
-    /// How long the channel was occupied.
+    /// The occupancy of the channel, in ns.
     pub channel_busy_ns: f64,
-    /// How long the compute side was occupied.
+    /// The occupancy of the compute side, in ns.
     pub compute_busy_ns: f64,
 }
 
-/// The side that a stream waits for.
+/// The side that limits the throughput of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bottleneck {
-    /// Computing takes as long as the transfers or longer.
+    /// The compute side: its occupancy is at least that of the channel.
     Compute,
-    /// The transfers take longer.
+    /// The channel: its occupancy is higher.
     Hbm,
 }
 
 impl Stream {
-    /// The stream of `jobs`, in their order.
+    /// Computes the timing of `jobs`, in order.
     pub fn new(hbm: &Hbm, jobs: &[Job]) -> Self {
         let mut channel = Channel { hbm, free_ns: 0.0, busy_ns: 0.0 };
         let mut spans = vec![JobSpans::default(); jobs.len()];
         let (buffers, mut computed_ns) = (hbm.buffers as usize, 0.0_f64);
         for i in 0..jobs.len() + buffers {
             let mut freed_ns = 0.0;
-            // The job whose buffer is taken over, or one of the last.
+            // The job whose buffer is reused, or one of the last jobs.
             if let Some(done) = i.checked_sub(buffers) {
                 let store = channel.transfer(jobs[done].store_words, spans[done].compute.end_ns);
                 spans[done].store = store;
@@ -156,17 +156,17 @@ impl Stream {
         }
     }
 
-    /// The side that is occupied for longer.
+    /// The side with the higher occupancy.
     pub fn bottleneck(&self) -> Bottleneck {
         if self.channel_busy_ns > self.compute_busy_ns { Bottleneck::Hbm } else { Bottleneck::Compute }
     }
 
-    /// The share of the time for which the channel is occupied, 0 to 1.
+    /// The utilisation of the channel, from 0 to 1.
     pub fn channel_utilisation(&self) -> f64 {
         share(self.channel_busy_ns, self.total_ns)
     }
 
-    /// The share of the time for which the compute side is occupied, 0 to 1.
+    /// The utilisation of the compute side, from 0 to 1.
     pub fn compute_utilisation(&self) -> f64 {
         share(self.compute_busy_ns, self.total_ns)
     }
@@ -177,13 +177,13 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 impl Hbm {
-    /// How long a number of words occupies the channel.
+    /// The channel occupancy of a transfer of `words` words, in ns.
     pub fn occupancy_ns(&self, words: u64) -> f64 {
         (words * WORD_BYTES as u64) as f64 / self.gb_per_s
     }
 }
 
-/// The channel, with what it has carried so far.
+/// The state of the channel.
 struct Channel<'m> {
     hbm: &'m Hbm,
     free_ns: f64,
@@ -191,7 +191,7 @@ struct Channel<'m> {
 }
 
 impl Channel<'_> {
-    /// The next transfer, not before `ready_ns`.
+    /// Schedules the next transfer, at `ready_ns` or later.
     fn transfer(&mut self, words: u64, ready_ns: f64) -> Span {
         let begin_ns = self.free_ns.max(ready_ns);
         let occupancy_ns = self.hbm.occupancy_ns(words);

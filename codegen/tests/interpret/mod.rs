@@ -1,15 +1,15 @@
-//! Vector code on data, from the definitions of its operations.
+//! An interpreter of vector code, written from the definitions of its operations.
 
 use b512_asm::Op;
 use b512_asm::reg::VECTOR_LENGTH;
 use codegen::code::{Code, Inst, MemRef};
 use ring::modular::Modulus;
 
-/// The words of each buffer; `None` where nothing has been written.
+/// The words of each buffer; `None` for a word that has not been written.
 pub(crate) type Memory = Vec<Vec<Option<u128>>>;
 
-/// What the code of one tower with one claim leaves in memory for these inputs; `None` where an
-/// instruction reads what is not there. `after` sees the memory after each instruction.
+/// Runs code of one tower with one claim, and returns the final memory; `None` if an instruction
+/// reads an undefined value or word. `after` receives the memory after each instruction.
 pub(crate) fn run(
     code: &Code,
     inputs: &[Vec<u128>],

@@ -1,5 +1,5 @@
-//! Plain transform programs for tests and benchmarks: each stage goes through memory, no register
-//! is used twice, and nothing is known of the machine.
+//! Simple transform programs for tests and benchmarks. Each stage goes through memory, no register is
+//! reused, and the code does not depend on the machine.
 
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{
@@ -13,7 +13,7 @@ const BASE: AReg = AReg::at(0);
 const Q: MReg = MReg::at(0);
 const SCALE: SReg = SReg::at(0);
 
-/// Words of the VDM that the program for `n` points needs.
+/// The size of the VDM for the program of `n` points, in words.
 pub(crate) fn vdm_words(n: usize) -> u32 {
     3 * n as u32
 }
@@ -39,12 +39,11 @@ fn load_factors(vd: usize, table: usize, m: usize, k: usize) -> Instr {
     Instr::Vload { vd: VReg::at(vd), base: BASE, offset: offset(table + m), mode }
 }
 
-/// The stages of a transform of `n` points with the last symbol's name, from the two instruction
-/// sequences that a block takes: the constant-geometry algorithms of Korn and Lambiotte (forward)
-/// and Pease (inverse).
+/// The program of a transform of `n` points: the constant-geometry algorithms of Korn and Lambiotte
+/// (forward) and Pease (inverse), with one instruction sequence per block of a stage.
 ///
 /// # Panics
-/// Where `n` is below 1024, two vectors.
+/// Panics if `n` is below 1024, two vectors.
 pub(crate) fn transform(function: Function, n: usize, modulus: u128, root: u128) -> Program {
     assert!(n >= 2 * VECTOR_LENGTH);
     let v = VReg::at;
@@ -98,7 +97,7 @@ pub(crate) fn transform(function: Function, n: usize, modulus: u128, root: u128)
     }
     code.push(Instr::Halt {});
 
-    // After an even number of stages the result stands where the input was.
+    // After an even number of stages, the result has replaced the input.
     let symbol = |name: &str, start: usize, role| Symbol {
         name: name.into(),
         space: Space::Vdm,
@@ -132,7 +131,7 @@ pub(crate) fn transform(function: Function, n: usize, modulus: u128, root: u128)
     }
 }
 
-/// Place `j` holds `root^bitrev(j)`.
+/// The table with `root^bitrev(j)` at index `j`.
 fn powers(q: &Modulus, n: usize, root: u128) -> Vec<u128> {
     let mut table = vec![0; n];
     let mut power = 1;

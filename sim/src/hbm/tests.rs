@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A channel that carries a word a nanosecond, so that all times are whole numbers.
+/// A channel that carries one word per nanosecond, so that all times are integers.
 fn hbm(latency_ns: u32, buffers: u32) -> Hbm {
     Hbm { gb_per_s: 16.0, latency_ns: latency_ns.into(), buffers, reload_tables: true }
 }
@@ -40,7 +40,7 @@ fn a_stream_of_nothing_takes_no_time() {
     let stream = Stream::new(&hbm(3, 2), &[]);
     assert_eq!(stream, Stream::default());
     assert_eq!(stream.compute_utilisation(), 0.0);
-    assert_eq!(Stream::new(&hbm(3, 2), &[job(0, 5, 0)]).total_ns, 5.0, "no words, no latency");
+    assert_eq!(Stream::new(&hbm(3, 2), &[job(0, 5, 0)]).total_ns, 5.0, "an empty transfer has no latency");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_papers_bandwidth_is_enough_but_for_its_16k_transform() {
     assert!((exposed_us(16384, 2_511.0) - 0.041).abs() < 0.0005);
 }
 
-/// The same rules, a nanosecond at a time: who could begin now, begins.
+/// The same rules as a stepped model: in each nanosecond, everything that can begin does.
 fn stepped(hbm: &Hbm, jobs: &[Job]) -> Vec<JobSpans> {
     #[derive(Clone, Copy)]
     enum Transfer {
@@ -87,7 +87,7 @@ fn stepped(hbm: &Hbm, jobs: &[Job]) -> Vec<JobSpans> {
     let (mut channel_free, mut now) = (0.0, 0.0);
     let ended = |span: Option<Span>, now: f64| span.is_some_and(|span: Span| span.end_ns <= now);
     while stored.iter().any(Option::is_none) {
-        // Things of no length may follow each other within a nanosecond.
+        // Several empty transfers can complete within one nanosecond.
         loop {
             let mut idle = true;
             if let Some(&transfer) = waiting.peek() {
@@ -146,7 +146,7 @@ proptest! {
         prop_assert!(stream.channel_utilisation() <= 1.0 && stream.compute_utilisation() <= 1.0);
     }
 
-    /// More bandwidth, less latency or another buffer never make a stream longer.
+    /// More bandwidth, less latency or another buffer never lengthen a stream.
     #[test]
     fn a_better_memory_is_never_slower(latency in 1u32..5, buffers in 1u32..4, jobs in jobs()) {
         let total = |hbm: &Hbm| Stream::new(hbm, &jobs).total_ns;

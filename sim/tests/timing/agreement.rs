@@ -1,7 +1,7 @@
 //! The two timing models agree on every cycle of every instruction.
 //!
-//! `SIM_PAIRS` sets the number of random pairs of program and machine, `SIM_SEED` the first seed.
-//! `SIM_REPLAY` holds one pair to compare instead, as a failure prints it.
+//! `SIM_PAIRS` sets the number of random pairs of program and machine, and `SIM_SEED` the first seed.
+//! `SIM_REPLAY` compares a single pair instead, in the format that a failure prints.
 
 use crate::random;
 use b512_asm::{Pipe, Program};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::Busyboard;
 
-/// Pairs that one seed gives.
+/// The number of pairs per seed.
 const PAIRS_PER_SEED: u32 = 250;
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -35,7 +35,7 @@ fn check_seed(seed: u64) {
     });
 }
 
-/// Longer than everything that the engine looks ahead: what it keeps of the future moves with time.
+/// Programs longer than the engine's lookahead window, so that the window moves with time.
 #[test]
 fn the_models_agree_on_long_programs() {
     (0..4).into_par_iter().for_each(|seed| {
@@ -45,7 +45,7 @@ fn the_models_agree_on_long_programs() {
     });
 }
 
-/// What a failure prints is the pair that failed, made as small as it can be.
+/// A failure prints the failing pair, shrunk to a minimal one.
 #[test]
 fn a_failure_is_shrunk_and_can_be_replayed() {
     let multiplies = |program: &Program| program.instructions.iter().any(|i| i.pipe() == Pipe::Compute);

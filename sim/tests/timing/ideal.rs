@@ -1,9 +1,9 @@
-//! What ideal switches do to a program's time.
+//! The effect of ideal switches on the cycle count.
 //!
-//! Without port conflicts in the register file, every event happens as soon as the events before it
-//! allow, so that removing a limit never slows a program. With them it can: an instruction that
-//! arrives sooner may take an SRAM from one that matters more. This is the classic anomaly of list
-//! scheduling; the tests below show one for each switch.
+//! Without port conflicts in the register file, every event occurs as soon as its dependences allow,
+//! so removing a limit never slows a program. With port conflicts, it can: an instruction that
+//! arrives earlier may take an SRAM from a more critical one. This is the classic anomaly of list
+//! scheduling. The tests below show an example for each switch.
 
 use crate::random;
 use crate::rules::{machine, program, v};
@@ -51,7 +51,7 @@ fn ideal_ports_slow_no_program() {
     });
 }
 
-/// Runs a program on a machine as it is and with a switch on.
+/// Runs a program on a machine, first unchanged and then with a switch on.
 fn both(machine: &Machine, instructions: &[Instr], switch: Switch) -> (Timing, Timing) {
     let mut ideal = machine.clone();
     switch(&mut ideal.ideal);
@@ -63,15 +63,15 @@ const RM: MReg = MReg::at(0);
 const BASE: AReg = AReg::at(0);
 const START: Offset = Offset::new(0).unwrap();
 
-/// Every second word: two accesses to every second bank in each beat.
+/// A load at stride 2: two accesses to every second bank in each beat.
 const EVERY_SECOND: AddressMode = AddressMode::StridedSkip(Log2::new(0).unwrap());
 
 #[test]
 fn queues_without_end_can_slow_a_program() {
-    // The first instruction reads and writes one SRAM and so takes eight cycles. In a queue of one
-    // place the third waits to dispatch, and with it the store. With queues without end the store
-    // passes by, reads SRAM 9 for eight cycles, and the second instruction, which needs SRAM 9 too
-    // and whose pipe is free at last, has to wait for it.
+    // The first instruction reads and writes one SRAM, so it occupies its pipe for eight cycles. With
+    // a queue of one entry, the third instruction waits to dispatch, and the store behind it waits as
+    // well. With unlimited queues, the store dispatches early and reads SRAM 9 for eight cycles. The
+    // second instruction also needs SRAM 9 and has to wait, although its pipe is free.
     let instructions = [
         Instr::Vadds { vd: v(26), vs: v(26), rt: SReg::at(0), rm: RM },
         Instr::Vadd { vd: v(48), vs: v(57), vt: v(50), rm: RM },
@@ -86,9 +86,10 @@ fn queues_without_end_can_slow_a_program() {
 
 #[test]
 fn a_front_end_without_limits_can_slow_a_program() {
-    // With one dispatch a cycle the shuffle arrives a cycle too late to slip in: by then its write to
-    // SRAM 0 would meet the first product's, and it lets the second product read SRAM 4. An ideal
-    // front end brings it in time; it reads SRAM 4 first, and the second product is late.
+    // With one dispatch per cycle, the shuffle arrives one cycle late: its write to SRAM 0 would then
+    // conflict with that of the first product, so the second product reads SRAM 4 first. With an
+    // ideal front end, the shuffle arrives in time and reads SRAM 4 first, which delays the second
+    // product.
     let instructions = [
         Instr::Vmul { vd: v(16), vs: v(16), vt: v(16), rm: RM },
         Instr::Vmul { vd: v(17), vs: v(3), vt: v(20), rm: RM },
@@ -102,8 +103,8 @@ fn a_front_end_without_limits_can_slow_a_program() {
 
 #[test]
 fn banks_without_conflicts_can_slow_a_program() {
-    // The shuffle waits for the store to release v16. Without bank conflicts that is sooner, soon
-    // enough for the shuffle to take SRAM 0 from the last sum, whose result then comes later.
+    // The shuffle waits for the store to release v16. Without bank conflicts, the store releases it
+    // early enough for the shuffle to take SRAM 0 from the last sum, which then completes later.
     let instructions = [
         Instr::Vmuls { vd: v(17), vs: v(16), rt: SReg::at(1), rm: RM },
         Instr::Vmul { vd: v(33), vs: v(3), vt: v(2), rm: RM },

@@ -1,4 +1,4 @@
-//! What holds of every run.
+//! Invariants of every run.
 
 use crate::random;
 use b512_asm::{Pipe, Program};

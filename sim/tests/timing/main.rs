@@ -1,4 +1,4 @@
-//! The cycle model: rule by rule, over random programs, and against its stepped twin.
+//! The cycle model: each rule, random programs, and agreement with the stepped model.
 
 mod agreement;
 mod ideal;

@@ -1,8 +1,9 @@
-//! Each rule of the cycle model on its own: blocked in the cycle before, ready in the cycle.
+//! Each rule of the cycle model in isolation: an instruction is blocked up to a cycle and ready in
+//! it.
 //!
-//! On the machine of these tests an instruction takes 4 beats; the multiplier has 11 stages, the adder 1,
-//! the shuffle crossbar 5, the vector crossbar 4; the first dispatch is in cycle 2, an issue at
-//! least 1 cycle after its dispatch.
+//! On the machine of these tests, an instruction takes 4 beats. The multiplier has 11 stages, the
+//! adder 1, the shuffle crossbar 5 and the vector crossbar 4. The first dispatch is in cycle 2. An
+//! instruction issues at least 1 cycle after its dispatch.
 
 use crate::random;
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Pipe, Program, SReg, VReg};
@@ -13,11 +14,11 @@ pub(crate) fn v(register: usize) -> VReg {
     VReg::at(register)
 }
 
-/// What the tests below count on, whatever the paper's machine is calibrated to.
+/// The settings that these tests assume, independent of the calibration of the paper's machine.
 const FIXED: [&str; 3] =
     ["frontend.source_release=complete", "frontend.dispatch_to_issue_cycles=1", "sbar.latency_cycles=5"];
 
-/// The machine of the tests with changes.
+/// The machine of these tests, with changes.
 pub(crate) fn machine(changes: &[&str]) -> Machine {
     let changes = FIXED.iter().chain(changes);
     let overrides: Vec<_> = changes.map(|change| Override::parse(change).unwrap()).collect();
@@ -28,7 +29,7 @@ pub(crate) fn program(instructions: &[Instr]) -> Program {
     Program { instructions: instructions.to_vec(), ..Program::default() }
 }
 
-/// The timing, on which both models agree.
+/// The timing of a program; asserts that both models agree.
 fn run(changes: &[&str], instructions: &[Instr]) -> Timing {
     let (machine, program) = (machine(changes), program(instructions));
     random::compare(&machine, &program).unwrap_or_else(|difference| panic!("{difference}"))
@@ -130,7 +131,7 @@ fn a_scalar_load_holds_the_front_end() {
     for scalar_load in loads {
         assert_dispatches(&[], &[scalar_load], load(0), 4);
     }
-    // A halt holds nothing.
+    // A halt reserves no registers.
     assert_dispatches(&[], &[Instr::Halt {}], load(0), 3);
     assert_eq!(run(&[], &[sload(), load(0)]).stalls.get(Cause::Scalar), 1);
 }
@@ -144,10 +145,10 @@ fn a_register_in_use_blocks_until_its_user_completes() {
         let stalls = run(&[], &[product, next]).stalls;
         assert_eq!(stalls.get(Cause::BusyCompute), 18 - 3, "{name}");
     }
-    // Its sources too.
+    // Its sources are busy as well.
     assert_dispatches(&[], &[product], vadd(1, 3, 4), 18);
     assert_dispatches(&[], &[product], vadd(3, 1, 4), 18);
-    // A register of no one is free.
+    // An unused register is free.
     assert_dispatches(&[], &[product], vadd(3, 4, 5), 3);
 }
 
@@ -161,23 +162,23 @@ fn readers_share_a_register_where_the_busyboard_lets_them() {
 
 #[test]
 fn a_source_can_be_released_once_it_is_read() {
-    // Issue in 3, four beats.
+    // It issues in cycle 3 and takes four beats.
     let release = ["frontend.source_release=read"];
     assert_dispatches(&release, &[vmul(0, 1, 2)], vadd(1, 3, 4), 7);
     assert_dispatches(&release, &[vmul(0, 1, 2)], vadd(3, 1, 4), 7);
-    // A destination that is a source as well stays busy.
+    // A destination that is also a source stays busy.
     assert_dispatches(&release, &[vmul(1, 1, 2)], vadd(3, 1, 4), 18);
 }
 
 #[test]
 fn a_full_queue_blocks_until_the_cycle_after_its_head_issues() {
-    // Issues are in 3, 7 and 11.
+    // The instructions issue in cycles 3, 7 and 11.
     let depth = ["frontend.queue_depth=1", "vrf.ports=ideal"];
     assert_dispatches(&depth, &[load(0)], load(1), 4);
     assert_dispatches(&depth, &[load(0), load(1)], load(2), 8);
     assert_dispatches(&["frontend.queue_depth=2"], &[load(0), load(1)], load(2), 4);
     assert_eq!(run(&depth, &[load(0), load(1), load(2)]).stalls.get(Cause::QueueLoadStore), 1 + 3);
-    // Another pipe's queue is not concerned, and no queue of an ideal machine is.
+    // The queues of other pipes are unaffected, as are all queues of an ideal machine.
     assert_dispatches(&depth, &[load(0), load(1)], vmul(2, 3, 4), 5);
     let ideal = ["frontend.queue_depth=1", "ideal.queues=true"];
     assert_dispatches(&ideal, &[load(0), load(1)], load(2), 4);
@@ -194,7 +195,7 @@ fn an_issue_waits_for_its_dispatch_and_its_pipe() {
     assert_issues(&[], &[load(0), load(1)], &[3, 7]);
     assert_issues(&["frontend.dispatch_to_issue_cycles=5"], &[load(0), load(1)], &[7, 11]);
     assert_issues(&["frontend.dispatch_to_issue_cycles=0"], &[load(0)], &[2]);
-    // Pipes do not wait for each other.
+    // Pipes do not wait for one another.
     assert_issues(&["vrf.ports=ideal"], &[load(0), vmul(1, 2, 3), unpklo(4, 5, 6)], &[3, 4, 5]);
 }
 
@@ -204,7 +205,7 @@ fn split_paths_carry_a_load_and_a_store_at_once() {
     let split: Vec<_> = split.into_iter().rev().collect();
     assert_issues(&split, &[load(0), store(1), load(2), store(3)], &[3, 4, 7, 8]);
     assert_issues(&[], &[load(0), store(1), load(2), store(3)], &[3, 7, 11, 15]);
-    // One a cycle all the same.
+    // The rate is still one per cycle.
     let wide = ["vdm.ports=2", "vbar.paths=split", "frontend.width=2"];
     assert_issues(&wide, &[load(0), store(1)], &[3, 4]);
 }
@@ -240,7 +241,7 @@ fn beats_are_one_element_per_hple_at_the_units_interval() {
         ("hple.initiation_interval=3", unpklo(0, 1, 2), 4),
         ("sbar.initiation_interval=2", unpklo(0, 1, 2), 8),
         ("vbar.initiation_interval=2", load(0), 8),
-        // Loads and stores move min(HPLEs, banks) elements a beat.
+        // Loads and stores transfer min(HPLEs, banks) elements per beat.
         ("hple.count=64", load(0), 8),
         ("vdm.banks=32", load(0), 16),
         ("vdm.banks=512", load(0), 4),
@@ -287,12 +288,12 @@ fn an_sram_serves_one_instruction_at_a_time() {
     // v16 and v0 share SRAM 0, which the product reads in cycles 3 to 6.
     assert_issues(&[], &[vmul(1, 0, 2), store(16)], &[3, 7]);
     assert_issues(&[], &[vmul(1, 0, 2), store(17)], &[3, 4]);
-    // The product writes SRAM 1 in cycles 14 to 17; the third load would from 15 on.
+    // The product writes SRAM 1 in cycles 14 to 17; the third load would write it from cycle 15 on.
     let late = [vmul(1, 0, 2), load(3), load(4), load(17)];
     assert_issues(&[], &late, &[3, 4, 8, 14]);
     let waited = run(&[], &late).port_wait;
     assert_eq!(waited, [14 - 12, 0, 0]);
-    // No one waits where ports are ideal, by machine or by switch.
+    // Ideal ports cause no waits, whether the machine or the switch makes them ideal.
     assert_issues(&["vrf.ports=ideal"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
     assert_issues(&["ideal.vrf_ports=true"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
 }
@@ -305,7 +306,7 @@ fn registers_share_an_sram_by_remainder_or_by_quotient() {
 
 #[test]
 fn the_older_or_the_first_pipe_goes_first() {
-    // A shuffle and a store reach their queues' heads together and both read SRAM 0.
+    // A shuffle and a store reach the heads of their queues in the same cycle; both read SRAM 0.
     let both = [unpklo(1, 0, 2), store(16)];
     let wide = "frontend.width=2";
     assert_issues(&[wide], &both, &[3, 7]);
@@ -319,27 +320,27 @@ fn operands_in_one_sram_lengthen_the_beat() {
         (vmul(1, 0, 16), 8),
         (bfly(1, 2, 0, 16, 32), 12),
         (bfly(1, 17, 3, 4, 5), 8),
-        // A register that is named twice is read once.
+        // An instruction that names a register twice reads it once.
         (vmul(1, 0, 0), 4),
         (bfly(1, 1, 3, 4, 5), 4),
     ] {
         assert_eq!(run(&[], &[instr]).busy[1], occupancy, "{instr:?}");
     }
-    // The initiation interval hides what it can.
+    // Port conflicts overlap with the initiation interval.
     assert_eq!(run(&["hple.initiation_interval=2"], &[vmul(1, 0, 16)]).busy[1], 8);
 }
 
 #[test]
 fn reading_and_writing_one_sram_interleave() {
-    // Interval 1 + 1, and a latency that is 1 modulo 2.
+    // The interval is 1 + 1; the latency is 1 modulo 2.
     let timing = run(&["hple.count=16"], &[vmul(0, 16, 1)]);
     assert_eq!((timing.busy[1], timing.cycles), (64, Cycle(3 + 11 + 64)));
     let timing = run(&["hple.count=16", "hple.multiplier_latency_cycles=12"], &[vmul(0, 16, 1)]);
     assert_eq!((timing.busy[1], timing.cycles), (64, Cycle(3 + 13 + 64)));
-    // Three reads and two writes: interval 5, latency 3 modulo 5.
+    // Three reads and two writes: the interval is 5, and the latency is 3 modulo 5.
     let timing = run(&["hple.count=16"], &[bfly(0, 16, 32, 48, 0)]);
     assert_eq!((timing.busy[1], timing.cycles), (160, Cycle(3 + 13 + 160)));
-    // Writing starts after reading has ended: no need.
+    // The writes start after the last read, so the interval does not grow.
     assert_eq!(run(&["hple.count=512"], &[vmul(0, 16, 1)]).busy[1], 1);
 }
 
@@ -355,23 +356,23 @@ fn banks_conflict_beat_by_beat() {
         (&[], load_as(0, 3, strided(3)), 32),
         (&[], store_as(0, 0, strided(7)), 512),
         (&[], store_as(0, 0, strided(12)), 512),
-        // Two words fall on half of the banks, unless a block fills a beat.
+        // Two words map to each of half the banks, unless a block fills a beat.
         (&[], load_as(0, 0, skip(0)), 8),
         (&[], load_as(0, 0, skip(6)), 8),
         (&[], load_as(0, 0, skip(7)), 4),
-        // A load reads a word once for all lanes, a store writes it for each.
+        // A load reads a word once for all lanes; a store writes it once per lane.
         (&[], load_as(0, 9, repeated(0)), 4),
         (&[], store_as(0, 9, repeated(0)), 512),
         (&[], store_as(0, 9, repeated(5)), 16),
-        // Two ports make two accesses a cycle.
+        // Two ports serve two accesses per cycle.
         (&["vdm.ports=2"], load_as(0, 0, strided(1)), 4),
         (&["vdm.ports=2"], load_as(0, 0, strided(3)), 16),
         (&["vdm.ports=2", "vbar.paths=split"], load_as(0, 0, strided(1)), 8),
-        // Folded banks see no conflict in aligned powers of two.
+        // Folded banks have no conflicts at aligned power-of-two strides.
         (&["vdm.mapping=xor"], load_as(0, 0, strided(1)), 4),
         (&["vdm.mapping=xor"], load_as(0, 0, strided(5)), 4),
         (&["vdm.mapping=xor"], load_as(0, 0, linear), 4),
-        // Fewer HPLEs than banks: the lanes of a beat are fewer, and so are conflicts.
+        // With fewer HPLEs than banks, a beat has fewer lanes and therefore fewer conflicts.
         (&["hple.count=32"], load_as(0, 0, strided(1)), 16),
         (&["ideal.bank_conflicts=true"], load_as(0, 0, strided(7)), 4),
         (&["vbar.initiation_interval=2"], load_as(0, 0, strided(1)), 16),
@@ -411,7 +412,7 @@ fn banks_are_used_as_much_as_they_are_accessed() {
 
 #[test]
 fn cycles_are_charged_to_the_first_rule_that_fails() {
-    // Sources come before destinations, and a store's pipe before a shuffle's.
+    // Sources are checked before destinations, and the store's pipe before the shuffle's.
     let shared = ["frontend.busyboard=shared-reads", "vrf.ports=ideal"];
     let stalls = run(&shared, &[store(0), unpklo(1, 0, 2), vadd(0, 3, 4)]).stalls;
     // The store issues in 3 and completes in 11, the shuffle issues in 4 and completes in 13.
@@ -427,16 +428,16 @@ fn cycles_are_charged_to_the_first_rule_that_fails() {
 #[test]
 fn the_bounds_are_those_of_the_busiest_unit_and_the_longest_chain() {
     let timing = run_with_bounds(&[], &[load(0), vmul(1, 0, 2), unpklo(3, 1, 4), store(3)]);
-    // Each link: 1 to issue, its latency, 4 beats.
+    // Each link takes 1 cycle to issue, plus its latency and 4 beats.
     assert_eq!(timing.bounds.dependence, Cycle(2 + (1 + 8) + (1 + 15) + (1 + 9) + (1 + 8)));
     assert_eq!(timing.cycles, timing.bounds.dependence);
-    // Four instructions of one pipe, of which two need SRAM 0 for eight cycles each.
+    // Four instructions of one pipe; two of them need SRAM 0 for eight cycles each.
     let timing = run_with_bounds(&[], &[vmul(1, 0, 16), vmul(2, 32, 48), vmul(3, 4, 5), vmul(6, 7, 8)]);
     assert_eq!(timing.bounds.resource, Cycle(8 + 8 + 4 + 4));
-    // The SRAM is the busiest where several pipes need it.
+    // An SRAM that several pipes need can be the busiest resource.
     let timing = run_with_bounds(&[], &[vmul(1, 0, 16), unpklo(2, 32, 48), store(16)]);
     assert_eq!(timing.bounds.resource, Cycle(8 + 8 + 4));
-    // The front end: five instructions, of which all scalar loads but the last hold it for 2 cycles.
+    // The front end: five instructions; each scalar load but the last holds it for 2 cycles.
     let timing = run_with_bounds(&[], &[sload(), sload(), sload(), sload(), Instr::Halt {}]);
     assert_eq!(timing.bounds.resource, Cycle(5 + 3));
 }

@@ -1,4 +1,4 @@
-//! Traces, read back.
+//! Traces, parsed back.
 
 mod perfetto;
 
@@ -13,7 +13,8 @@ fn machine() -> Machine {
     MachineFile::built_in("rpu-128x128", &overrides).unwrap()
 }
 
-/// A scalar load, a load with bank conflicts, a product of what it loads, a shuffle of both, a store.
+/// A scalar load, a load with bank conflicts, a multiplication that depends on it, a shuffle that
+/// depends on both, and a store.
 fn program() -> Program {
     let v = VReg::at;
     let (base, rm, offset) = (AReg::at(0), MReg::at(0), Offset::default());
@@ -59,18 +60,18 @@ fn a_timeline_that_starts_beyond_the_end_says_so() {
     assert_eq!(text, b"no instructions from 7 on\n");
 }
 
-/// What a Kanata log says of one instruction.
+/// The entries of one instruction in a Kanata log.
 #[derive(Default)]
 struct Logged {
     label: String,
-    /// For each lane: stage, first cycle, one past the last.
+    /// For each lane: stage name, first cycle, and one past the last cycle.
     stages: BTreeMap<u8, Vec<(String, u64, Option<u64>)>>,
     producers: Vec<usize>,
     retired: Option<(u64, u64)>,
 }
 
-/// Reads a Kanata log by the rules of the format: tab-separated commands, time that only advances,
-/// instructions that begin before anything is said of them and are not mentioned after their end.
+/// Parses a Kanata log and checks the rules of the format: commands are tab-separated, time only
+/// advances, and every entry of an instruction lies between its begin and its end.
 fn read_kanata(text: &str) -> BTreeMap<usize, Logged> {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("Kanata\t0004"));
@@ -114,7 +115,7 @@ fn read_kanata(text: &str) -> BTreeMap<usize, Logged> {
                 assert_eq!(fields[3], "0");
                 logged.retired = Some((now, number(2)));
             }
-            other => panic!("{other} is no command"),
+            other => panic!("unknown command `{other}`"),
         }
     }
     log

@@ -1,4 +1,4 @@
-//! Perfetto traces, read with a protobuf library and Perfetto's schema.
+//! Perfetto traces, parsed with a protobuf library and Perfetto's schema.
 
 use crate::run;
 use b512_asm::Pipe;
@@ -7,7 +7,7 @@ use sim::Trace;
 use sim::timing::{Cause, Decoder};
 use std::collections::BTreeMap;
 
-/// A field of a message, where it is there.
+/// A field of a message, if present.
 fn get(message: &DynamicMessage, field: &str) -> Option<Value> {
     assert!(message.descriptor().get_field_by_name(field).is_some(), "the schema has no {field}");
     message.has_field_by_name(field).then(|| message.get_field_by_name(field).unwrap().into_owned())
@@ -16,7 +16,7 @@ fn get(message: &DynamicMessage, field: &str) -> Option<Value> {
 fn number(message: &DynamicMessage, field: &str) -> u64 {
     let value = get(message, field);
     let number = value.and_then(|value| value.as_u64().or(value.as_u32().map(u64::from)));
-    number.unwrap_or_else(|| panic!("no number {field}"))
+    number.unwrap_or_else(|| panic!("missing number `{field}`"))
 }
 
 fn text(message: &DynamicMessage, field: &str) -> String {
@@ -27,10 +27,10 @@ fn message(of: &DynamicMessage, field: &str) -> Option<DynamicMessage> {
     get(of, field).map(|value| value.as_message().unwrap().clone())
 }
 
-/// What a trace says of one track.
+/// The contents of one track.
 #[derive(Default)]
 struct Track {
-    /// Name, begin, end.
+    /// Name, begin and end.
     slices: Vec<(String, u64, u64)>,
     instants: Vec<(String, u64)>,
     counts: Vec<(u64, i64)>,
