@@ -33,6 +33,8 @@ pub mod prime;
 pub mod root;
 pub mod vector;
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod basis;
 mod degree;
 mod error;

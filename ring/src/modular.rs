@@ -19,9 +19,6 @@
 //! is unpredictable, and a mispredicted jump costs more than a multiplication. The compiler makes
 //! jumps even of masks, unless told that the condition is unpredictable.
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod wide;
-
 use thiserror::Error;
 
 /// An invalid modulus.

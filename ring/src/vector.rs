@@ -31,7 +31,7 @@
 //! ```
 
 #[cfg(target_arch = "x86_64")]
-use crate::modular::wide::{self, Shoup};
+use crate::avx512::{Fma, Ifma, Shoup};
 use crate::modular::{Modulus, Prepared};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -108,11 +108,28 @@ enum Form {
     /// Shoup's form, for AVX-512.
     #[cfg(target_arch = "x86_64")]
     Wide {
+        multiplier: Multiplier,
         /// The multipliers, each below q.
         factors: Vector,
         /// floor(factor 2^128 / q) for each.
         quotients: Vector,
     },
+}
+
+/// The AVX-512 instructions for multiplications.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+enum Multiplier {
+    Ifma(Ifma),
+    Fma(Fma),
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Multiplier {
+    /// The fastest multiplier, if the processor has one.
+    fn detect() -> Option<Self> {
+        Ifma::detect().map(Self::Ifma).or_else(|| Fma::detect().map(Self::Fma))
+    }
 }
 
 impl Factors {
@@ -122,8 +139,9 @@ impl Factors {
     /// Panics if `lanes` is not a multiple of [`GRANULE`].
     pub fn zero(lanes: usize) -> Self {
         #[cfg(target_arch = "x86_64")]
-        if wide::fma_available() {
-            return Self(Form::Wide { factors: Vector::zero(lanes), quotients: Vector::zero(lanes) });
+        if let Some(multiplier) = Multiplier::detect() {
+            let (factors, quotients) = (Vector::zero(lanes), Vector::zero(lanes));
+            return Self(Form::Wide { multiplier, factors, quotients });
         }
         Self::scalar_zero(lanes)
     }
@@ -166,7 +184,7 @@ impl Factors {
         match &mut self.0 {
             Form::Scalar(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
             #[cfg(target_arch = "x86_64")]
-            Form::Wide { factors, quotients } => {
+            Form::Wide { factors, quotients, .. } => {
                 factors.copy_from_slice(lanes);
                 map(quotients, lanes, |factor| q.divide(factor, 128).0);
             }
@@ -228,15 +246,11 @@ pub fn multiply(q: &Modulus, out: &mut [u128], x: &[u128], w: &Factors) {
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { factors, quotients } => {
+        Form::Wide { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
-            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
-            unsafe {
-                if wide::ifma_available() {
-                    wide::ifma::mul(q, out, x, w);
-                } else {
-                    wide::fma::mul(q, out, x, w);
-                }
+            match *multiplier {
+                Multiplier::Ifma(m) => w.multiply(m, q, out, x),
+                Multiplier::Fma(m) => w.multiply(m, q, out, x),
             }
         }
     }
@@ -257,15 +271,11 @@ pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u1
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { factors, quotients } => {
+        Form::Wide { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
-            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
-            unsafe {
-                if wide::ifma_available() {
-                    wide::ifma::butterfly(q, [out, out1], a, b, w);
-                } else {
-                    wide::fma::butterfly(q, [out, out1], a, b, w);
-                }
+            match *multiplier {
+                Multiplier::Ifma(m) => w.butterfly(m, q, [out, out1], a, b),
+                Multiplier::Fma(m) => w.butterfly(m, q, [out, out1], a, b),
             }
         }
     }
@@ -285,15 +295,11 @@ pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128],
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { factors, quotients } => {
+        Form::Wide { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
-            // SAFETY: the processor has AVX-512F: only then are factors `Wide`.
-            unsafe {
-                if wide::ifma_available() {
-                    wide::ifma::inverse_butterfly(q, [out, out1], a, b, w);
-                } else {
-                    wide::fma::inverse_butterfly(q, [out, out1], a, b, w);
-                }
+            match *multiplier {
+                Multiplier::Ifma(m) => w.inverse_butterfly(m, q, [out, out1], a, b),
+                Multiplier::Fma(m) => w.inverse_butterfly(m, q, [out, out1], a, b),
             }
         }
     }

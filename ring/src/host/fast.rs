@@ -2,9 +2,9 @@
 
 use super::lazy::{Factor, Lazy};
 use super::{Ntt, bit_reversed_powers};
-use crate::modular::Modulus;
 #[cfg(target_arch = "x86_64")]
-use crate::modular::wide;
+use crate::avx512::{Fma, Ifma, MIN_POINTS, Transform};
+use crate::modular::Modulus;
 use crate::root::check_root;
 use crate::{Degree, Error, Ring};
 use std::fmt;
@@ -30,9 +30,9 @@ impl Kernel {
     pub fn is_available(self, n: usize, q: u128) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma => n >= wide::MIN_POINTS && wide::ifma_available(),
+            Self::Ifma => n >= MIN_POINTS && Ifma::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => n >= wide::MIN_POINTS && wide::fma_available(),
+            Self::Avx512 => n >= MIN_POINTS && Fma::detect().is_some(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Ifma | Self::Avx512 => false,
             Self::Lazy => q < 1 << 126,
@@ -66,9 +66,9 @@ pub struct Fast {
 #[derive(Clone, Debug)]
 enum Tables {
     #[cfg(target_arch = "x86_64")]
-    Ifma(wide::ifma::Transform),
+    Ifma(Transform<Ifma>),
     #[cfg(target_arch = "x86_64")]
-    Avx512(wide::fma::Transform),
+    Avx512(Transform<Fma>),
     Lazy(Lazy<u128>),
     Plain(Ntt),
 }
@@ -100,26 +100,27 @@ impl Fast {
     pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, Error> {
         let (modulus, degree) = (Modulus::new(q)?, Degree::try_from(n)?);
         check_root(&modulus, degree, psi)?;
+        let unavailable = Error::Kernel { kernel, n, modulus: q };
         if !kernel.is_available(n, q) {
-            return Err(Error::Kernel { kernel, n, modulus: q });
+            return Err(unavailable);
         }
+        let factors = || bit_reversed_powers(&modulus, degree, psi);
         let tables = match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Ifma => Tables::Ifma(wide::ifma::Transform::new(
-                &modulus,
-                &bit_reversed_powers(&modulus, degree, psi),
-            )),
+            Kernel::Ifma => {
+                Tables::Ifma(Transform::new(Ifma::detect().ok_or(unavailable)?, &modulus, &factors()))
+            }
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => Tables::Avx512(wide::fma::Transform::new(
-                &modulus,
-                &bit_reversed_powers(&modulus, degree, psi),
-            )),
+            Kernel::Avx512 => {
+                Tables::Avx512(Transform::new(Fma::detect().ok_or(unavailable)?, &modulus, &factors()))
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Ifma | Kernel::Avx512 => return Err(unavailable),
             Kernel::Lazy => {
                 let factor = |factor| Factor { factor, quotient: modulus.divide(factor, 128).0 };
-                let factors = bit_reversed_powers(&modulus, degree, psi).into_iter().map(factor);
-                Tables::Lazy(Lazy::new(q, factors.collect()))
+                Tables::Lazy(Lazy::new(q, factors().into_iter().map(factor).collect()))
             }
-            _ => Tables::Plain(Ntt::new(modulus, n, psi)?),
+            Kernel::Plain => Tables::Plain(Ntt::new(modulus, n, psi)?),
         };
         Ok(Self { kernel, n, tables })
     }
@@ -144,11 +145,9 @@ impl Fast {
         assert_eq!(x.len(), self.len(), "the length of `x` is not that of the transform");
         match &self.tables {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the kernel was available, so the processor has the instructions.
-            Tables::Ifma(transform) => unsafe { transform.forward(x) },
+            Tables::Ifma(transform) => transform.forward(x),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Tables::Avx512(transform) => unsafe { transform.forward(x) },
+            Tables::Avx512(transform) => transform.forward(x),
             Tables::Lazy(lazy) => lazy.forward(x),
             Tables::Plain(ntt) => ntt.forward(x),
         }
