@@ -1,5 +1,5 @@
-//! Primes, roots of unity and bit reversal by plain numbers: the functions of [`prime`](crate::prime),
-//! [`root`](crate::root) and [`bits`](crate::bits) with the degree as a number.
+//! Primes, roots of unity and bit reversal by plain numbers: the functions of [`prime`],
+//! [`root`](mod@crate::root) and [`bits`](crate::bits) with the degree as a number.
 
 use crate::modular::Modulus;
 use crate::{Degree, prime, root};
