@@ -1,19 +1,25 @@
 //! Vector code: straight-line, every value assigned once, no registers yet.
 //!
-//! Factors (twiddles, twists) are [`Constant`]s rather than values: any of them can be loaded at
-//! any time and dropped again, so that the scheduler decides when and how often.
+//! Known vectors, such as twiddle factors, are [`Constant`]s rather than values: any of them can be
+//! loaded at any time and dropped again, so that the scheduler decides when and how often. Known
+//! numbers that multiply a whole vector are [`Scalar`]s.
 
-use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{AddressMode, Direction, Function, Log2, Op, OperandKind, Role};
+use crate::number::{Expression, Number, NumberId};
+use b512_asm::{AddressMode, Direction, Function, Isa, Log2, Op, OperandKind, Role};
 use rustc_hash::FxHashMap;
+use std::hash::Hash;
 
 /// A vector value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ValueId(pub u32);
 
-/// A vector of factors.
+/// A known vector.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConstantId(pub u32);
+
+/// A known number that multiplies vectors.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ScalarId(pub u32);
 
 /// An instruction of the code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -37,7 +43,7 @@ macro_rules! index {
         })*
     };
 }
-index!(ValueId, ConstantId, InstId, BufferId, TowerId);
+index!(ValueId, ConstantId, ScalarId, InstId, BufferId, TowerId);
 
 /// Words of a buffer that a load or store touches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,8 +52,15 @@ pub struct MemRef {
     pub buffer: BufferId,
     /// The word of element 0, counted from the buffer's start.
     pub word: u32,
-    /// Where the other elements lie.
+    /// The pattern of the other elements.
     pub mode: AddressMode,
+}
+
+impl MemRef {
+    /// The words of the buffer, in the order of the lanes.
+    pub fn words(self, isa: Isa) -> impl Iterator<Item = u32> + Clone {
+        (0..isa.vector_length()).map(move |lane| self.word + self.mode.element(lane))
+    }
 }
 
 /// A named range of memory.
@@ -57,36 +70,38 @@ pub struct Buffer {
     pub name: String,
     /// Its size.
     pub words: u32,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
+    /// The tower of its words: they are residues modulo the tower's modulus.
+    pub tower: TowerId,
 }
 
-/// One element of a constant: psi^exponent, over n where `scaled`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Factor {
-    /// The exponent, 0 to 2n - 1.
-    pub exponent: u32,
-    /// Whether it is multiplied by 1/n.
-    pub scaled: bool,
-}
-
-/// A vector of factors, repeated to 512 elements where it is shorter.
+/// A known vector. A shorter list repeats.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constant {
-    /// The tower whose psi and n the factors refer to.
+    /// The tower whose residues the numbers are.
     pub tower: TowerId,
-    /// The factors; their number is a power of two, at most 512.
-    pub factors: Vec<Factor>,
+    /// The elements; their number is a power of two, at most the vector length.
+    pub numbers: Vec<Number>,
+}
+
+/// A known number, in every lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scalar {
+    /// The tower whose residue the number is.
+    pub tower: TowerId,
+    /// The number.
+    pub number: Number,
 }
 
 impl Constant {
     /// The addressing mode that loads it from consecutive words.
-    pub fn mode(&self) -> AddressMode {
-        if self.factors.len() == VECTOR_LENGTH {
+    pub fn mode(&self, isa: Isa) -> AddressMode {
+        if self.numbers.len() == isa.vector_length() as usize {
             AddressMode::Linear
         } else {
-            let log2 = self.factors.len().trailing_zeros() as u8;
-            AddressMode::Repeated(Log2::new(log2).expect("below nine"))
+            let log2 = self.numbers.len().trailing_zeros() as u8;
+            AddressMode::Repeated(Log2::new(log2).expect("below the lane bits"))
         }
     }
 }
@@ -98,11 +113,13 @@ pub struct Inst {
     pub op: Op,
     /// The values that it reads, in operand order.
     pub sources: Sources,
-    /// The factors that it multiplies by, in the place of its last vector source.
+    /// The constant that it multiplies by, its last vector source.
     pub constant: Option<ConstantId>,
+    /// The scalar that it multiplies by, its scalar source.
+    pub scalar: Option<ScalarId>,
     /// The values that it defines, in operand order.
     pub results: Results,
-    /// What it loads or stores.
+    /// The words that it loads or stores.
     pub memory: Option<MemRef>,
     /// The tower whose modulus it computes with.
     pub tower: TowerId,
@@ -163,37 +180,63 @@ pub struct Tower {
     pub root: u128,
 }
 
-/// An equation of the code's contract, over buffers.
+/// What the code computes: an operation over buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
-    /// The buffer of the result.
-    pub output: BufferId,
-    /// What is computed.
-    pub function: Function,
+    /// The operation.
+    pub operation: Function,
+    /// The buffers of the results.
+    pub outputs: Vec<BufferId>,
     /// The buffers of the operands.
     pub inputs: Vec<BufferId>,
-    /// The ring.
-    pub tower: TowerId,
 }
 
 /// Straight-line vector code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code {
+    /// The vector length and word width.
+    pub isa: Isa,
     /// The instructions in textbook order.
     pub insts: Vec<Inst>,
     /// The number of values.
     pub values: u32,
     /// The constants.
     pub constants: Vec<Constant>,
+    /// The scalars.
+    pub scalars: Vec<Scalar>,
+    /// The numbers of constants and scalars that are not powers of psi.
+    pub expressions: Vec<Expression>,
     /// The memory.
     pub buffers: Vec<Buffer>,
     /// The rings.
     pub towers: Vec<Tower>,
-    /// What the code computes.
+    /// The results of the code.
     pub claims: Vec<Claim>,
-    known: FxHashMap<Constant, ConstantId>,
+    known: Known,
     /// The pass of the next instruction.
     pass: u32,
+}
+
+/// The numbers of what has been interned.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Known {
+    constants: FxHashMap<Constant, ConstantId>,
+    scalars: FxHashMap<Scalar, ScalarId>,
+    expressions: FxHashMap<Expression, NumberId>,
+}
+
+/// The index of `item` in `items`, where it is appended if it is new.
+fn intern<T: Clone + Eq + Hash, Id: Copy>(
+    items: &mut Vec<T>,
+    known: &mut FxHashMap<T, Id>,
+    item: T,
+    id: fn(u32) -> Id,
+) -> Id {
+    let next = id(items.len() as u32);
+    *known.entry(item).or_insert_with_key(|item| {
+        items.push(item.clone());
+        next
+    })
 }
 
 impl Code {
@@ -274,18 +317,25 @@ impl Code {
     }
 
     /// Adds a buffer.
-    pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role) -> BufferId {
-        self.buffers.push(Buffer { name: name.into(), words, role });
+    pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role, tower: TowerId) -> BufferId {
+        self.buffers.push(Buffer { name: name.into(), words, role, tower });
         BufferId(self.buffers.len() as u32 - 1)
     }
 
-    /// The constant with these contents, shared with earlier uses of it.
+    /// The constant with these contents, shared with earlier uses.
     pub fn constant(&mut self, constant: Constant) -> ConstantId {
-        let next = ConstantId(self.constants.len() as u32);
-        *self.known.entry(constant).or_insert_with_key(|constant| {
-            self.constants.push(constant.clone());
-            next
-        })
+        intern(&mut self.constants, &mut self.known.constants, constant, ConstantId)
+    }
+
+    /// The scalar of this value, shared with earlier uses.
+    pub fn scalar(&mut self, tower: TowerId, number: Number) -> ScalarId {
+        intern(&mut self.scalars, &mut self.known.scalars, Scalar { tower, number }, ScalarId)
+    }
+
+    /// The number of this value.
+    pub fn number(&mut self, expression: Expression) -> Number {
+        let known = &mut self.known.expressions;
+        Number::Expression(intern(&mut self.expressions, known, expression, NumberId))
     }
 
     fn value(&mut self) -> ValueId {
@@ -301,6 +351,7 @@ impl Code {
             op: Op::Vload,
             sources,
             constant: None,
+            scalar: None,
             results,
             memory: Some(memory),
             tower,
@@ -316,6 +367,7 @@ impl Code {
             op: Op::Vstore,
             sources,
             constant: None,
+            scalar: None,
             results,
             memory: Some(memory),
             tower,
@@ -334,7 +386,16 @@ impl Code {
         let value = self.value();
         let results = [value].into();
         let (sources, pass) = (sources.into(), self.pass);
-        self.push_checked(Inst { op, sources, constant, results, memory: None, tower, pass });
+        self.push_checked(Inst { op, sources, constant, scalar: None, results, memory: None, tower, pass });
+        value
+    }
+
+    /// Appends a multiplication by a scalar.
+    pub fn scale(&mut self, source: ValueId, number: Number, tower: TowerId) -> ValueId {
+        let (value, scalar) = (self.value(), Some(self.scalar(tower, number)));
+        let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
+        let op = Op::Vmuls;
+        self.push_checked(Inst { op, sources, constant: None, scalar, results, memory: None, tower, pass });
         value
     }
 
@@ -351,6 +412,7 @@ impl Code {
             op,
             sources: sources.into(),
             constant: Some(factor),
+            scalar: None,
             results: results.into(),
             memory: None,
             tower,
@@ -369,6 +431,7 @@ impl Code {
             inst.sources.len() + usize::from(inst.constant.is_some())
         );
         debug_assert_eq!(registers(Direction::Write), inst.results.len());
+        debug_assert_eq!(inst.op == Op::Vmuls, inst.scalar.is_some());
         self.insts.push(inst);
     }
 
@@ -403,8 +466,8 @@ impl Code {
                 }
             };
             let buffer = &mut words[memory.buffer.index()];
-            for lane in 0..VECTOR_LENGTH as u32 {
-                let word = &mut buffer[(memory.word + memory.mode.element(lane)) as usize];
+            for word in memory.words(self.isa) {
+                let word = &mut buffer[word as usize];
                 word.writer.into_iter().for_each(&mut depends_on);
                 if inst.op == Op::Vstore {
                     while let Some(Read(read)) = word.reader {

@@ -45,6 +45,22 @@ pub enum Error {
         /// Registers needed: one for each operand, result and other buffer, and two more.
         needed: usize,
     },
+    /// More scalars than scalar registers.
+    #[error("{operation} in {towers} rings needs {needed} scalar registers, but there are {REGISTERS}")]
+    TooManyScalars {
+        /// The requested operation.
+        operation: Function,
+        /// The number of rings.
+        towers: usize,
+        /// Registers needed.
+        needed: usize,
+    },
+    /// A constant without a value.
+    #[error("a number modulo {modulus:#x} has no inverse; choose moduli without a common factor")]
+    NoInverse {
+        /// The modulus.
+        modulus: u128,
+    },
     /// A plan that does not compute its transform.
     #[error("invalid plan `{name}`: {error}")]
     Plan {

@@ -1,19 +1,17 @@
 //! Store-to-load forwarding, and the removal of stores that nobody reads.
 //!
-//! A load of 512 words that all come from one value, lane by lane, is no work: its readers can
-//! read that value instead, whether it was stored there or loaded from there. The value then
-//! stays in a register for longer, which data may need more: so a load is only replaced where no
-//! more than a given number of values are live until then, those with the shortest way first.
-//! Stores whose words are overwritten or never read, and no result, then go, and so does what was
-//! computed or loaded for nothing, and scratch buffers that are left without a use.
+//! A load is redundant if its words are the lanes of one value, in order: its readers can read
+//! that value instead, whether it was stored there or loaded from there. This extends the live
+//! range of the value. A load is therefore only replaced while at most a given number of values
+//! are live, shortest extension first. Dead stores, dead computations and dead loads then go, and
+//! so do unused scratch buffers.
 //!
-//! The pass looks at words, not at plans: it works within a transform, between the transforms and
-//! products of a kernel, and in each tower of a batch. [`check::forwarding`](crate::check::forwarding)
-//! proves what it has made equal to what it was given.
+//! The pass works on words, not on plans: within a transform, between the transforms and products
+//! of a kernel, and in each tower of a batch. [`check::forwarding`](crate::check::forwarding)
+//! proves that the result computes the same as the original.
 
 use crate::code::{BufferId, Code, Inst, InstId, MemRef, ValueId};
-use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{Op, Role};
+use b512_asm::{Isa, Op, Role};
 
 /// What has been removed from code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -45,8 +43,8 @@ pub fn forward(code: &mut Code, registers: u32) -> Removed {
 }
 
 /// The words of a load or store, in the order of its lanes.
-fn words(memory: MemRef) -> impl Iterator<Item = usize> {
-    (0..VECTOR_LENGTH as u32).map(move |lane| (memory.word + memory.mode.element(lane)) as usize)
+fn words(memory: MemRef, isa: Isa) -> impl Iterator<Item = usize> {
+    memory.words(isa).map(|word| word as usize)
 }
 
 /// A load that could be replaced.
@@ -68,16 +66,16 @@ fn candidates(code: &Code) -> Vec<Candidate> {
         let Some(at) = inst.memory else { continue };
         let buffer = &mut memory[at.buffer.index()];
         if let Some(loaded) = inst.results.iter().next() {
-            let first = words(at).next().and_then(|word| buffer[word]);
+            let first = words(at, code.isa).next().and_then(|word| buffer[word]);
             if let Some((held, 0)) = first
-                && words(at).zip(0..).all(|(word, lane)| buffer[word] == Some((held, lane)))
+                && words(at, code.isa).zip(0..).all(|(word, lane)| buffer[word] == Some((held, lane)))
             {
                 found.push(Candidate { load: InstId(number as u32), loaded, held });
             }
         }
         // What has been stored there, or is now in a register as well.
         for value in inst.sources.iter().chain(inst.results.iter()) {
-            for (word, lane) in words(at).zip(0..) {
+            for (word, lane) in words(at, code.isa).zip(0..) {
                 buffer[word] = Some((value, lane));
             }
         }
@@ -142,6 +140,7 @@ impl Lives {
 /// Removes instructions that store no word that is read later or is a result, and define no value
 /// that is read.
 fn remove_unused(code: &mut Code) {
+    let isa = code.isa;
     let needed = |buffer: &crate::code::Buffer| vec![buffer.role == Role::Output; buffer.words as usize];
     let mut needed: Vec<Vec<bool>> = code.buffers.iter().map(needed).collect();
     let mut read = vec![false; code.values as usize];
@@ -151,7 +150,7 @@ fn remove_unused(code: &mut Code) {
                 let buffer = &mut needed[at.buffer.index()];
                 // Before this store the words are needed no more, every one of them.
                 let mut any = false;
-                words(at).for_each(|word| any |= std::mem::take(&mut buffer[word]));
+                words(at, isa).for_each(|word| any |= std::mem::take(&mut buffer[word]));
                 any
             }
             _ => inst.results.iter().any(|value| read[value.index()]),
@@ -159,7 +158,7 @@ fn remove_unused(code: &mut Code) {
         if keep {
             inst.sources.iter().for_each(|value| read[value.index()] = true);
             if let Some(at) = inst.memory.filter(|_| inst.op == Op::Vload) {
-                words(at).for_each(|word| needed[at.buffer.index()][word] = true);
+                words(at, isa).for_each(|word| needed[at.buffer.index()][word] = true);
             }
         }
         keep
@@ -179,8 +178,7 @@ fn remove_buffers(code: &mut Code) {
         renumber(&mut at.buffer);
     }
     for claim in &mut code.claims {
-        renumber(&mut claim.output);
-        claim.inputs.iter_mut().for_each(renumber);
+        claim.outputs.iter_mut().chain(&mut claim.inputs).for_each(renumber);
     }
     let mut used = used.iter();
     code.buffers.retain(|_| used.next() == Some(&true));
@@ -207,9 +205,9 @@ mod tests {
         let mut code = Code::default();
         code.tower(Tower { n: 1024, modulus: 12289, root: 7 });
         for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
-            code.buffer(name, 1024, role);
+            code.buffer(name, 1024, role, TOWER);
         }
-        code.claims.push(Claim { output: Y, function: Function::Ntt, inputs: vec![X], tower: TOWER });
+        code.claims.push(Claim { operation: Function::Ntt, outputs: vec![Y], inputs: vec![X] });
         fill(&mut code);
         code
     }

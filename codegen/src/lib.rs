@@ -21,6 +21,8 @@ pub mod kernel;
 pub mod library;
 pub mod lower;
 pub mod named;
+pub mod number;
+mod ops;
 pub mod plan;
 pub mod recipe;
 pub mod request;

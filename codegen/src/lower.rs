@@ -1,6 +1,7 @@
 //! From plans to vector code.
 
-use crate::code::{BufferId, Code, Constant, ConstantId, Factor, MemRef, TowerId, ValueId};
+use crate::code::{BufferId, Code, Constant, ConstantId, MemRef, TowerId, ValueId};
+use crate::number::Number;
 use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
 use b512_asm::{Op, Role};
 use rustc_hash::FxHashMap;
@@ -42,18 +43,19 @@ pub enum Second {
 #[derive(Clone, Debug)]
 pub struct Scratch {
     name: String,
-    words: u32,
+    tower: TowerId,
     buffer: Option<BufferId>,
 }
 
 impl Scratch {
-    /// A buffer of that name and size.
-    pub fn new(name: String, words: u32) -> Self {
-        Self { name, words, buffer: None }
+    /// A buffer of that name for a polynomial of the tower.
+    pub fn new(name: String, tower: TowerId) -> Self {
+        Self { name, tower, buffer: None }
     }
 
     fn get(&mut self, code: &mut Code) -> BufferId {
-        *self.buffer.get_or_insert_with(|| code.buffer(&*self.name, self.words, Role::Scratch))
+        let n = code.towers[self.tower.index()].n;
+        *self.buffer.get_or_insert_with(|| code.buffer(&*self.name, n, Role::Scratch, self.tower))
     }
 }
 
@@ -291,7 +293,7 @@ impl Lowering<'_> {
             [sum, code.apply(Op::Vmul, [difference], Some(factor), tower)]
         };
         let last = stage + 1 == self.log_n;
-        [if last && unscaled { code.apply(Op::Vmuls, [sum], None, tower) } else { sum }, product]
+        [if last && unscaled { code.scale(sum, Number::INVERSE_DEGREE, tower) } else { sum }, product]
     }
 
     /// See [`Step::TwistedStage`].
@@ -336,15 +338,15 @@ impl Lowering<'_> {
             let bits = key.2.iter().enumerate();
             bits.map(|(place, bit)| bit.map_or(0, |bit| (lane >> place & 1) << bit.0)).sum()
         };
-        let factors =
+        let numbers =
             (0..1u32 << key.2.len()).map(|lane| self.factor(purpose, key.1 | index(lane))).collect();
-        let id = self.code.constant(Constant { tower: self.tower, factors });
+        let id = self.code.constant(Constant { tower: self.tower, numbers });
         self.constants.insert(key, id);
         id
     }
 
     /// The factor for the element of that index; bits that do not matter are zero.
-    fn factor(&self, purpose: Purpose, index: u32) -> Factor {
+    fn factor(&self, purpose: Purpose, index: u32) -> Number {
         let log_n = self.log_n;
         let order = 2u32 << log_n;
         let inverse = |exponent: u32| (order - exponent % order) % order;
@@ -355,13 +357,15 @@ impl Lowering<'_> {
         let cyclic = |stage: Bit| index << (log_n - u32::from(stage.0));
         match purpose {
             Purpose::Stage { bit, scaled } => match self.algorithm {
-                Algorithm::Forward => Factor { exponent: merged(bit.0.into()), scaled },
-                Algorithm::Inverse => Factor { exponent: inverse(merged(bit.0.into())), scaled },
-                Algorithm::InverseTwisted => Factor { exponent: inverse(cyclic(bit)), scaled },
+                Algorithm::Forward => Number::Root { exponent: merged(bit.0.into()), scaled },
+                Algorithm::Inverse => Number::Root { exponent: inverse(merged(bit.0.into())), scaled },
+                Algorithm::InverseTwisted => Number::Root { exponent: inverse(cyclic(bit)), scaled },
             },
-            Purpose::Twist => Factor { exponent: inverse(index), scaled: true },
-            Purpose::TwistedStage(bit) => Factor { exponent: inverse(cyclic(bit) + index), scaled: true },
-            Purpose::Between(bit) => Factor { exponent: inverse(1 << bit.0), scaled: false },
+            Purpose::Twist => Number::Root { exponent: inverse(index), scaled: true },
+            Purpose::TwistedStage(bit) => {
+                Number::Root { exponent: inverse(cyclic(bit) + index), scaled: true }
+            }
+            Purpose::Between(bit) => Number::Root { exponent: inverse(1 << bit.0), scaled: false },
         }
     }
 }

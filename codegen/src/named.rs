@@ -4,9 +4,10 @@
 //! inverse, in rectangles. Between the natural and the bit-reversed order each direction has one
 //! of the two, see [`formula`](crate::formula).
 
-use crate::plan::{Algorithm, Plan, Shape};
+use crate::ops;
+use crate::plan::{Algorithm, Direction, Plan, Shape};
 use crate::recipe::{Order, Recipe};
-use crate::request::{Request, algorithms};
+use crate::request::Request;
 use crate::schedule::Tuning;
 use b512_asm::Function;
 
@@ -33,9 +34,11 @@ pub fn classical(operation: Function, n: u32, depth: u32, tuning: Tuning) -> Rec
     let log_n = n.trailing_zeros();
     let depth = if log_n <= 14 { 5 } else { depth };
     let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
-    let plans = algorithms(operation).iter().map(|algorithms| match algorithms[0] {
-        Algorithm::Forward => forward.clone(),
-        inverse => forward.reversed("pease", inverse).expect("Korn-Lambiotte is a plan"),
+    let plans = ops::of(operation).transforms().iter().map(|direction| match direction {
+        Direction::Forward => forward.clone(),
+        Direction::Inverse => {
+            forward.reversed("pease", Algorithm::Inverse).expect("Korn-Lambiotte is a plan")
+        }
     });
     Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
 }

@@ -77,7 +77,33 @@ pub enum Algorithm {
     InverseTwisted,
 }
 
+/// The direction of a transform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// From coefficients to values.
+    Forward,
+    /// From values to coefficients.
+    Inverse,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "forward",
+            Self::Inverse => "inverse",
+        })
+    }
+}
+
 impl Algorithm {
+    /// The transform that it computes.
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::Forward => Direction::Forward,
+            Self::Inverse | Self::InverseTwisted => Direction::Inverse,
+        }
+    }
+
     /// The index bits in stage order.
     pub fn stages(self, log_n: u32) -> Vec<Bit> {
         let bits = (0..log_n as u8).map(Bit);

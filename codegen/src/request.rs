@@ -1,9 +1,8 @@
 //! Requests: the operation to compute, and the rings to compute it in.
 
 use crate::error::Error;
-use crate::plan::Algorithm;
-use b512_asm::Function;
-use b512_asm::reg::VECTOR_LENGTH;
+use crate::ops;
+use b512_asm::{Function, Isa};
 use ring::modular::Modulus;
 use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
 
@@ -38,13 +37,9 @@ impl Ring {
     /// # Errors
     /// Returns an error if there is no such root modulo `modulus`.
     pub fn new(operation: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
-        let root = if has_transform(operation) { smallest_root(modulus, n.into())? } else { 0 };
+        let root = if operation.needs_root() { smallest_root(modulus, n.into())? } else { 0 };
         Ok(Self { modulus, root })
     }
-}
-
-pub(crate) const fn has_transform(operation: Function) -> bool {
-    matches!(operation, Function::Ntt | Function::Intt | Function::Polymul)
 }
 
 impl Request {
@@ -68,8 +63,9 @@ impl Request {
     /// Returns an error if the request defines no computation that the generator covers.
     pub fn check(&self) -> Result<(), Error> {
         let n = self.n;
-        let transforms = has_transform(self.operation);
-        let least = if transforms { 1024 } else { VECTOR_LENGTH as u32 };
+        // A stage works on two vectors.
+        let vectors = if ops::of(self.operation).transforms().is_empty() { 1 } else { 2 };
+        let least = vectors * Isa::B512.vector_length();
         if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
             return Err(Error::Degree { n, least });
         }
@@ -77,7 +73,7 @@ impl Request {
             return Err(Error::NoRing);
         }
         for &Ring { modulus, root } in &self.rings {
-            if transforms {
+            if self.operation.needs_root() {
                 transform_modulus(modulus, n.into())?;
                 check_root(modulus, n.into(), root)?;
             } else {
@@ -85,17 +81,5 @@ impl Request {
             }
         }
         Ok(())
-    }
-}
-
-/// The algorithms of the transforms of an operation, in the order of a recipe's plans.
-pub(crate) fn algorithms(operation: Function) -> &'static [&'static [Algorithm]] {
-    const FORWARD: &[Algorithm] = &[Algorithm::Forward];
-    const INVERSE: &[Algorithm] = &[Algorithm::Inverse, Algorithm::InverseTwisted];
-    match operation {
-        Function::Ntt => &[FORWARD],
-        Function::Intt => &[INVERSE],
-        Function::Polymul => &[FORWARD, INVERSE],
-        Function::Add | Function::Sub | Function::Mul => &[],
     }
 }

@@ -9,11 +9,11 @@ use crate::compile::compile;
 use crate::error::Error;
 use crate::forwarding::Removed;
 use crate::library;
-use crate::plan::{Algorithm, Bit, Plan, PlanError, Shape};
+use crate::ops;
+use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
 use crate::recipe::{Order, Recipe};
-use crate::request::{Request, algorithms};
+use crate::request::Request;
 use crate::schedule::{Margin, TableOrder, Tuning};
-use b512_asm::Function;
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
@@ -86,9 +86,9 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = request.rings.len() > 1;
-    // Between the transforms of a product much can stay in registers, and few banks make memory
-    // what the other pipes wait for. Elsewhere the refinements try it.
-    let much = request.operation == Function::Polymul || machine.vdm.banks < machine.hple.count;
+    // Much can stay in registers between several transforms, and with few banks memory is the
+    // bottleneck. Elsewhere the refinements try it.
+    let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
     let mut first = Vec::new();
@@ -188,18 +188,18 @@ const LEADERS: usize = 3;
 /// Refinements that are tried at a time; the next ones start from the best of them.
 const ROUND: usize = 12;
 
-/// The plans worth trying for the transforms of a function.
+/// The plans worth trying for the transforms of an operation.
 fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
-    let transforms = algorithms(request.operation);
+    let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
     let forward = forward_plans(Shape::b512(request.n.trailing_zeros()), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
-            let plans = transforms.iter().map(|algorithms| match algorithms[0] {
-                Algorithm::Forward => Ok(forward.clone()),
-                _ => {
+            let plans = transforms.iter().map(|direction| match direction {
+                Direction::Forward => Ok(forward.clone()),
+                Direction::Inverse => {
                     let back = forward.reversed(&forward.name, inverse)?;
                     Ok(if twisted_stage { back.with_twisted_stage() } else { back })
                 }
@@ -209,7 +209,7 @@ fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
     };
     // Without an inverse transform the choice makes no difference.
     let only = [(Algorithm::Inverse, false)];
-    let inverses = if request.operation == Function::Ntt { &only } else { inverses(machine) };
+    let inverses = if transforms.contains(&Direction::Inverse) { inverses(machine) } else { &only };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 

@@ -17,13 +17,13 @@ fn code(plan: &Plan) -> Code {
     let root = smallest_root(modulus, n.into()).unwrap();
     let mut code = Code::default();
     let tower = code.tower(Tower { n, modulus, root });
-    let (x, y) = (code.buffer("x", n, Role::Input), code.buffer("y", n, Role::Output));
+    let (x, y) = (code.buffer("x", n, Role::Input, tower), code.buffer("y", n, Role::Output, tower));
     let dialect = Dialect { gs_butterfly: true, by_level: false };
     let memory = Memory { input: x, output: y, second: Second::New, times: None };
-    let mut scratch = Scratch::new("scratch".to_owned(), 1 << plan.log_n);
+    let mut scratch = Scratch::new("scratch".to_owned(), tower);
     transform(&mut code, dialect, plan, tower, memory, &mut scratch).unwrap();
-    let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
-    code.claims.push(Claim { output: y, function, inputs: vec![x], tower });
+    let operation = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
+    code.claims.push(Claim { operation, outputs: vec![y], inputs: vec![x] });
     code
 }
 

@@ -43,10 +43,9 @@ fn empty() -> Code {
     let mut code = Code::default();
     code.tower(Tower { n: WORDS, modulus: 12289, root: 7 });
     for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
-        code.buffer(name, WORDS, role);
+        code.buffer(name, WORDS, role, TOWER);
     }
-    let claim =
-        Claim { output: BufferId(1), function: Function::Ntt, inputs: vec![BufferId(0)], tower: TOWER };
+    let claim = Claim { operation: Function::Ntt, outputs: vec![BufferId(1)], inputs: vec![BufferId(0)] };
     code.claims.push(claim);
     code
 }

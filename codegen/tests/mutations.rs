@@ -7,6 +7,7 @@ mod interpret;
 
 use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
 use codegen::code::{Code, Inst};
+use codegen::number::Number;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate, golden};
@@ -76,7 +77,7 @@ fn inputs(code: &Code) -> Vec<Vec<u128>> {
 fn expected(code: &Code) -> Vec<u128> {
     let (claim, tower, inputs) = (&code.claims[0], code.towers[0], inputs(code));
     let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
-    golden::evaluate(claim.function, &inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
+    golden::evaluate(claim.operation, &inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
 }
 
 /// The result of the program; `None` if it fails.
@@ -87,13 +88,13 @@ fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
         executor.write(&code.buffers[input.index()].name, &words).ok()?;
     }
     executor.run().ok()?;
-    executor.read(&code.buffers[code.claims[0].output.index()].name).ok().map(<[u128]>::to_vec)
+    executor.read(&code.buffers[code.claims[0].outputs[0].index()].name).ok().map(<[u128]>::to_vec)
 }
 
 /// The result of the vector code; `None` if an instruction reads an undefined value or word.
 fn run_code(code: &Code) -> Option<Vec<u128>> {
     let memory = interpret::run(code, &inputs(code), |_, _| ())?;
-    memory[code.claims[0].output.index()].iter().copied().collect()
+    memory[code.claims[0].outputs[0].index()].iter().copied().collect()
 }
 
 /// Another operation with the same operands.
@@ -313,15 +314,19 @@ fn mutate_code(code: &mut Code, mutation: &CodeMutation) {
         }
         CodeMutation::Factor { constant, lane, by } => {
             let constants = code.constants.len();
-            let factors = &mut code.constants[constant.index(constants)].factors;
-            let lane = lane.index(factors.len());
-            factors[lane].exponent = (factors[lane].exponent + by) % (2 * N);
+            let numbers = &mut code.constants[constant.index(constants)].numbers;
+            let lane = lane.index(numbers.len());
+            if let Number::Root { exponent, .. } = &mut numbers[lane] {
+                *exponent = (*exponent + by) % (2 * N);
+            }
         }
         CodeMutation::Scale { constant, lane } => {
             let constants = code.constants.len();
-            let factors = &mut code.constants[constant.index(constants)].factors;
-            let lane = lane.index(factors.len());
-            factors[lane].scaled ^= true;
+            let numbers = &mut code.constants[constant.index(constants)].numbers;
+            let lane = lane.index(numbers.len());
+            if let Number::Root { scaled, .. } = &mut numbers[lane] {
+                *scaled ^= true;
+            }
         }
         CodeMutation::OtherConstant { at, constant } => {
             let inst = &code.insts[find(code, constant, |inst| inst.constant.is_some())];
@@ -504,7 +509,10 @@ fn refusals_of_code_name_the_elements() {
     };
     let number = KERNELS[0].code.insts.iter().position(|inst| inst.op == Op::Bfly).unwrap();
     assert_eq!(
-        refusal(&|code| code.constants[0].factors[0].exponent += 1),
+        refusal(&|code| {
+            let Number::Root { exponent, .. } = &mut code.constants[0].numbers[0] else { unreachable!() };
+            *exponent += 1;
+        }),
         format!(
             "instruction {number}, lane 0: `bfly` cannot combine [X^0] (x mod X^2048 - psi^2048) \
              with psi^1025 [X^1024] (x mod X^2048 - psi^2048)"

@@ -6,7 +6,7 @@ use crate::code::{BufferId, Claim, Code};
 use b512_asm::Role;
 use thiserror::Error;
 
-/// Where the proof breaks down that two pieces of vector code compute the same.
+/// The first place where the proof breaks down that two pieces of vector code compute the same.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ForwardingFault {
     /// Code that has no meaning by itself.
@@ -51,11 +51,12 @@ pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
         inputs.push(BufferId(known as u32));
     }
     let claims = after.claims.iter().map(|claim| Claim {
-        output: inputs[claim.output.index()],
+        operation: claim.operation,
+        outputs: claim.outputs.iter().map(|output| inputs[output.index()]).collect(),
         inputs: claim.inputs.iter().map(|input| inputs[input.index()]).collect(),
-        ..claim.clone()
     });
-    if before.towers != after.towers || !before.claims.iter().cloned().eq(claims) {
+    if (before.isa, &before.towers) != (after.isa, &after.towers) || !before.claims.iter().cloned().eq(claims)
+    {
         return Err(ForwardingFault::Claims);
     }
     let mut terms = Terms::default();

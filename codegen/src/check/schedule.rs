@@ -2,9 +2,9 @@
 
 use super::terms::{CodeFault, Term, Terms, Word, applied, evaluate};
 use crate::code::{BufferId, Code};
-use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
+use b512_asm::reg::REGISTERS;
 use b512_asm::{
-    AReg, AddressMode, Direction, Equation, Instr, InvalidProgram, Operand, Program, Role, Space,
+    AReg, AddressMode, Direction, Equation, Instr, InvalidProgram, Isa, Operand, Program, Role, Space,
 };
 use thiserror::Error;
 
@@ -14,6 +14,14 @@ pub enum ScheduleFault {
     /// A program that no machine can take.
     #[error(transparent)]
     Invalid(#[from] InvalidProgram),
+    /// A program for another vector length or word width.
+    #[error("the program is for {program}, its vector code for {code}")]
+    Isa {
+        /// The program's.
+        program: Isa,
+        /// The vector code's.
+        code: Isa,
+    },
     /// Vector code that has no meaning by itself.
     #[error(transparent)]
     Code(#[from] CodeFault),
@@ -61,6 +69,9 @@ pub enum ScheduleFault {
 /// The first place where the proof breaks down.
 pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     program.check()?;
+    if program.isa != code.isa {
+        return Err(ScheduleFault::Isa { program: program.isa, code: code.isa });
+    }
     let mut terms = Terms::default();
     let inputs: Vec<BufferId> = (0..code.buffers.len() as u32).map(BufferId).collect();
     let expected = evaluate(code, &inputs, &mut terms)?;
@@ -99,17 +110,22 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
 fn equations(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     let name = |buffer: &BufferId| code.buffers[buffer.index()].name.clone();
     let expected = code.claims.iter().map(|claim| {
-        let tower = &code.towers[claim.tower.index()];
-        Equation {
-            output: name(&claim.output),
-            function: claim.function,
+        let output = claim.outputs.first()?;
+        let tower = &code.towers[code.buffers[output.index()].tower.index()];
+        Some(Equation {
+            output: name(output),
+            function: claim.operation,
             inputs: claim.inputs.iter().map(name).collect(),
             n: tower.n,
             modulus: tower.modulus,
-            root: if claim.function.needs_root() { tower.root } else { 0 },
-        }
+            root: if claim.operation.needs_root() { tower.root } else { 0 },
+        })
     });
-    if expected.eq(program.equations.iter().cloned()) { Ok(()) } else { Err(ScheduleFault::Equations) }
+    if expected.eq(program.equations.iter().cloned().map(Some)) {
+        Ok(())
+    } else {
+        Err(ScheduleFault::Equations)
+    }
 }
 
 /// A word of the program's memory.
@@ -264,7 +280,7 @@ impl<'a> Run<'a> {
     /// The word addresses of a load or store, lane by lane.
     fn words(&self, base: AReg, offset: u32, mode: AddressMode) -> Result<Vec<usize>, String> {
         let first = u64::from(self.addresses[base.index()]) + u64::from(offset);
-        let addresses = (0..VECTOR_LENGTH as u32).map(|lane| {
+        let addresses = (0..self.code.isa.vector_length()).map(|lane| {
             let address = first + u64::from(mode.element(lane));
             if address < self.memory.len() as u64 {
                 Ok(address as usize)
@@ -279,7 +295,7 @@ impl<'a> Run<'a> {
         if let Some(lane) = words.iter().position(|&word| word == Word::Undefined) {
             return format!("loads a word into lane {lane} that holds nothing");
         }
-        let [first, last] = [0, VECTOR_LENGTH - 1].map(|lane| self.terms.describe(self.code, words[lane]));
+        let [first, last] = [0, words.len() - 1].map(|lane| self.terms.describe(self.code, words[lane]));
         format!("loads what no load of the code does: lane 0 is {first}, the last lane {last}")
     }
 

@@ -1,7 +1,7 @@
 //! Vector code as terms; [the parent](super) says what they are.
 
-use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower};
-use b512_asm::reg::VECTOR_LENGTH;
+use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower, TowerId};
+use crate::number::{Expression, Number as Known};
 use b512_asm::{Direction, Op, OperandKind, Pipe, Role};
 use ring::modular::Modulus;
 use std::collections::HashMap;
@@ -146,7 +146,8 @@ pub(super) fn applied(
     for (place, &term) in in_order.iter_mut().zip(sources) {
         *place = Some(term);
     }
-    if matches!(op, Op::Vadd | Op::Vmul) {
+    // Not those of products: a multiplicand may be any word, a multiplier must be reduced.
+    if op == Op::Vadd {
         in_order[..2].sort_unstable();
     }
     Applied { op, sources: in_order, scalar, modulus, result: result as u8 }
@@ -157,7 +158,13 @@ fn reads(op: Op, kind: OperandKind) -> usize {
     specs.filter(|spec| spec.kind == kind && spec.direction == Direction::Read).count()
 }
 
-/// The numbers that the factors of a tower stand for.
+/// The known numbers of the code, as residues of each tower.
+struct Residues<'c> {
+    code: &'c Code,
+    towers: Vec<Powers>,
+}
+
+/// The powers of a tower's psi.
 struct Powers {
     modulus: Option<Modulus>,
     /// psi^0 to psi^(2n - 1).
@@ -176,10 +183,39 @@ impl Powers {
         let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
         Self { modulus: Some(modulus), powers, over_n }
     }
+}
 
-    fn get(&self, exponent: u32, scaled: bool) -> Option<u128> {
-        let power = *self.powers.get(exponent as usize)?;
-        Some(if scaled { self.modulus?.mul(power, self.over_n) } else { power })
+impl<'c> Residues<'c> {
+    fn new(code: &'c Code) -> Self {
+        Self { code, towers: code.towers.iter().map(Powers::new).collect() }
+    }
+
+    fn get(&self, number: Known, tower: TowerId) -> Option<u128> {
+        let powers = self.towers.get(tower.index())?;
+        match number {
+            Known::Root { exponent, scaled } => {
+                let power = *powers.powers.get(exponent as usize)?;
+                Some(if scaled { powers.modulus.as_ref()?.mul(power, powers.over_n) } else { power })
+            }
+            Known::Expression(id) => {
+                value(self.code, powers.modulus.as_ref()?, self.code.expressions.get(id.index())?)
+            }
+        }
+    }
+}
+
+/// The residue of an expression.
+fn value(code: &Code, modulus: &Modulus, expression: &Expression) -> Option<u128> {
+    match expression {
+        Expression::Value(number) => Some(modulus.residue(*number)),
+        Expression::Inverse(of) => modulus.inverse(value(code, modulus, of)?),
+        Expression::Moduli(towers) => {
+            let mut product = 1;
+            for tower in towers {
+                product = modulus.mul(product, modulus.residue(code.towers.get(tower.index())?.modulus));
+            }
+            Some(product)
+        }
     }
 }
 
@@ -190,7 +226,7 @@ pub(super) fn evaluate(
     inputs: &[BufferId],
     terms: &mut Terms,
 ) -> Result<Vec<Vec<Word>>, CodeFault> {
-    let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
+    let residues = Residues::new(code);
     let mut constants = vec![None; code.constants.len()];
     let mut values: Vec<Option<Term>> = vec![None; code.values as usize];
     let content = |(number, buffer): (usize, &crate::code::Buffer)| -> Vec<Word> {
@@ -212,7 +248,7 @@ pub(super) fn evaluate(
             let term = match known {
                 Some(term) => term,
                 None => {
-                    let words = constant_words(code, constant, &powers, terms);
+                    let words = constant_words(code, constant, &residues, terms);
                     let words = words.ok_or(fault("has a constant without a value"))?;
                     terms.gather(words, Owner::Constant(constant))
                 }
@@ -241,7 +277,17 @@ pub(super) fn evaluate(
             continue;
         }
         let tower = &code.towers[inst.tower.index()];
-        let scalar = (reads(inst.op, OperandKind::SReg) > 0).then(|| powers[inst.tower.index()].over_n);
+        let scalar = inst.scalar.map(|id| {
+            let scalar = code.scalars.get(id.index())?;
+            residues.get(scalar.number, scalar.tower)
+        });
+        let scalar = match scalar {
+            None => None,
+            Some(value) => Some(value.ok_or(fault("multiplies by a scalar without a value"))?),
+        };
+        if scalar.is_some() != (reads(inst.op, OperandKind::SReg) > 0) {
+            return Err(fault("has another number of scalars than its operation"));
+        }
         let modulus = (reads(inst.op, OperandKind::MReg) > 0).then_some(tower.modulus);
         for (result, value) in inst.results.iter().enumerate() {
             let term = terms.apply(applied(inst.op, &sources, scalar, modulus, result), Owner::Inst(id));
@@ -255,22 +301,22 @@ pub(super) fn evaluate(
 fn constant_words(
     code: &Code,
     constant: ConstantId,
-    powers: &[Powers],
+    residues: &Residues<'_>,
     terms: &mut Terms,
 ) -> Option<Vec<Word>> {
     let constant = &code.constants[constant.index()];
-    let powers = &powers[constant.tower.index()];
-    let lanes = (0..VECTOR_LENGTH).map(|lane| {
-        let factor = constant.factors.get(lane.checked_rem(constant.factors.len())?)?;
-        Some(terms.number(powers.get(factor.exponent, factor.scaled)?))
+    let lanes = (0..code.isa.vector_length() as usize).map(|lane| {
+        let number = *constant.numbers.get(lane.checked_rem(constant.numbers.len())?)?;
+        Some(terms.number(residues.get(number, constant.tower)?))
     });
     lanes.collect()
 }
 
-/// The words of a load or store of the code, lane by lane, where they lie in its buffer.
+/// The words of a load or store of the code, lane by lane, if they lie in its buffer.
 fn words_of(code: &Code, inst: &Inst) -> Option<Vec<usize>> {
     let memory = inst.memory?;
     let size = code.buffers.get(memory.buffer.index())?.words;
-    let words = (0..VECTOR_LENGTH as u32).map(|lane| memory.word.checked_add(memory.mode.element(lane)));
+    let lanes = 0..code.isa.vector_length();
+    let words = lanes.map(|lane| memory.word.checked_add(memory.mode.element(lane)));
     words.map(|word| word.filter(|&word| word < size).map(|word| word as usize)).collect()
 }

@@ -1,13 +1,12 @@
 //! The memory map of a kernel, and the program that it makes of a schedule.
 
-use crate::code::{BufferId, Code, Tower};
+use crate::code::{BufferId, Code, Tower, TowerId};
 use crate::error::Error;
+use crate::number::{Expression, Number};
 use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
-use b512_asm::reg::{REGISTERS, VECTOR_LENGTH};
-use b512_asm::{
-    AReg, Equation, Image, Instr, Isa, MReg, Offset, Op, Program, Role, SReg, Segment, Space, Symbol,
-};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{AReg, Equation, Image, Instr, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
@@ -30,7 +29,11 @@ impl Layout {
             let (operation, n, towers) = (request.operation, request.n, request.rings.len());
             return Err(Error::TooManyRings { operation, n, towers, needed });
         }
-        let aligned = |word: u32| word.next_multiple_of(VECTOR_LENGTH as u32);
+        if code.scalars.len() > REGISTERS {
+            let (operation, towers, needed) = (request.operation, request.rings.len(), code.scalars.len());
+            return Err(Error::TooManyScalars { operation, towers, needed });
+        }
+        let aligned = |word: u32| word.next_multiple_of(code.isa.vector_length());
         let mut end = 0;
         let mut starts = Vec::new();
         for buffer in &code.buffers {
@@ -39,13 +42,13 @@ impl Layout {
         }
         let mut table: Vec<usize> = (0..code.constants.len()).collect();
         if order == TableOrder::BySize {
-            table.sort_by_key(|&constant| Reverse(code.constants[constant].factors.len()));
+            table.sort_by_key(|&constant| Reverse(code.constants[constant].numbers.len()));
         }
         let mut table_words = 0;
         let mut constants = vec![0; code.constants.len()];
         for &constant in &table {
             constants[constant] = table_words;
-            table_words += code.constants[constant].factors.len() as u32;
+            table_words += code.constants[constant].numbers.len() as u32;
         }
         starts.push(end);
         end = aligned(end + table_words);
@@ -57,7 +60,7 @@ impl Layout {
             constants,
             spills: AReg::at(buffers + 1),
             moduli: (0..code.towers.len()).map(MReg::at).collect(),
-            scales: (0..code.towers.len()).map(SReg::at).collect(),
+            scalars: (0..code.scalars.len()).map(SReg::at).collect(),
         };
         Ok(Self { addresses, starts, table, table_words, end })
     }
@@ -67,16 +70,16 @@ impl Layout {
         (0..).map(AReg::at).zip(self.starts.iter().copied()).collect()
     }
 
-    /// Loads of 1/n, where the code scales by it.
+    /// Loads of the scalars that the code uses. Each has the word of its number.
     pub(super) fn prologue(&self, code: &Code) -> Vec<Instr> {
-        let scales =
-            |tower: usize| code.insts.iter().any(|inst| inst.op == Op::Vmuls && inst.tower.index() == tower);
-        let towers = (0..code.towers.len()).filter(|&tower| scales(tower));
-        let load = |tower: usize| Instr::Sload {
-            rt: self.addresses.scales[tower],
-            offset: Offset::new(tower as u32).expect("there are at most 64 towers"),
+        let is_used = |number: &usize| {
+            code.insts.iter().any(|inst| inst.scalar.is_some_and(|scalar| scalar.index() == *number))
         };
-        towers.map(load).collect()
+        let load = |number: usize| Instr::Sload {
+            rt: self.addresses.scalars[number],
+            offset: Offset::new(number as u32).expect("there are at most 64 scalars"),
+        };
+        (0..code.scalars.len()).filter(is_used).map(load).collect()
     }
 
     pub(super) fn program(
@@ -85,7 +88,7 @@ impl Layout {
         code: &Code,
         scheduled: &Scheduled,
         launch: &[(AReg, u32)],
-    ) -> Program {
+    ) -> Result<Program, Error> {
         let mut symbols: Vec<Symbol> = code
             .buffers
             .iter()
@@ -107,36 +110,38 @@ impl Layout {
         extra("factors", table, self.table_words, Role::Table);
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
 
-        let powers: Vec<Powers> = code.towers.iter().map(Powers::new).collect();
-        let words = self.table.iter().map(|&constant| &code.constants[constant]).flat_map(|constant| {
-            let powers = &powers[constant.tower.index()];
-            constant.factors.iter().map(|factor| powers.get(factor.exponent, factor.scaled))
-        });
-        let words: Vec<u128> = words.collect();
+        let values = Values::new(code);
+        let mut words = Vec::with_capacity(self.table_words as usize);
+        for &constant in &self.table {
+            let constant = &code.constants[constant];
+            for &number in &constant.numbers {
+                words.push(values.get(number, constant.tower)?);
+            }
+        }
         let mut segments = Vec::new();
         if !words.is_empty() {
             segments.push(Segment { start: table, words });
         }
         let mut sdm = Image::default();
-        let scaled = scheduled.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. }));
-        if scaled {
-            let words = powers.iter().map(|powers| powers.over_n).collect();
-            sdm.segments.push(Segment { start: 0, words });
+        if scheduled.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. })) {
+            let words = code.scalars.iter().map(|scalar| values.get(scalar.number, scalar.tower));
+            sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
         let name = |buffer: BufferId| code.buffers[buffer.index()].name.clone();
         let equations = code.claims.iter().map(|claim| {
-            let tower = &code.towers[claim.tower.index()];
+            let output = claim.outputs[0];
+            let tower = &code.towers[code.buffers[output.index()].tower.index()];
             Equation {
-                output: name(claim.output),
-                function: claim.function,
+                output: name(output),
+                function: claim.operation,
                 inputs: claim.inputs.iter().map(|&input| name(input)).collect(),
                 n: tower.n,
                 modulus: tower.modulus,
-                root: if claim.function.needs_root() { tower.root } else { 0 },
+                root: if claim.operation.needs_root() { tower.root } else { 0 },
             }
         });
-        Program {
-            isa: Isa::B512,
+        Ok(Program {
+            isa: code.isa,
             name: request.name(),
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
@@ -151,16 +156,52 @@ impl Layout {
                 .collect(),
             symbols,
             equations: equations.collect(),
-        }
+        })
     }
 }
 
-/// The powers of psi.
+/// The values of known numbers.
+struct Values<'c> {
+    code: &'c Code,
+    towers: Vec<Powers>,
+}
+
+/// The powers of a tower's psi.
 struct Powers {
     modulus: Modulus,
     /// psi^0 to psi^(n - 1); psi^n is -1.
     powers: Vec<u128>,
     over_n: u128,
+}
+
+impl<'c> Values<'c> {
+    fn new(code: &'c Code) -> Self {
+        Self { code, towers: code.towers.iter().map(Powers::new).collect() }
+    }
+
+    /// The residue of a number.
+    fn get(&self, number: Number, tower: TowerId) -> Result<u128, Error> {
+        let tower = &self.towers[tower.index()];
+        match number {
+            Number::Root { exponent, scaled } => Ok(tower.get(exponent, scaled)),
+            Number::Expression(id) => self.expression(&self.code.expressions[id.index()], &tower.modulus),
+        }
+    }
+
+    fn expression(&self, expression: &Expression, modulus: &Modulus) -> Result<u128, Error> {
+        match expression {
+            Expression::Value(value) => Ok(modulus.residue(*value)),
+            Expression::Moduli(towers) => {
+                let moduli =
+                    towers.iter().map(|tower| modulus.residue(self.code.towers[tower.index()].modulus));
+                Ok(moduli.fold(1, |product, other| modulus.mul(product, other)))
+            }
+            Expression::Inverse(of) => {
+                let of = self.expression(of, modulus)?;
+                modulus.inverse(of).ok_or_else(|| Error::NoInverse { modulus: modulus.value() })
+            }
+        }
+    }
 }
 
 impl Powers {
@@ -169,7 +210,7 @@ impl Powers {
         let root = modulus.prepare(modulus.residue(tower.root));
         let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
         let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();
-        // Where n has no inverse the function has no transform and no factors.
+        // n may have no inverse if the operation has no transform.
         let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
         Self { modulus, powers, over_n }
     }

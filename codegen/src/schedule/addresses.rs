@@ -5,7 +5,7 @@ use crate::code::{Code, ConstantId, Inst, MemRef};
 use arrayvec::ArrayVec;
 use b512_asm::{AReg, Direction, Instr, MReg, Offset, Operand, OperandKind, SReg, VReg};
 
-/// Where the parts of memory have been put.
+/// The memory map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Addresses {
     /// The address register of each buffer, by its number.
@@ -18,8 +18,8 @@ pub struct Addresses {
     pub spills: AReg,
     /// The modulus register of each tower, by its number.
     pub moduli: Vec<MReg>,
-    /// The scalar register that holds 1/n of each tower, by its number.
-    pub scales: Vec<SReg>,
+    /// The scalar register of each scalar, by its number.
+    pub scalars: Vec<SReg>,
 }
 
 impl Addresses {
@@ -44,7 +44,10 @@ impl Addresses {
                     Operand::VReg(*results.next().expect("one per result"))
                 }
                 (OperandKind::VReg, _) => Operand::VReg(*sources.next().expect("one per source")),
-                (OperandKind::SReg, _) => Operand::SReg(self.scales[inst.tower.index()]),
+                (OperandKind::SReg, _) => {
+                    let scalar = inst.scalar.expect("one per scalar operand");
+                    Operand::SReg(self.scalars[scalar.index()])
+                }
                 (OperandKind::MReg, _) => Operand::MReg(self.moduli[inst.tower.index()]),
                 (OperandKind::AReg, _) => Operand::AReg(self.buffers[memory(inst).buffer.index()]),
                 (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
@@ -65,7 +68,7 @@ impl Addresses {
         vd: VReg,
     ) -> Result<Instr, ScheduleError> {
         let offset = offset(self.constants[constant.index()])?;
-        let mode = code.constants[constant.index()].mode();
+        let mode = code.constants[constant.index()].mode(code.isa);
         Ok(Instr::Vload { vd, base: self.table, offset, mode })
     }
 }

@@ -1,67 +1,90 @@
 //! An interpreter of vector code, written from the definitions of its operations.
 
 use b512_asm::Op;
-use b512_asm::reg::VECTOR_LENGTH;
-use codegen::code::{Code, Inst, MemRef};
+use codegen::code::{Code, Inst, MemRef, TowerId};
+use codegen::number::{Expression, Number};
 use ring::modular::Modulus;
 
-/// The words of each buffer; `None` for a word that has not been written.
+/// The words of each buffer; `None` if nothing has been written there.
 pub(crate) type Memory = Vec<Vec<Option<u128>>>;
 
-/// Runs code of one tower with one claim, and returns the final memory; `None` if an instruction
-/// reads an undefined value or word. `after` receives the memory after each instruction.
+/// The residue of a number of the code in a tower.
+fn residue(code: &Code, tower: TowerId, number: Number) -> u128 {
+    let ring = code.towers[tower.index()];
+    let q = Modulus::new(ring.modulus).unwrap();
+    match number {
+        Number::Root { exponent, scaled } => {
+            let power = q.pow(ring.root, exponent.into());
+            if scaled { q.mul(power, q.inverse(ring.n.into()).unwrap()) } else { power }
+        }
+        Number::Expression(id) => expression(code, &q, &code.expressions[id.index()]),
+    }
+}
+
+fn expression(code: &Code, q: &Modulus, value: &Expression) -> u128 {
+    match value {
+        Expression::Value(value) => q.residue(*value),
+        Expression::Moduli(towers) => {
+            let moduli = towers.iter().map(|tower| q.residue(code.towers[tower.index()].modulus));
+            moduli.fold(1, |product, modulus| q.mul(product, modulus))
+        }
+        Expression::Inverse(of) => q.inverse(expression(code, q, of)).unwrap(),
+    }
+}
+
+/// The memory that the code leaves for these operands of its claims; `None` if an instruction reads
+/// an undefined word. `after` sees the memory after each instruction.
 pub(crate) fn run(
     code: &Code,
     inputs: &[Vec<u128>],
     mut after: impl FnMut(&Inst, &Memory),
 ) -> Option<Memory> {
-    let tower = code.towers[0];
-    let q = Modulus::new(tower.modulus).unwrap();
-    let over_n = q.inverse(tower.n.into()).unwrap();
+    let vector_length = code.isa.vector_length() as usize;
     let mut memory: Memory = code.buffers.iter().map(|buffer| vec![None; buffer.words as usize]).collect();
-    for (&input, words) in code.claims[0].inputs.iter().zip(inputs) {
+    for (&input, words) in code.claims.iter().flat_map(|claim| &claim.inputs).zip(inputs) {
         memory[input.index()] = words.iter().copied().map(Some).collect();
     }
     let mut values: Vec<Option<Vec<u128>>> = vec![None; code.values as usize];
     for inst in &code.insts {
-        let words = |memory: &MemRef| -> Vec<usize> {
-            (0..VECTOR_LENGTH as u32).map(|lane| (memory.word + memory.mode.element(lane)) as usize).collect()
-        };
+        let q = Modulus::new(code.towers[inst.tower.index()].modulus).unwrap();
+        let words = |memory: &MemRef| memory.words(code.isa).map(|word| word as usize);
         let mut sources: Vec<Vec<u128>> =
             inst.sources.iter().map(|value| values[value.index()].clone()).collect::<Option<_>>()?;
         if let Some(constant) = inst.constant {
-            let factors = &code.constants[constant.index()].factors;
-            let value = |lane: usize| {
-                let factor = factors[lane % factors.len()];
-                let power = q.pow(tower.root, factor.exponent.into());
-                if factor.scaled { q.mul(power, over_n) } else { power }
-            };
-            sources.push((0..VECTOR_LENGTH).map(value).collect());
+            let constant = &code.constants[constant.index()];
+            let value =
+                |lane: usize| residue(code, constant.tower, constant.numbers[lane % constant.numbers.len()]);
+            sources.push((0..vector_length).map(value).collect());
         }
-        let lanes = |f: &dyn Fn(usize) -> u128| (0..VECTOR_LENGTH).map(f).collect::<Vec<u128>>();
+        if let Some(scalar) = inst.scalar {
+            let scalar = code.scalars[scalar.index()];
+            sources.push(vec![residue(code, scalar.tower, scalar.number); vector_length]);
+        }
+        let lanes = |f: &dyn Fn(usize) -> u128| (0..vector_length).map(f).collect::<Vec<u128>>();
         let s = &sources;
-        let half = VECTOR_LENGTH / 2;
+        // The multiplicand may be any word.
+        let mul = |a: u128, b: u128| q.mul(q.residue(a), b);
+        let half = vector_length / 2;
         let results = match inst.op {
             Op::Vload => {
                 let memory_ref = inst.memory?;
                 let buffer = &memory[memory_ref.buffer.index()];
-                let words = words(&memory_ref).into_iter();
+                let words = words(&memory_ref);
                 vec![words.map(|word| buffer.get(word).copied().flatten()).collect::<Option<Vec<_>>>()?]
             }
             Op::Vstore => {
                 let memory_ref = inst.memory?;
-                for (word, &value) in words(&memory_ref).into_iter().zip(&s[0]) {
+                for (word, &value) in words(&memory_ref).zip(&s[0]) {
                     *memory[memory_ref.buffer.index()].get_mut(word)? = Some(value);
                 }
                 Vec::new()
             }
             Op::Vadd => vec![lanes(&|i| q.add(s[0][i], s[1][i]))],
             Op::Vsub => vec![lanes(&|i| q.sub(s[0][i], s[1][i]))],
-            Op::Vmul => vec![lanes(&|i| q.mul(s[0][i], s[1][i]))],
-            Op::Vmuls => vec![lanes(&|i| q.mul(s[0][i], over_n))],
+            Op::Vmul | Op::Vmuls => vec![lanes(&|i| mul(s[0][i], s[1][i]))],
             Op::Bfly => vec![
-                lanes(&|i| q.add(s[0][i], q.mul(s[1][i], s[2][i]))),
-                lanes(&|i| q.sub(s[0][i], q.mul(s[1][i], s[2][i]))),
+                lanes(&|i| q.add(s[0][i], mul(s[1][i], s[2][i]))),
+                lanes(&|i| q.sub(s[0][i], mul(s[1][i], s[2][i]))),
             ],
             Op::Gsbfly => {
                 vec![lanes(&|i| q.add(s[0][i], s[1][i])), lanes(&|i| q.mul(q.sub(s[0][i], s[1][i]), s[2][i]))]

@@ -1,0 +1,328 @@
+//! The abstract domain of the lowering proof: elements, and the polynomials that they belong to.
+
+use crate::code::{BufferId, Code, Tower, TowerId};
+use crate::number::{Expression, Number, NumberId};
+use ring::bits::bit_reverse;
+use ring::modular::Modulus;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A polynomial of the domain.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct PolynomialId(u32);
+
+impl PolynomialId {
+    /// A buffer with its coefficients, in order.
+    pub(crate) const fn coefficients(self) -> Words {
+        Words { polynomial: self, form: Form::Coefficients }
+    }
+
+    /// A buffer with its transform: word i is the value at psi^(2 bitrev(i) + 1).
+    pub(crate) const fn evaluations(self) -> Words {
+        Words { polynomial: self, form: Form::Evaluations }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The content of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Words {
+    pub(super) polynomial: PolynomialId,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Coefficients,
+    Evaluations,
+}
+
+/// The proof rule of a claim.
+pub(crate) struct Contract {
+    /// The content of each operand before the code runs.
+    pub(crate) inputs: Vec<Words>,
+    /// The content that each result must have after it.
+    pub(crate) outputs: Vec<Words>,
+}
+
+/// A polynomial over the ring of its tower, modulo X^n + 1.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Polynomial {
+    /// The operand in an input buffer.
+    Input(BufferId),
+    /// The product. Operands are in order.
+    Product(PolynomialId, PolynomialId),
+    /// The product coefficient by coefficient. Operands are in order.
+    Pointwise(PolynomialId, PolynomialId),
+    /// The polynomial whose coefficients are those of a polynomial of another tower, as integers
+    /// from 0 to that tower's modulus less one, reduced.
+    Reduced(PolynomialId),
+    /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
+    Linear(Rc<[(PolynomialId, u128)]>),
+}
+
+/// `2^log_scale psi^twist [X^coefficient] (polynomial mod (X^(2^log_degree) - psi^root))`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Element {
+    pub(super) polynomial: PolynomialId,
+    pub(super) root: u32,
+    pub(super) coefficient: u32,
+    pub(super) twist: u32,
+    pub(super) log_scale: i16,
+    pub(super) log_degree: u8,
+}
+
+/// A known number, in the form in which the rules use it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Factor {
+    /// psi^exponent, divided by n if `scaled`.
+    Root { exponent: u32, scaled: bool },
+    /// A residue.
+    Residue(u128),
+}
+
+/// The polynomials that a proof has met.
+pub(crate) struct Domain {
+    towers: Vec<Tower>,
+    /// The modulus of each tower; `None` if it is invalid.
+    moduli: Vec<Option<Modulus>>,
+    /// Name and tower of each buffer.
+    buffers: Vec<(String, TowerId)>,
+    expressions: Vec<Expression>,
+    polynomials: Vec<(Polynomial, TowerId)>,
+    known: FxHashMap<(Polynomial, TowerId), PolynomialId>,
+    /// Sums and differences, which are the costly ones to find again.
+    sums: FxHashMap<(PolynomialId, PolynomialId), [PolynomialId; 2]>,
+    multiples: FxHashMap<(PolynomialId, u128), PolynomialId>,
+    residues: FxHashMap<(NumberId, TowerId), Option<u128>>,
+}
+
+impl Domain {
+    pub(super) fn new(code: &Code) -> Self {
+        Self {
+            towers: code.towers.clone(),
+            moduli: code.towers.iter().map(|tower| Modulus::new(tower.modulus).ok()).collect(),
+            buffers: code.buffers.iter().map(|buffer| (buffer.name.clone(), buffer.tower)).collect(),
+            expressions: code.expressions.clone(),
+            polynomials: Vec::new(),
+            known: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            multiples: FxHashMap::default(),
+            residues: FxHashMap::default(),
+        }
+    }
+
+    /// The operand in an input buffer.
+    pub(crate) fn input(&mut self, buffer: BufferId) -> PolynomialId {
+        let tower = self.buffers[buffer.index()].1;
+        self.intern(Polynomial::Input(buffer), tower)
+    }
+
+    /// p q modulo X^n + 1.
+    pub(crate) fn product(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
+        self.intern(Polynomial::Product(p.min(q), p.max(q)), self.tower_of(p))
+    }
+
+    /// The product coefficient by coefficient.
+    pub(crate) fn pointwise(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
+        self.intern(Polynomial::Pointwise(p.min(q), p.max(q)), self.tower_of(p))
+    }
+
+    /// p + q.
+    pub(crate) fn sum(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
+        self.sum_and_difference(p, q)[0]
+    }
+
+    /// p - q.
+    pub(crate) fn difference(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
+        self.sum_and_difference(p, q)[1]
+    }
+
+    /// p + q and p - q.
+    pub(super) fn sum_and_difference(&mut self, p: PolynomialId, q: PolynomialId) -> [PolynomialId; 2] {
+        if let Some(&known) = self.sums.get(&(p, q)) {
+            return known;
+        }
+        let minus_one = self.modulus_of(p).neg(1);
+        let results = [1, minus_one].map(|factor| self.combination(p, q, factor));
+        self.sums.insert((p, q), results);
+        results
+    }
+
+    /// A multiple of p by a residue.
+    pub(crate) fn multiple(&mut self, p: PolynomialId, factor: u128) -> PolynomialId {
+        if let Some(&known) = self.multiples.get(&(p, factor)) {
+            return known;
+        }
+        let modulus = *self.modulus_of(p);
+        let terms = self.terms(p).into_iter().map(|(term, own)| (term, modulus.mul(own, factor)));
+        let result = self.linear(terms.collect(), self.tower_of(p));
+        self.multiples.insert((p, factor), result);
+        result
+    }
+
+    /// The polynomial of `tower` with the coefficients of p, a polynomial of another tower, as
+    /// integers.
+    pub(crate) fn reduced(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
+        self.intern(Polynomial::Reduced(p), tower)
+    }
+
+    /// p + factor q.
+    fn combination(&mut self, p: PolynomialId, q: PolynomialId, factor: u128) -> PolynomialId {
+        let modulus = *self.modulus_of(p);
+        let mut terms = self.terms(p);
+        for (term, own) in self.terms(q) {
+            let summand = modulus.mul(own, factor);
+            match terms.binary_search_by_key(&term, |&(term, _)| term) {
+                Ok(at) => terms[at].1 = modulus.add(terms[at].1, summand),
+                Err(at) => terms.insert(at, (term, summand)),
+            }
+        }
+        self.linear(terms, self.tower_of(p))
+    }
+
+    fn terms(&self, p: PolynomialId) -> Vec<(PolynomialId, u128)> {
+        match &self.polynomials[p.index()].0 {
+            Polynomial::Linear(terms) => terms.to_vec(),
+            _ => vec![(p, 1)],
+        }
+    }
+
+    fn linear(&mut self, mut terms: Vec<(PolynomialId, u128)>, tower: TowerId) -> PolynomialId {
+        terms.retain(|&(_, factor)| factor != 0);
+        match terms[..] {
+            [(term, 1)] => term,
+            _ => self.intern(Polynomial::Linear(terms.into()), tower),
+        }
+    }
+
+    fn intern(&mut self, polynomial: Polynomial, tower: TowerId) -> PolynomialId {
+        let next = PolynomialId(self.polynomials.len() as u32);
+        *self.known.entry((polynomial, tower)).or_insert_with_key(|key| {
+            self.polynomials.push(key.clone());
+            next
+        })
+    }
+
+    pub(super) fn tower_of(&self, polynomial: PolynomialId) -> TowerId {
+        self.polynomials[polynomial.index()].1
+    }
+
+    pub(super) fn tower(&self, tower: TowerId) -> &Tower {
+        &self.towers[tower.index()]
+    }
+
+    fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
+        let modulus = &self.moduli[self.tower_of(polynomial).index()];
+        modulus.as_ref().expect("the proof has checked the moduli")
+    }
+
+    /// Whether the modulus is odd and at least 3.
+    pub(super) fn has_modulus(&self, tower: TowerId) -> bool {
+        self.moduli[tower.index()].is_some()
+    }
+
+    /// Whether psi^n = -1 and n, a power of two, has an inverse: it has one modulo every odd
+    /// number.
+    pub(super) fn has_root(&self, tower: TowerId) -> bool {
+        let Tower { n, modulus: q, root } = *self.tower(tower);
+        let order = |modulus: &Modulus| root < q && modulus.pow(root, n.into()) == q - 1;
+        n.is_power_of_two() && n < 1 << 30 && self.moduli[tower.index()].as_ref().is_some_and(order)
+    }
+
+    /// A number of the code as the tower sees it; `None` if it has no value.
+    pub(super) fn factor(&mut self, number: Number, tower: TowerId) -> Option<Factor> {
+        match number {
+            Number::Root { exponent, scaled } => Some(Factor::Root { exponent, scaled }),
+            Number::Expression(id) => {
+                if let Some(&known) = self.residues.get(&(id, tower)) {
+                    return known.map(Factor::Residue);
+                }
+                let expression = self.expressions.get(id.index());
+                let residue = expression.and_then(|expression| self.residue(expression, tower));
+                self.residues.insert((id, tower), residue);
+                residue.map(Factor::Residue)
+            }
+        }
+    }
+
+    fn residue(&self, expression: &Expression, tower: TowerId) -> Option<u128> {
+        let modulus = self.moduli[tower.index()].as_ref()?;
+        match expression {
+            Expression::Value(value) => Some(modulus.residue(*value)),
+            Expression::Moduli(towers) => towers.iter().try_fold(1, |product, other| {
+                let other = self.towers.get(other.index())?.modulus;
+                Some(modulus.mul(product, modulus.residue(other)))
+            }),
+            Expression::Inverse(of) => modulus.inverse(self.residue(of, tower)?),
+        }
+    }
+
+    /// The element in a word of a buffer with that content.
+    pub(super) fn element(&self, words: Words, word: u32) -> Element {
+        let n = self.tower(self.tower_of(words.polynomial)).n;
+        let (polynomial, log_n) = (words.polynomial, n.trailing_zeros());
+        match words.form {
+            Form::Coefficients => Element {
+                polynomial,
+                root: n,
+                coefficient: word,
+                twist: 0,
+                log_scale: 0,
+                log_degree: log_n as u8,
+            },
+            Form::Evaluations => {
+                let root = 2 * bit_reverse(word as usize, log_n) as u32 + 1;
+                Element { polynomial, root, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
+            }
+        }
+    }
+
+    /// An element as a formula.
+    pub(super) fn describe(&self, element: Element) -> String {
+        let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
+        let mut text = String::new();
+        if log_scale != 0 {
+            text += &format!("2^{log_scale} ");
+        }
+        if twist != 0 {
+            text += &format!("psi^{twist} ");
+        }
+        let degree = 1u32 << log_degree;
+        text + &format!("[X^{coefficient}] ({} mod X^{degree} - psi^{root})", self.name(polynomial))
+    }
+
+    fn name(&self, id: PolynomialId) -> String {
+        match &self.polynomials[id.index()].0 {
+            Polynomial::Input(buffer) => self.buffers[buffer.index()].0.clone(),
+            Polynomial::Product(p, q) => format!("({} * {})", self.name(*p), self.name(*q)),
+            Polynomial::Pointwise(p, q) => format!("({} . {})", self.name(*p), self.name(*q)),
+            Polynomial::Reduced(p) => {
+                let q = self.tower(self.tower_of(id)).modulus;
+                format!("({} reduced modulo {q:#x})", self.name(*p))
+            }
+            Polynomial::Linear(terms) => self.linear_name(terms, self.modulus_of(id).neg(1)),
+        }
+    }
+
+    fn linear_name(&self, terms: &[(PolynomialId, u128)], minus_one: u128) -> String {
+        let mut text = String::new();
+        for &(term, factor) in terms {
+            let sign = match (text.is_empty(), factor == minus_one) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            text += sign;
+            if factor != 1 && factor != minus_one {
+                text += &format!("{factor:#x} ");
+            }
+            text += &self.name(term);
+        }
+        if text.is_empty() { "0".to_owned() } else { format!("({text})") }
+    }
+}

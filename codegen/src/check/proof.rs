@@ -1,0 +1,331 @@
+//! Abstract interpretation of vector code over the [domain](super::domain).
+
+use super::domain::{Contract, Domain, Element, Factor, Words};
+use super::lowering::LoweringFault;
+use crate::code::{BufferId, Claim, Code, Inst, MemRef, Tower, TowerId, ValueId};
+use crate::number::Number;
+use crate::ops;
+use b512_asm::{Direction, Op, OperandKind};
+
+/// The abstract value of a vector.
+type Vector = Vec<Element>;
+
+/// The abstract state of values and memory.
+pub(super) struct Proof<'c> {
+    code: &'c Code,
+    lanes: usize,
+    domain: Domain,
+    contracts: Vec<Contract>,
+    memory: Vec<Vec<Option<Element>>>,
+    values: Vec<Option<Vector>>,
+}
+
+impl<'c> Proof<'c> {
+    /// The state before the first instruction.
+    pub(super) fn new(code: &'c Code) -> Result<Self, LoweringFault> {
+        let mut proof = Self {
+            code,
+            lanes: code.isa.vector_length() as usize,
+            domain: Domain::new(code),
+            contracts: Vec::new(),
+            memory: code.buffers.iter().map(|buffer| vec![None; buffer.words as usize]).collect(),
+            values: vec![None; code.values as usize],
+        };
+        proof.check_towers()?;
+        for (number, claim) in code.claims.iter().enumerate() {
+            proof.claim(number, claim)?;
+        }
+        Ok(proof)
+    }
+
+    fn check_towers(&self) -> Result<(), LoweringFault> {
+        for number in 0..self.code.towers.len() as u32 {
+            let id = TowerId(number);
+            let Tower { n, modulus, root } = *self.domain.tower(id);
+            if !self.domain.has_modulus(id) {
+                return Err(LoweringFault::Modulus { tower: number, modulus });
+            }
+            if needs_root(self.code, id) && !self.domain.has_root(id) {
+                return Err(LoweringFault::Ring { tower: number, n, modulus, root });
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the operands of a claim into memory.
+    fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
+        let Claim { operation, outputs, inputs } = claim;
+        if (inputs.len(), outputs.len()) != (operation.arity(), 1) {
+            return Err(LoweringFault::Operands { claim: number, operation: operation.name() });
+        }
+        let code = self.code;
+        let fault = |buffer: BufferId, problem| {
+            let buffer = code.buffers[buffer.index()].name.clone();
+            Err(LoweringFault::Claim { claim: number, buffer, problem })
+        };
+        for &id in outputs.iter().chain(inputs) {
+            let buffer = &code.buffers[id.index()];
+            if buffer.words != code.towers[buffer.tower.index()].n {
+                return fault(id, "must have a word for each coefficient");
+            }
+        }
+        let contract = ops::of(*operation).contract(&mut self.domain, claim);
+        for (&input, &words) in inputs.iter().zip(&contract.inputs) {
+            if !self.assume(input, words) {
+                return fault(input, "is the input of claims that disagree on its content");
+            }
+        }
+        self.contracts.push(contract);
+        Ok(())
+    }
+
+    /// Fills a buffer. Returns whether it was empty or had this content before.
+    fn assume(&mut self, buffer: BufferId, words: Words) -> bool {
+        let mut agree = true;
+        for (word, content) in self.memory[buffer.index()].iter_mut().enumerate() {
+            let element = self.domain.element(words, word as u32);
+            agree &= content.replace(element).is_none_or(|before| before == element);
+        }
+        agree
+    }
+
+    /// Interprets an instruction.
+    pub(super) fn step(&mut self, number: u32, inst: &Inst) -> Result<(), LoweringFault> {
+        let fault = |problem| LoweringFault::Malformed { inst: number, op: inst.op.info().mnemonic, problem };
+        let count = |kind, direction| {
+            let specs = inst.op.info().operands.iter();
+            specs.filter(|spec| spec.kind == kind && spec.direction == direction).count()
+        };
+        let reads = inst.sources.len() + usize::from(inst.constant.is_some());
+        if reads != count(OperandKind::VReg, Direction::Read)
+            || inst.results.len() != count(OperandKind::VReg, Direction::Write)
+            || usize::from(inst.scalar.is_some()) != count(OperandKind::SReg, Direction::Read)
+        {
+            return Err(fault("has another number of operands"));
+        }
+        let mut sources = Vec::with_capacity(2);
+        for value in inst.sources.iter() {
+            let vector = self.values.get_mut(value.index()).and_then(Option::take);
+            // Taken out for now, and put back below.
+            sources.push((value, vector.ok_or(fault("reads a value that is not defined, or one twice"))?));
+        }
+        let results = self.results_of(number, inst, &sources);
+        for (value, vector) in sources {
+            self.values[value.index()] = Some(vector);
+        }
+        for (value, vector) in inst.results.iter().zip(results?) {
+            let place =
+                self.values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
+            if place.replace(vector).is_some() {
+                return Err(fault("defines a value again"));
+            }
+        }
+        Ok(())
+    }
+
+    fn results_of(
+        &mut self,
+        number: u32,
+        inst: &Inst,
+        sources: &[(ValueId, Vector)],
+    ) -> Result<Vec<Vector>, LoweringFault> {
+        let fault = |problem| LoweringFault::Malformed { inst: number, op: inst.op.info().mnemonic, problem };
+        let factors = self.factors(inst).map_err(fault)?;
+        let source = |which: usize| &sources[which].1;
+        let half = self.lanes / 2;
+        let unpack = |high: bool| {
+            let at = |lane: usize| source(lane % 2)[lane / 2 + if high { half } else { 0 }];
+            vec![(0..self.lanes).map(at).collect()]
+        };
+        let pack = |odd: bool| {
+            let at = |lane: usize| source(lane / half)[lane % half * 2 + usize::from(odd)];
+            vec![(0..self.lanes).map(at).collect()]
+        };
+        Ok(match (inst.op, factors) {
+            (Op::Vload, None) => {
+                let memory = inst.memory.ok_or(fault("names no memory"))?;
+                vec![self.load(number, memory)?]
+            }
+            (Op::Vstore, None) => {
+                let memory = inst.memory.ok_or(fault("names no memory"))?;
+                self.store(number, memory, source(0))?;
+                Vec::new()
+            }
+            (Op::Unpklo, None) => unpack(false),
+            (Op::Unpkhi, None) => unpack(true),
+            (Op::Pklo, None) => pack(false),
+            (Op::Pkhi, None) => pack(true),
+            (Op::Vmul | Op::Vmuls, Some(factors)) => {
+                vec![self.each_lane(|proof, lane| {
+                    let u = source(0)[lane];
+                    let product = proof.domain.scale(u, factors[lane % factors.len()], inst.tower);
+                    product.ok_or_else(|| proof.combination(number, inst.op, lane, u, u))
+                })?]
+            }
+            (Op::Vmul, None) => {
+                vec![self.each_lane(|proof, lane| {
+                    let (u, v) = (source(0)[lane], source(1)[lane]);
+                    let product = proof.domain.multiply(u, v, inst.tower);
+                    product.ok_or_else(|| proof.combination(number, inst.op, lane, u, v))
+                })?]
+            }
+            (Op::Vadd, None) => vec![self.sums(number, inst, sources, None)?.0],
+            (Op::Vsub, None) => vec![self.sums(number, inst, sources, None)?.1],
+            (Op::Bfly | Op::Gsbfly, Some(factors)) => {
+                let (sums, differences) = self.sums(number, inst, sources, Some(&factors))?;
+                vec![sums, differences]
+            }
+            _ => return Err(fault("has no place in vector code, or a value in the place of a constant")),
+        })
+    }
+
+    /// The known numbers that an instruction multiplies by: its constant or its scalar. A short
+    /// list repeats.
+    fn factors(&mut self, inst: &Inst) -> Result<Option<Vec<Factor>>, &'static str> {
+        let code = self.code;
+        let (tower, numbers): (TowerId, &[Number]) = match (inst.constant, inst.scalar) {
+            (None, None) => return Ok(None),
+            (Some(id), _) => {
+                let constant = code.constants.get(id.index()).ok_or("has no such constant")?;
+                (constant.tower, &constant.numbers)
+            }
+            (None, Some(id)) => {
+                let scalar = code.scalars.get(id.index()).ok_or("has no such scalar")?;
+                (scalar.tower, std::slice::from_ref(&scalar.number))
+            }
+        };
+        if tower != inst.tower {
+            return Err("has a constant or scalar of another tower");
+        }
+        if !numbers.len().is_power_of_two() || numbers.len() > self.lanes {
+            return Err("has a constant that does not fill a vector");
+        }
+        let factors = numbers.iter().map(|&number| self.domain.factor(number, tower));
+        factors.collect::<Option<_>>().map(Some).ok_or("multiplies by a number that has no value")
+    }
+
+    fn each_lane(
+        &mut self,
+        mut result: impl FnMut(&mut Self, usize) -> Result<Element, LoweringFault>,
+    ) -> Result<Vector, LoweringFault> {
+        (0..self.lanes).map(|lane| result(self, lane)).collect()
+    }
+
+    /// Sums and differences, those of butterflies with a multiplication before or after them.
+    fn sums(
+        &mut self,
+        number: u32,
+        inst: &Inst,
+        sources: &[(ValueId, Vector)],
+        factors: Option<&[Factor]>,
+    ) -> Result<(Vector, Vector), LoweringFault> {
+        let mut sums = Vector::with_capacity(self.lanes);
+        let mut differences = Vector::with_capacity(self.lanes);
+        for lane in 0..self.lanes {
+            let factor = factors.map(|factors| factors[lane % factors.len()]);
+            let (u, right) = (sources[0].1[lane], sources[1].1[lane]);
+            let v = match factor {
+                Some(factor) if inst.op == Op::Bfly => self.domain.scale(right, factor, inst.tower),
+                _ => Some(right),
+            };
+            let pair = v.and_then(|v| self.domain.combine(u, v, inst.tower));
+            let pair = pair.and_then(|[sum, difference]| match factor {
+                Some(factor) if inst.op == Op::Gsbfly => {
+                    Some([sum, self.domain.scale(difference, factor, inst.tower)?])
+                }
+                _ => Some([sum, difference]),
+            });
+            let [sum, difference] =
+                pair.ok_or_else(|| self.combination(number, inst.op, lane, u, v.unwrap_or(right)))?;
+            sums.push(sum);
+            differences.push(difference);
+        }
+        Ok((sums, differences))
+    }
+
+    // Memory.
+
+    /// The words of a load or store, lane by lane.
+    fn words(&self, number: u32, memory: MemRef) -> Result<Vec<usize>, LoweringFault> {
+        let buffer = &self.code.buffers[memory.buffer.index()];
+        let words = (0..self.lanes).map(|lane| {
+            let word = u64::from(memory.word) + u64::from(memory.mode.element(lane as u32));
+            if word < u64::from(buffer.words) {
+                Ok(word as usize)
+            } else {
+                Err(LoweringFault::Beyond { inst: number, lane, buffer: buffer.name.clone(), word })
+            }
+        });
+        words.collect()
+    }
+
+    fn load(&self, number: u32, memory: MemRef) -> Result<Vector, LoweringFault> {
+        let words = self.words(number, memory)?;
+        let lanes = words.into_iter().enumerate().map(|(lane, word)| {
+            self.memory[memory.buffer.index()][word].ok_or_else(|| LoweringFault::Unwritten {
+                inst: number,
+                lane,
+                buffer: self.code.buffers[memory.buffer.index()].name.clone(),
+                word: word as u32,
+            })
+        });
+        lanes.collect()
+    }
+
+    fn store(&mut self, number: u32, memory: MemRef, vector: &Vector) -> Result<(), LoweringFault> {
+        let words = self.words(number, memory)?;
+        for (word, &element) in words.into_iter().zip(vector) {
+            self.memory[memory.buffer.index()][word] = Some(element);
+        }
+        Ok(())
+    }
+
+    /// Compares the outputs with the claims.
+    pub(super) fn results(self) -> Result<(), LoweringFault> {
+        for (claim, contract) in self.code.claims.iter().zip(&self.contracts) {
+            for (&output, &words) in claim.outputs.iter().zip(&contract.outputs) {
+                self.require(claim.operation.name(), output, words)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a buffer with the content that it must have.
+    fn require(&self, operation: &'static str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
+        for (word, &found) in self.memory[output.index()].iter().enumerate() {
+            let expected = self.domain.element(words, word as u32);
+            if found != Some(expected) {
+                let describe = |found| self.domain.describe(found);
+                return Err(LoweringFault::Result {
+                    output: self.code.buffers[output.index()].name.clone(),
+                    word: word as u32,
+                    operation,
+                    expected: describe(expected),
+                    found: found.map_or_else(|| "never written".to_owned(), describe),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn combination(&self, inst: u32, op: Op, lane: usize, left: Element, right: Element) -> LoweringFault {
+        let [left, right] = [left, right].map(|element| self.domain.describe(element));
+        LoweringFault::Combination { inst, lane, op: op.info().mnemonic, left, right }
+    }
+}
+
+/// Whether the proof needs psi of a tower: a claim is about it, or a number is a power of it.
+fn needs_root(code: &Code, tower: TowerId) -> bool {
+    let is_root = |number: &Number| matches!(number, Number::Root { .. });
+    let claims = code.claims.iter().filter(|claim| claim.operation.needs_root());
+    let mut buffers = claims.flat_map(|claim| claim.outputs.iter().chain(&claim.inputs));
+    buffers.any(|buffer| code.buffers[buffer.index()].tower == tower)
+        || code.scalars.iter().any(|scalar| scalar.tower == tower && is_root(&scalar.number))
+        || code
+            .constants
+            .iter()
+            .any(|constant| constant.tower == tower && constant.numbers.iter().any(is_root))
+}
+
+#[cfg(test)]
+mod tests;

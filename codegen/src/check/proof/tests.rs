@@ -1,0 +1,156 @@
+//! Words that pass from one tower to another.
+
+use super::Proof;
+use crate::check;
+use crate::code::{BufferId, Code, MemRef, Tower, TowerId};
+use crate::compile::compile_code;
+use crate::named;
+use crate::number::{Expression, Number};
+use crate::request::{Request, Ring};
+use b512_asm::{AddressMode, Function, Op, Role};
+use sim::Machine;
+use sim::functional::Executor;
+
+const N: u32 = 1024;
+/// Odd, and without a common factor.
+const A: u128 = (1 << 90) + 1;
+const B: u128 = (1 << 60) + 33;
+const C: u128 = (1 << 61) - 1;
+
+/// Code over three rings.
+fn code() -> (Code, [TowerId; 3]) {
+    let mut code = Code::default();
+    let towers = [A, B, C].map(|modulus| code.tower(Tower { n: N, modulus, root: 0 }));
+    (code, towers)
+}
+
+/// Appends the loop over the vectors of some inputs.
+fn each_vector<const I: usize>(
+    code: &mut Code,
+    inputs: [(BufferId, TowerId); I],
+    (output, tower): (BufferId, TowerId),
+    compute: impl Fn(&mut Code, [crate::code::ValueId; I]) -> crate::code::ValueId,
+) {
+    for word in (0..N).step_by(512) {
+        let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
+        let values = inputs.map(|(buffer, tower)| code.load(at(buffer), tower));
+        let result = compute(code, values);
+        code.store(result, at(output), tower);
+    }
+}
+
+fn interpret(proof: &mut Proof<'_>) -> Result<(), check::LoweringFault> {
+    let code = proof.code;
+    (0..).zip(&code.insts).try_for_each(|(number, inst)| proof.step(number, inst))
+}
+
+/// x of tower A times one in tower B is x reduced.
+#[test]
+fn a_multiplication_reduces_a_word_of_another_tower() {
+    let (mut code, [a, b, _]) = code();
+    let x = code.buffer("x", N, Role::Input, a);
+    let y = code.buffer("y", N, Role::Output, b);
+    let one = code.number(Expression::Value(1));
+    each_vector(&mut code, [(x, a)], (y, b), |code, [x]| code.scale(x, one, b));
+
+    let mut proof = Proof::new(&code).unwrap();
+    let polynomial = proof.domain.input(x);
+    assert!(proof.assume(x, polynomial.coefficients()));
+    interpret(&mut proof).unwrap();
+    let reduced = proof.domain.reduced(polynomial, b);
+    assert_eq!(proof.require("reduction", y, reduced.coefficients()), Ok(()));
+    // The word itself is another element.
+    assert!(proof.require("copy", y, polynomial.coefficients()).is_err());
+
+    let request = Request::single(Function::Mul, N, Ring { modulus: B, root: 0 });
+    let machine = Machine::rpu_128x128();
+    let kernel = compile_code(&request, code, &named::constant_geometry(&request), &machine).unwrap();
+    assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
+    assert_eq!(kernel.program.sdm.word(0), 1);
+    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    executor.load(&kernel.program).unwrap();
+    let words: Vec<u128> = (0..u128::from(N)).map(|i| B - 1 - i * i).collect();
+    executor.write("x", &words).unwrap();
+    executor.run().unwrap();
+    let expected: Vec<u128> = words.iter().map(|word| word % B).collect();
+    assert_eq!(executor.read("y").unwrap(), expected);
+}
+
+/// A base conversion from B and C to A: the sum of `[x_i / Q_i] mod q_i` times `Q_i`.
+#[test]
+fn a_base_conversion_is_proved() {
+    let (mut code, [a, b, c]) = code();
+    let inputs =
+        [("x0", b), ("x1", c)].map(|(name, tower)| (code.buffer(name, N, Role::Input, tower), tower));
+    let y = code.buffer("y", N, Role::Output, a);
+    // Q / q_i is the product of the other moduli.
+    let [other_of_b, other_of_c] = [c, b].map(|tower| Expression::Moduli(vec![tower]));
+    let inverses =
+        [&other_of_b, &other_of_c].map(|of| code.number(Expression::Inverse(Box::new(of.clone()))));
+    let factors = [other_of_b, other_of_c].map(|of| code.number(of));
+    each_vector(&mut code, inputs, (y, a), |code, [x0, x1]| {
+        let [x0, x1] = [(x0, b, 0), (x1, c, 1)].map(|(x, tower, i)| {
+            let digit = code.scale(x, inverses[i], tower);
+            code.scale(digit, factors[i], a)
+        });
+        // In the reverse order of the sum that is required.
+        code.apply(Op::Vadd, [x1, x0], None, a)
+    });
+
+    let mut proof = Proof::new(&code).unwrap();
+    let domain = &mut proof.domain;
+    let polynomials = inputs.map(|(buffer, _)| domain.input(buffer));
+    let [y0, y1] = [0, 1].map(|i| {
+        let inverse = if i == 0 { C % B } else { B % C };
+        let inverse = ring::modular::Modulus::new([B, C][i]).unwrap().inverse(inverse).unwrap();
+        let digit = domain.multiple(polynomials[i], inverse);
+        let reduced = domain.reduced(digit, a);
+        domain.multiple(reduced, [C, B][i])
+    });
+    let sum = domain.sum(y0, y1);
+    for (i, (buffer, _)) in inputs.into_iter().enumerate() {
+        proof.assume(buffer, polynomials[i].coefficients());
+    }
+    interpret(&mut proof).unwrap();
+    assert_eq!(proof.require("conversion", y, sum.coefficients()), Ok(()));
+    let fault = proof.require("conversion", y, y0.coefficients()).unwrap_err().to_string();
+    assert!(fault.contains(&format!("reduced modulo {A:#x}")), "{fault}");
+}
+
+/// Only the multiplicand of a multiplication may be a word of another tower.
+#[test]
+fn sums_of_words_of_different_towers_are_refused() {
+    let (mut code, [a, b, _]) = code();
+    let (x, z) = (code.buffer("x", N, Role::Input, a), code.buffer("z", N, Role::Input, b));
+    let y = code.buffer("y", N, Role::Output, b);
+    for (op, sources, accepted) in
+        [(Op::Vadd, [x, z], false), (Op::Vmul, [z, x], false), (Op::Vmul, [x, z], true)]
+    {
+        let mut code = code.clone();
+        let tower = |buffer| if buffer == x { a } else { b };
+        let inputs = sources.map(|buffer| (buffer, tower(buffer)));
+        each_vector(&mut code, inputs, (y, b), |code, values| code.apply(op, values, None, b));
+        let mut proof = Proof::new(&code).unwrap();
+        for buffer in [x, z] {
+            let polynomial = proof.domain.input(buffer);
+            proof.assume(buffer, polynomial.coefficients());
+        }
+        assert_eq!(interpret(&mut proof).is_ok(), accepted, "{op:?} {sources:?}");
+    }
+}
+
+/// A number that is a power of psi in one form is a multiple in the other.
+#[test]
+fn a_number_without_a_value_is_refused() {
+    let mut code = Code::default();
+    let tower = code.tower(Tower { n: N, modulus: 15, root: 0 });
+    let x = code.buffer("x", N, Role::Input, tower);
+    let y = code.buffer("y", N, Role::Output, tower);
+    let third: Number = code.number(Expression::Inverse(Box::new(Expression::Value(3))));
+    each_vector(&mut code, [(x, tower)], (y, tower), |code, [x]| code.scale(x, third, tower));
+    let mut proof = Proof::new(&code).unwrap();
+    let polynomial = proof.domain.input(x);
+    proof.assume(x, polynomial.coefficients());
+    let fault = interpret(&mut proof).unwrap_err().to_string();
+    assert_eq!(fault, "instruction 1: `vmuls` multiplies by a number that has no value");
+}

@@ -1,0 +1,100 @@
+//! The transfer rules of the lowering proof; [the parent](super) lists them.
+
+use super::domain::{Domain, Element, Factor};
+use crate::code::{Tower, TowerId};
+
+impl Domain {
+    /// Whether the element is a residue of the tower.
+    fn belongs(&self, element: Element, tower: TowerId) -> bool {
+        self.tower_of(element.polynomial) == tower
+    }
+
+    /// The element as the multiplicand of the tower's multiplier, which reduces words of other
+    /// towers.
+    fn multiplicand(&mut self, u: Element, tower: TowerId) -> Option<Element> {
+        let own = self.tower_of(u.polynomial);
+        if own == tower {
+            return Some(u);
+        }
+        let n = self.tower(own).n;
+        // A coefficient itself, so that its integer is one.
+        let whole = u.twist == 0 && u.log_scale == 0 && 1 << u.log_degree == n && self.tower(tower).n == n;
+        whole.then(|| Element { polynomial: self.reduced(u.polynomial, tower), ..u })
+    }
+
+    /// Multiply: u times a known number.
+    pub(super) fn scale(&mut self, u: Element, factor: Factor, tower: TowerId) -> Option<Element> {
+        let u = self.multiplicand(u, tower)?;
+        match factor {
+            Factor::Root { exponent, scaled } => {
+                let ring = self.tower(tower);
+                let log_n = if scaled { ring.n.trailing_zeros() as i16 } else { 0 };
+                let twist = u.twist.wrapping_add(exponent) & mask(ring);
+                Some(Element { twist, log_scale: u.log_scale.checked_sub(log_n)?, ..u })
+            }
+            Factor::Residue(residue) => {
+                Some(Element { polynomial: self.multiple(u.polynomial, residue), ..u })
+            }
+        }
+    }
+
+    /// Sum and difference: split, join or linear.
+    pub(super) fn combine(&mut self, u: Element, v: Element, tower: TowerId) -> Option<[Element; 2]> {
+        let &Tower { n, .. } = self.tower(tower);
+        let mask = mask(self.tower(tower));
+        if !self.belongs(u, tower) || !self.belongs(v, tower) {
+            return None;
+        }
+        if u.log_degree != v.log_degree || u.log_scale != v.log_scale {
+            return None;
+        }
+        let degree = 1u32 << u.log_degree;
+        let same = Element { polynomial: u.polynomial, ..v } == u;
+        if u.polynomial != v.polynomial || same {
+            return same.then(|| {
+                let results = self.sum_and_difference(u.polynomial, v.polynomial);
+                results.map(|polynomial| Element { polynomial, ..u })
+            });
+        }
+        if u.root == v.root {
+            let a = v.twist.wrapping_sub(u.twist) & mask;
+            let halves = u.coefficient < degree / 2 && v.coefficient == u.coefficient + degree / 2;
+            let splits = halves && (2 * a) & mask == u.root;
+            let half = Element { log_degree: u.log_degree.wrapping_sub(1), ..u };
+            return splits.then(|| [a, (a + n) & mask].map(|root| Element { root, ..half }));
+        }
+        let other = Element { root: (u.root + n) & mask, ..u };
+        let joins = other == v && degree < n;
+        let whole = Element {
+            log_degree: u.log_degree + 1,
+            root: (2 * u.root) & mask,
+            log_scale: u.log_scale.checked_add(1)?,
+            ..u
+        };
+        let upper =
+            Element { coefficient: u.coefficient + degree, twist: (u.twist + u.root) & mask, ..whole };
+        joins.then_some([whole, upper])
+    }
+
+    /// Product and pointwise: u times v.
+    pub(super) fn multiply(&mut self, u: Element, v: Element, tower: TowerId) -> Option<Element> {
+        let u = self.multiplicand(u, tower)?;
+        let n = self.tower(tower).n;
+        let same = (u.log_degree, u.root, u.coefficient) == (v.log_degree, v.root, v.coefficient);
+        if !self.belongs(v, tower) || !same {
+            return None;
+        }
+        let (log_scale, mask) = (u.log_scale.checked_add(v.log_scale)?, mask(self.tower(tower)));
+        let polynomial = match 1u32 << u.log_degree {
+            1 => self.product(u.polynomial, v.polynomial),
+            degree if degree == n => self.pointwise(u.polynomial, v.polynomial),
+            _ => return None,
+        };
+        Some(Element { polynomial, twist: (u.twist + v.twist) & mask, log_scale, ..u })
+    }
+}
+
+/// 2n - 1: exponents of psi are taken modulo 2n.
+fn mask(tower: &Tower) -> u32 {
+    2 * tower.n - 1
+}

@@ -1,0 +1,45 @@
+//! Known numbers: the elements of constants, and scalars.
+
+use crate::code::TowerId;
+
+/// A residue that is known when code is generated, modulo the modulus of some tower.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Number {
+    /// A power of the tower's psi.
+    Root {
+        /// The exponent, 0 to 2n - 1.
+        exponent: u32,
+        /// Whether the power is divided by n.
+        scaled: bool,
+    },
+    /// Any other number.
+    Expression(NumberId),
+}
+
+impl Number {
+    /// 1/n.
+    pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
+}
+
+/// An [`Expression`] of the code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NumberId(pub u32);
+
+impl NumberId {
+    /// The number as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A number by its value, or computed from the moduli of towers. It is an integer, or the inverse
+/// of one, and stands for its residue modulo the modulus of the tower that it is used in.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expression {
+    /// This number.
+    Value(u128),
+    /// The product of the moduli of these towers; 1 for none.
+    Moduli(Vec<TowerId>),
+    /// The inverse of a number.
+    Inverse(Box<Expression>),
+}

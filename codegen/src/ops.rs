@@ -1,0 +1,57 @@
+//! The operations, one file each: their transforms, their code and their proof rule.
+//!
+//! The list is that of the golden model. An operation without a file here does not compile.
+
+mod builder;
+
+mod add;
+mod intt;
+mod mul;
+mod ntt;
+mod polymul;
+mod sub;
+
+pub(crate) use builder::{Builder, Workspace};
+
+use crate::check::{Contract, Domain};
+use crate::code::Claim;
+use crate::error::Error;
+use crate::plan::Direction;
+use b512_asm::Function;
+
+/// What the code generator knows about an operation.
+pub(crate) trait RingOp: Sync {
+    /// The transforms of its code in one ring, in the order of a recipe's plans.
+    fn transforms(&self) -> &'static [Direction] {
+        &[]
+    }
+
+    /// Whether it can do with less memory by overwriting its operand.
+    fn may_overwrite_operand(&self) -> bool {
+        false
+    }
+
+    /// Appends its code, its buffers and its claims.
+    ///
+    /// # Errors
+    /// Returns an error if a plan is invalid.
+    fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error>;
+
+    /// The proof rule: the abstract values of the operands, and those that the results must have.
+    /// The claim has as many buffers as the operation has operands and results.
+    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract;
+}
+
+macro_rules! registry {
+    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+        /// The code generator's part of an operation.
+        pub(crate) fn of(operation: Function) -> &'static dyn RingOp {
+            match operation.name() {
+                $(stringify!($module) => &$module::$Type,)*
+                name => unreachable!("`{name}` is not in the list of operations"),
+            }
+        }
+    };
+}
+
+::golden::for_each_operation!(registry);

@@ -1,0 +1,143 @@
+//! Tools for lowering an operation.
+
+use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
+use crate::error::Error;
+use crate::lower::{Dialect, Memory, Scratch, Second, transform};
+use crate::plan::Plan;
+use crate::request::{Request, Ring};
+use b512_asm::{AddressMode, Op, Role};
+
+/// The second buffer of transforms that do not work in place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Workspace {
+    /// A scratch buffer.
+    Separate,
+    /// The operand, which is then overwritten. It saves memory.
+    Operand,
+}
+
+/// The code of a request under construction.
+pub(crate) struct Builder<'a> {
+    /// The code.
+    pub(crate) code: &'a mut Code,
+    /// The request.
+    pub(crate) request: &'a Request,
+    /// The plans of the operation's transforms.
+    pub(crate) plans: &'a [Plan],
+    /// The instructions at hand.
+    pub(crate) dialect: Dialect,
+    /// The second buffer of transforms.
+    pub(crate) workspace: Workspace,
+}
+
+impl Builder<'_> {
+    /// Runs `lower` for each ring of the request: an operation that works in one ring. Its buffers
+    /// carry the ring's number if there are several.
+    ///
+    /// # Errors
+    /// Returns the first error of `lower`.
+    pub(crate) fn each_ring(
+        &mut self,
+        lower: impl Fn(&mut RingBuilder<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let n = self.request.n;
+        for (number, &Ring { modulus, root }) in self.request.rings.iter().enumerate() {
+            let tower = self.code.tower(Tower { n, modulus, root });
+            let suffix = if self.request.rings.len() > 1 { number.to_string() } else { String::new() };
+            let scratch = Scratch::new(format!("scratch{suffix}"), tower);
+            lower(&mut RingBuilder {
+                code: self.code,
+                request: self.request,
+                plans: self.plans,
+                dialect: self.dialect,
+                workspace: self.workspace,
+                tower,
+                suffix,
+                scratch,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The code of a request in one of its rings.
+pub(crate) struct RingBuilder<'a> {
+    /// The code.
+    pub(crate) code: &'a mut Code,
+    request: &'a Request,
+    plans: &'a [Plan],
+    dialect: Dialect,
+    workspace: Workspace,
+    tower: TowerId,
+    suffix: String,
+    scratch: Scratch,
+}
+
+impl RingBuilder<'_> {
+    /// Adds a buffer for a polynomial of the ring.
+    pub(crate) fn buffer(&mut self, name: &str, role: Role) -> BufferId {
+        self.code.buffer(format!("{name}{}", self.suffix), self.request.n, role, self.tower)
+    }
+
+    /// Adds an operand.
+    pub(crate) fn input(&mut self, name: &str) -> BufferId {
+        self.buffer(name, Role::Input)
+    }
+
+    /// Adds a result.
+    pub(crate) fn output(&mut self, name: &str) -> BufferId {
+        self.buffer(name, Role::Output)
+    }
+
+    /// The second buffer of a transform of `operand`.
+    pub(crate) fn second(&self, operand: BufferId) -> Second {
+        match self.workspace {
+            Workspace::Separate => Second::New,
+            Workspace::Operand => Second::Reuse(operand),
+        }
+    }
+
+    /// Appends a transform by the plan of that number.
+    ///
+    /// # Errors
+    /// Returns an error if the plan is invalid.
+    pub(crate) fn transform(&mut self, plan: usize, memory: Memory) -> Result<(), Error> {
+        let plan = &self.plans[plan];
+        transform(self.code, self.dialect, plan, self.tower, memory, &mut self.scratch)
+            .map_err(|error| Error::Plan { name: plan.name.clone(), error })
+    }
+
+    /// Appends an operation on words: `compute` has a vector of each input, and returns the vector
+    /// of the result.
+    pub(crate) fn pointwise<const N: usize>(
+        &mut self,
+        inputs: [BufferId; N],
+        output: BufferId,
+        compute: impl Fn(&mut Code, TowerId, [ValueId; N]) -> ValueId,
+    ) {
+        let tower = self.tower;
+        for word in (0..self.request.n).step_by(self.code.isa.vector_length() as usize) {
+            let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
+            let values = inputs.map(|input| self.code.load(at(input), tower));
+            let result = compute(self.code, tower, values);
+            self.code.store(result, at(output), tower);
+        }
+    }
+
+    /// Appends the code of an operation on two operands that is one instruction on words, with its
+    /// buffers `a`, `b` and `c`.
+    pub(crate) fn instruction(&mut self, op: Op) {
+        let (a, b, c) = (self.input("a"), self.input("b"), self.output("c"));
+        self.pointwise([a, b], c, |code, tower, values| code.apply(op, values, None, tower));
+        self.claim(&[c], &[a, b]);
+    }
+
+    /// Claims the request's operation of these buffers.
+    pub(crate) fn claim(&mut self, outputs: &[BufferId], inputs: &[BufferId]) {
+        self.code.claims.push(Claim {
+            operation: self.request.operation,
+            outputs: outputs.to_vec(),
+            inputs: inputs.to_vec(),
+        });
+    }
+}

@@ -1,0 +1,43 @@
+//! The product of two polynomials: two forward transforms, a product of values, and an inverse
+//! transform.
+
+use super::{Builder, RingOp};
+use crate::check::{Contract, Domain};
+use crate::code::Claim;
+use crate::error::Error;
+use crate::lower::{Memory, Second};
+use crate::plan::Direction;
+use b512_asm::Role;
+
+pub(crate) struct Polymul;
+
+const FORWARD: usize = 0;
+const INVERSE: usize = 1;
+
+impl RingOp for Polymul {
+    fn transforms(&self) -> &'static [Direction] {
+        &[Direction::Forward, Direction::Inverse]
+    }
+
+    fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
+        builder.each_ring(|ring| {
+            let (a, b, c) = (ring.input("a"), ring.input("b"), ring.output("c"));
+            let product = ring.buffer("product", Role::Scratch);
+            let second = Second::Reuse(product);
+            ring.transform(FORWARD, Memory { input: a, output: c, second, times: None })?;
+            // The second transform does not depend on the first one.
+            ring.code.first_pass();
+            let second = Second::New;
+            ring.transform(FORWARD, Memory { input: b, output: product, second, times: Some(c) })?;
+            ring.transform(INVERSE, Memory { input: product, output: c, second, times: None })?;
+            ring.claim(&[c], &[a, b]);
+            Ok(())
+        })
+    }
+
+    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
+        let [a, b] = [0, 1].map(|operand| domain.input(claim.inputs[operand]));
+        let c = domain.product(a, b);
+        Contract { inputs: vec![a.coefficients(), b.coefficients()], outputs: vec![c.coefficients()] }
+    }
+}
