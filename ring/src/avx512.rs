@@ -9,16 +9,17 @@
 //! ```
 //!
 //! Limbs of b w' that hardly reach above 2^156 are left out. The quotient is therefore up to 6 too
-//! small, and the difference below 7 q (for rounded quotients, see [`modulus`]). Only the lowest
+//! small, and the difference below 7 q; [`modulus`] covers rounded quotients. Only the lowest
 //! 156 bits of the other two products are formed, the second with 2^156 - q in place of -q: their
 //! sum is correct modulo 2^156, and it is small.
 //!
 //! The latency of the multiplier is four cycles, and the limbs of a product depend on each other.
-//! Therefore every step works on two vectors of eight elements: while one waits, the other is multiplied.
+//! Therefore every step works on two vectors of eight elements: while one waits, the other is
+//! multiplied.
 //!
-//! The kernels are generic over the two halves of a 52-bit multiplication, [`Multiply52`]. AVX-512 IFMA
-//! has instructions for them; AVX-512F alone has the fused multiply-add of floating-point numbers.
-//! Tests also run the kernels with the two halves in software, so that machines without IFMA
+//! The kernels are generic over the two halves of a 52-bit multiplication, [`Multiply52`]. AVX-512
+//! IFMA has instructions for them; AVX-512F alone has the fused multiply-add of floating-point
+//! numbers. Tests also run the kernels with the two halves in software, so that machines without IFMA
 //! check every line.
 //!
 //! | module | contents |

@@ -6,15 +6,15 @@ use crate::{Degree, Error, Ring};
 
 /// Rings of one degree with pairwise coprime moduli q_0, .., q_(k-1): a residue number system.
 ///
-/// An integer x below Q = q_0 .. q_(k-1) is represented by its residues x_i = x mod q_i. By the Chinese
-/// remainder theorem,
+/// An integer x below Q = q_0 .. q_(k-1) is represented by its residues x_i = x mod q_i. By the
+/// Chinese remainder theorem,
 ///
 /// ```text
 /// x = sum_i [x_i (Q/q_i)^-1 mod q_i] (Q/q_i) - v Q    for some v from 0 to k - 1
 /// ```
 ///
-/// The numbers of this formula, modulo any of the moduli or another one, are what base conversion, rescaling
-/// and key switching compute with.
+/// Base conversion, rescaling and key switching use these constants modulo one of the moduli or another
+/// one.
 ///
 /// ```
 /// use ring::{Basis, Degree, modular::Modulus};
@@ -38,7 +38,8 @@ impl Basis {
     /// The basis of `rings`, in this order.
     ///
     /// # Errors
-    /// Returns an error if there is no ring, if the degrees differ, or if two moduli have a common factor.
+    /// Returns an error if there is no ring, if the degrees differ, or if two moduli have a common
+    /// factor.
     pub fn new(rings: Vec<Ring>) -> Result<Self, Error> {
         let Some(first) = rings.first() else { return Err(Error::EmptyBasis) };
         if let Some(other) = rings.iter().find(|ring| ring.degree() != first.degree()) {
@@ -58,7 +59,8 @@ impl Basis {
         Ok(Self { rings, inverse_cofactors })
     }
 
-    /// The basis of the `count` largest primes of `bits` bits that are 1 mod 2n, each with its smallest root.
+    /// The basis of the `count` largest primes of `bits` bits that are 1 mod 2n, each with its
+    /// smallest root.
     ///
     /// # Errors
     /// Returns an error if `count` is zero or there are too few such primes.
@@ -132,8 +134,8 @@ impl Basis {
     /// The basis of this one's rings, then `other`'s.
     ///
     /// # Errors
-    /// Returns an error if the degrees differ, or if a modulus of one and a modulus of the other have a
-    /// common factor.
+    /// Returns an error if the degrees differ, or if a modulus of one and a modulus of the other have
+    /// a common factor.
     pub fn extend(&self, other: &Self) -> Result<Self, Error> {
         Self::new([&self.rings[..], &other.rings[..]].concat())
     }

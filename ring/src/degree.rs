@@ -23,7 +23,8 @@ pub struct Degree {
 impl Degree {
     /// The smallest degree, 2.
     pub const MIN: Self = Self { log2: 1 };
-    /// The largest degree, 2^30. Indices and products of a coefficient's index with an exponent fit 64 bits.
+    /// The largest degree, 2^30. Indices and products of a coefficient's index with an exponent fit
+    /// 64 bits.
     pub const MAX: Self = Self { log2: 30 };
 
     /// The degree `n`.
@@ -41,7 +42,8 @@ impl Degree {
     /// The degree 2^`log2`.
     ///
     /// # Errors
-    /// Returns an error if `log2` is not from 1 to 30. It names 2^`log2`, or 0 if that exceeds 64 bits.
+    /// Returns an error if `log2` is not from 1 to 30. It names 2^`log2`, or 0 if that exceeds 64
+    /// bits.
     pub const fn from_log2(log2: u32) -> Result<Self, Error> {
         if log2 < u64::BITS { Self::new(1 << log2) } else { Err(Error::Degree(0)) }
     }

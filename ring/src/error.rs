@@ -68,7 +68,7 @@ pub enum Error {
         /// The requested number.
         count: usize,
     },
-    /// A basis needs a ring.
+    /// The basis has no rings.
     #[error("a basis needs at least one ring")]
     EmptyBasis,
     /// The rings of a basis have different degrees.

@@ -1,11 +1,11 @@
-//! The transform on the host's processor, as one would write it without an RPU.
+//! Transforms on the processor of this computer: the baselines of the RPU.
 //!
-//! [`Fast`] is the baseline of the RPU's speed-up: the fastest transform of this crate on the
-//! processor at hand, forward only. [`Ntt`] is the plain one, which the simulator's speed is measured
-//! against: radix 2, scalar, in place, Montgomery multiplication with prepared twiddle factors, no
-//! lazy bounds. [`Ntt64`] transforms words of 64 bits.
+//! [`Fast`] is the baseline of the RPU's speed-up: the fastest forward transform of this crate on the
+//! current processor. [`Ntt`] is the baseline of the simulator's speed: scalar code in place, radix
+//! 2, Montgomery multiplication with prepared twiddle factors, no lazy reduction. [`Ntt64`]
+//! transforms words of 64 bits.
 //!
-//! All take any odd modulus with a root, and give the same results:
+//! All accept any odd modulus with a root, and their results are equal:
 //!
 //! ```
 //! use ring::host::{Fast, Ntt};
@@ -41,9 +41,9 @@ use crate::{Degree, Error, Ring};
 #[derive(Clone, Debug)]
 pub struct Ntt {
     modulus: Modulus,
-    /// Place `j` holds psi^bitrev(j).
+    /// Entry `j` is psi^bitrev(j).
     forward: Vec<Prepared>,
-    /// Place `j` holds psi^-bitrev(j).
+    /// Entry `j` is psi^-bitrev(j).
     inverse: Vec<Prepared>,
     /// 1/n.
     scale: Prepared,
@@ -53,7 +53,8 @@ impl Ntt {
     /// The tables for `n` points with psi = `root`.
     ///
     /// # Errors
-    /// Returns an error if `n` is not a [`Degree`], or `root^n` is not -1. The modulus need not be prime.
+    /// Returns an error if `n` is not a [`Degree`], or `root^n` is not -1. The modulus need not be
+    /// prime.
     pub fn new(modulus: Modulus, n: usize, root: u128) -> Result<Self, Error> {
         let degree = Degree::try_from(n)?;
         check_root(&modulus, degree, root)?;

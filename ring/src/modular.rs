@@ -1,23 +1,25 @@
 //! Arithmetic modulo any odd q with 3 <= q < 2^128.
 //!
-//! Residues are plain `u128` values below q. A [`Modulus`] holds what multiplication needs to know
-//! of q, computed once. Multiplication is Montgomery's with R = 2^128, in its subtractive form:
+//! Residues are plain `u128` values below q. A [`Modulus`] holds q with its precomputed constants.
+//! Multiplication is Montgomery's with R = 2^128, in the subtractive form:
 //!
 //! ```text
 //! reduce(t) = (t - (t q^-1 mod R) q) / R    for 0 <= t < q R
 //! ```
 //!
-//! The division is exact, and the quotient is the difference of two numbers below q: one
-//! conditional addition of q completes it, with no bit to spare above q. This is why no
-//! modulus needs a special case: the usual lazy bounds of 2q would not fit above 2^127.
+//! The division is exact, and its result is the difference of two numbers below q: one conditional
+//! addition of q completes the reduction. No intermediate value exceeds q, so no modulus is a
+//! special case; the usual lazy bound of 2q would overflow above 2^127.
 //!
-//! A factor that is used often is [prepared](Modulus::prepare): as `b R mod q`, so that a product
-//! with a plain residue is one reduction and again a plain residue. A product of two plain
-//! residues takes two.
+//! The product of two plain residues takes two reductions. A factor that is used often can be
+//! [prepared](Modulus::prepare): in Montgomery form, `b R mod q`, its product with a plain residue
+//! takes one reduction and is a plain residue again.
 //!
-//! No operation that stands in a loop over data branches on them: how two random residues compare
-//! is unpredictable, and a mispredicted jump costs more than a multiplication. The compiler makes
-//! jumps even of masks, unless told that the condition is unpredictable.
+//! Reduction accepts every product below q R. Therefore one factor may be any word of 128 bits, if
+//! the other one is below q.
+//!
+//! Operations in loops over data do not branch on the data: comparisons of random residues are
+//! unpredictable, and a mispredicted branch costs more than a multiplication.
 
 use thiserror::Error;
 
@@ -34,8 +36,8 @@ pub enum ModulusError {
 
 /// An odd modulus 3 <= q < 2^128 with the constants of its arithmetic.
 ///
-/// Every result is below q. Operands must be below q, which debug builds assert, unless the method says
-/// "any word": then it accepts every value of 128 bits and reduces it.
+/// Every result is below q. Operands must be below q, which debug builds assert, unless the method
+/// says "any word": then it accepts every value of 128 bits and reduces it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Modulus {
     q: u128,
@@ -43,7 +45,7 @@ pub struct Modulus {
     q_inverse: u128,
     /// 2^128 mod q: one, prepared.
     one: u128,
-    /// 2^256 mod q: what prepares a residue.
+    /// 2^256 mod q, the factor that prepares a residue.
     r_squared: u128,
 }
 
@@ -141,7 +143,8 @@ impl Modulus {
         power
     }
 
-    /// The quotient and the rest of `a 2^shift` by q, for an `a` below q and a `shift` up to 128.
+    /// The quotient and the remainder of `a 2^shift` by q, for an `a` below q and a `shift` up to
+    /// 128.
     pub fn divide(&self, a: u128, shift: u32) -> (u128, u128) {
         let (dividend, rest) = match shift {
             // The Montgomery form of a; the lowest 128 bits of the dividend are zero.
@@ -152,7 +155,7 @@ impl Modulus {
         (dividend.wrapping_sub(rest).wrapping_mul(self.q_inverse), rest)
     }
 
-    /// `a^-1 mod q`, or `None` where `a` and q have a common factor. q need not be prime.
+    /// `a^-1 mod q`, or `None` if `a` and q have a common factor. q need not be prime.
     pub fn inverse(&self, a: u128) -> Option<u128> {
         // Euclid's algorithm on (q, a); s and t are the coefficients of a, modulo q.
         let (mut r, mut s) = (self.q, 0);
@@ -170,12 +173,11 @@ impl Modulus {
     fn reduce_product(&self, a: u128, b: u128) -> u128 {
         let (high, low) = mul_wide(a, b);
         let m = low.wrapping_mul(self.q_inverse);
-        // The low halves of a b and m q are equal, so their difference is that of the high ones.
+        // The low halves of a b and m q are equal, so only the high halves differ.
         self.sub_any(high, mul_wide(m, self.q).0)
     }
 
-    /// `a - b`, plus q where that is negative; for operands whose difference is at least -q and
-    /// below q.
+    /// `a - b`, plus q if that is negative. The difference must be at least -q and below q.
     #[inline(always)]
     fn sub_any(&self, a: u128, b: u128) -> u128 {
         let (difference, borrow) = sub_with_mask(a, b);
@@ -183,11 +185,10 @@ impl Modulus {
     }
 }
 
-/// `a - b` modulo 2^128, and all ones where that borrowed, else zero.
+/// `a - b` modulo 2^128, and a mask: all ones if the subtraction borrowed, else zero.
 ///
-/// Not `overflowing_sub`: whatever the flag then passes through, a mask or
-/// [`select_unpredictable`](std::hint::select_unpredictable), the compiler is free to test it with a jump, and
-/// does.
+/// The compiler turns the flag of `overflowing_sub` into a branch, even through a mask or
+/// [`select_unpredictable`](std::hint::select_unpredictable). Hence the assembly code.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
@@ -210,7 +211,7 @@ fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
     (u128::from(high) << 64 | u128::from(low), i128::from(mask) as u128)
 }
 
-/// `a - b` modulo 2^128, and all ones where that borrowed, else zero.
+/// `a - b` modulo 2^128, and a mask: all ones if the subtraction borrowed, else zero.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
@@ -220,7 +221,7 @@ fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
 
 /// The inverse of an odd `q` modulo 2^128, by Newton's iteration.
 fn inverse_mod_2_128(q: u128) -> u128 {
-    // q itself is right to three bits; each step doubles them.
+    // q is its own inverse modulo 2^3; each step doubles the number of correct bits.
     let mut inverse = q;
     let mut bits = 3;
     while bits < 128 {
@@ -230,7 +231,7 @@ fn inverse_mod_2_128(q: u128) -> u128 {
     inverse
 }
 
-/// `a` where that is below `b`, else `a - b`.
+/// `a` if that is below `b`, else `a - b`.
 #[inline(always)]
 pub(crate) fn subtract_if_not_below(a: u128, b: u128) -> u128 {
     let (difference, borrow) = sub_with_mask(a, b);

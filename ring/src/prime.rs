@@ -11,7 +11,8 @@ pub fn largest_prime(bits: u32, degree: Degree) -> Result<u128, Error> {
     largest_primes(bits, degree, 1).map(|primes| primes[0])
 }
 
-/// The `count` largest primes of exactly `bits` bits that are 1 mod 2n, largest first, for the `degree` n.
+/// The `count` largest primes of exactly `bits` bits that are 1 mod 2n, largest first, for the
+/// `degree` n.
 ///
 /// # Errors
 /// Returns an error if there are fewer such primes.
@@ -35,7 +36,7 @@ pub fn largest_primes(bits: u32, degree: Degree, count: usize) -> Result<Vec<u12
 
 /// Whether `value` is prime.
 ///
-/// Strong Miller-Rabin tests to the 13 prime bases up to 41, then a strong Lucas test with
+/// The test: strong Miller-Rabin tests to the 13 prime bases up to 41, then a strong Lucas test with
 /// Selfridge's parameters. Below 3.3 * 10^24 (more than 2^81) the bases alone decide without error
 /// (Sorenson and Webster, 2015). Above, the test includes the Baillie-PSW test, to which no
 /// counterexample is known.
@@ -69,7 +70,7 @@ fn is_strong_probable_prime(q: &Modulus, base: u128) -> bool {
 /// with Jacobi symbol (D/q) = -1: with q + 1 = d 2^s, d odd, U_d = 0 or one of V_d, V_2d, ..
 /// V_(d 2^(s-1)) is 0.
 fn is_strong_lucas_probable_prime(q: &Modulus) -> bool {
-    // A square has no such D.
+    // If q is a square, there is no such D.
     if q.value().isqrt().pow(2) == q.value() {
         return false;
     }
@@ -82,11 +83,11 @@ fn is_strong_lucas_probable_prime(q: &Modulus) -> bool {
             _ => magnitude += 2,
         }
     };
-    // (q + 1)/2 inverts 2; written so that it cannot overflow.
+    // (q + 1)/2 is the inverse of 2; this form cannot overflow.
     let half = q.value() / 2 + 1;
     let q_parameter = q.mul(q.sub(1, d), q.mul(half, half));
 
-    // q + 1 may be 2^128: no odd part but 1 then, and halving q + 1 once loses nothing.
+    // q + 1 may be 2^128, so it is halved first. It is even, so that is exact.
     let halved = q.value() / 2 + 1;
     let s = 1 + halved.trailing_zeros();
     let odd = halved >> (s - 1);
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn known_primes_and_pseudoprimes_of_many_sizes_are_told_apart() {
+    fn known_primes_and_pseudoprimes_of_many_sizes_are_distinguished() {
         for prime in [
             u128::from(u64::MAX) - 58,
             (1 << 61) - 1,

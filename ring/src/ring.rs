@@ -6,8 +6,9 @@ use crate::{Degree, Error};
 
 /// The ring Z_q\[X\]/(X^n + 1), with or without a root of unity psi for its negacyclic transform.
 ///
-/// Construction validates it: q is odd and at least 3. If the ring has a root, then q is a prime that is 1
-/// mod 2n, and psi is a primitive 2n-th root of unity modulo q. Coefficient-wise operations need no root.
+/// Construction validates it: q is odd and at least 3. If the ring has a root, then q is a prime that
+/// is 1 mod 2n, and psi is a primitive 2n-th root of unity modulo q. Coefficient-wise operations need
+/// no root.
 ///
 /// ```
 /// use ring::{Degree, Ring};
@@ -36,8 +37,8 @@ impl Ring {
     /// The ring modulo the prime `q` with psi = `root`.
     ///
     /// # Errors
-    /// Returns an error if `q` is not an odd prime or not 1 mod 2n, or if `root` is not a primitive 2n-th
-    /// root of unity modulo `q`.
+    /// Returns an error if `q` is not an odd prime or not 1 mod 2n, or if `root` is not a primitive
+    /// 2n-th root of unity modulo `q`.
     pub fn with_root(degree: Degree, q: u128, root: u128) -> Result<Self, Error> {
         let modulus = transform_modulus(q, degree)?;
         check_root(&modulus, degree, root)?;

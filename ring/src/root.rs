@@ -25,8 +25,8 @@ pub fn transform_modulus(modulus: u128, degree: Degree) -> Result<Modulus, Error
 
 /// Checks that `root^n` is -1 modulo `q`.
 ///
-/// Then `root` is a primitive 2n-th root of unity if q is prime, and it defines a transform even if q is
-/// composite.
+/// Then `root` is a primitive 2n-th root of unity if q is prime, and it defines a transform even if q
+/// is composite.
 ///
 /// # Errors
 /// Returns an error if `root` is not below q, or its n-th power is not -1.

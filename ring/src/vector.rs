@@ -1,12 +1,12 @@
 //! Arithmetic modulo q on vectors of 128-bit words, lane by lane.
 //!
-//! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers of
-//! two from 64 to 4096. Every operation takes slices of one length and writes each lane of its
+//! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers
+//! of two from 64 to 4096. Every operation takes slices of one length and writes each lane of its
 //! results, which are below q.
 //!
-//! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus. Multiplications by
-//! them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor has it, and
-//! scalar Montgomery arithmetic if not. The results are the same.
+//! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus.
+//! Multiplications by them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor
+//! has it, and scalar Montgomery arithmetic if not. The results are the same.
 //!
 //! | operation | operands that may be any word | operands that must be below q |
 //! |---|---|---|
@@ -305,7 +305,7 @@ pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128],
     }
 }
 
-/// The largest lane; zero if there is none.
+/// The largest lane, or zero if `lanes` is empty.
 pub fn max(lanes: &[u128]) -> u128 {
     lanes.iter().copied().fold(0, u128::max)
 }

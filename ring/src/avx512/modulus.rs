@@ -45,8 +45,9 @@ impl<M: Multiply52> VectorModulus<M> {
 
     /// `sum` plus numbers that are `b w` modulo q, from 0 on and below 7 q, modulo 2^156.
     ///
-    /// The quotient may be rounded down to a multiple of 2^28 if b is below 2^129, and must be exact if
-    /// not. If it is rounded and b is 2^128 or more, the product is below 8 q only. b need not be below q.
+    /// The quotient may be rounded down to a multiple of 2^28 if b is below 2^129, and must be exact
+    /// if not. If it is rounded and b is 2^128 or more, the product is below 8 q only. b need not be
+    /// below q.
     #[inline(always)]
     pub(super) fn add_product(&self, sum: Limbs, b: Operand<M>, w: &Factor<M>) -> Limbs {
         let m = self.m;
@@ -81,7 +82,8 @@ impl<M: Multiply52> VectorModulus<M> {
         self.m.operand(x.multiply_add(self.inverse, one).bits())
     }
 
-    /// The product `b w mod q` of plain numbers, with the quotient floor(w 2^128 / q); b need not be below q.
+    /// The product `b w mod q` of plain numbers, with the quotient floor(w 2^128 / q); b need not be
+    /// below q.
     #[inline(always)]
     pub(super) fn product(&self, b: Operand<M>, w: Words, quotient: Words) -> Limbs {
         let m = self.m;

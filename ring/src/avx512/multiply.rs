@@ -6,7 +6,8 @@ use std::arch::x86_64::{_mm512_madd52hi_epu64, _mm512_madd52lo_epu64};
 pub(super) const TWO_52: f64 = (1u64 << 52) as f64;
 pub(super) const TWO_104: f64 = TWO_52 * TWO_52;
 
-/// A way to multiply numbers of 52 bits. A value is the proof that the processor has the instructions.
+/// An implementation of 52-bit multiplication. A value is the proof that the processor has the
+/// instructions.
 pub(crate) trait Multiply52: Copy {
     /// Eight numbers of 52 bits, ready to be multiplied.
     type Operand: Copy;
@@ -35,7 +36,7 @@ pub(crate) trait Multiply52: Copy {
     fn call<T: Task>(self, task: T) -> T::Output;
 }
 
-/// Code that is compiled for the instructions of a [`Multiply52`], which it should hold.
+/// Code for [`Multiply52::call`].
 pub(crate) trait Task {
     /// The result.
     type Output;
@@ -101,8 +102,8 @@ impl Multiply52 for Ifma {
     }
 }
 
-/// AVX-512F: the fused multiply-add of floating-point numbers, whose significands have 53 bits. Rounded
-/// toward zero,
+/// AVX-512F: the fused multiply-add of floating-point numbers, whose significands have 53 bits.
+/// Rounded toward zero,
 ///
 /// ```text
 /// y z + 2^104            = 2^104 + 2^52 floor(y z / 2^52)

@@ -1,9 +1,11 @@
-//! Vectors of eight 64-bit elements, with the AVX-512F instructions of the kernels as safe operations.
+//! Vectors of eight 64-bit elements, with the AVX-512F instructions of the kernels as safe
+//! operations.
 //!
-//! A vector exists only if the processor has AVX-512F: the first ones are made from an [`Avx512`], which
-//! is the result of a detection, and all others from vectors. This is why the operations are safe.
+//! The operations are safe because a vector exists only if the processor has AVX-512F: each is made
+//! from other vectors or from an [`Avx512`], which is the result of a detection.
 //!
-//! They are inlined into functions with the target feature, see [`Multiply52::call`](super::Multiply52::call).
+//! They are inlined into functions with the target feature, see
+//! [`Multiply52::call`](super::Multiply52::call).
 
 use super::LIMB;
 use std::arch::x86_64::*;
@@ -43,7 +45,7 @@ impl Avx512 {
     #[inline(always)]
     pub(crate) fn spread<const DISTINCT: usize>(self, eight: &[u64; 8], place: usize) -> Vector {
         let from = &eight[place..][..DISTINCT];
-        // SAFETY: the processor has AVX-512F; the loads need no alignment, and `from` has as many elements.
+        // SAFETY: the processor has AVX-512F; the loads need no alignment and read only `from`.
         Vector(unsafe {
             match DISTINCT {
                 1 => _mm512_set1_epi64(from[0] as i64),
@@ -129,7 +131,7 @@ impl Vector {
         })
     }
 
-    /// The proof that goes with every vector.
+    /// The proof, which every vector implies.
     #[inline(always)]
     pub(crate) fn avx512(self) -> Avx512 {
         Avx512(())
@@ -180,7 +182,7 @@ impl Floats {
         Self(unsafe { _mm512_fmadd_round_pd::<TOWARD_ZERO>(self.0, y.0, z.0) })
     }
 
-    /// The proof that goes with every vector.
+    /// The proof, which every vector implies.
     #[inline(always)]
     pub(crate) fn avx512(self) -> Avx512 {
         Avx512(())

@@ -68,8 +68,8 @@ impl<M: Multiply52> Transform<M> {
 
 /// A whole transform.
 ///
-/// No stage reduces its results: each adds less than 7 q to a number, or subtracts it. So
-/// that none falls below zero, all begin with 7 q for each stage.
+/// Stages do not reduce their results: each adds less than 7 q to a number, or subtracts it. The
+/// input is therefore offset by 7 q for each stage, so that no number becomes negative.
 struct Forward<'a, M> {
     transform: &'a Transform<M>,
     x: &'a mut [u128],
@@ -92,8 +92,8 @@ impl<M: Multiply52> Task for Forward<'_, M> {
     }
 }
 
-/// The stages that a pass over some blocks takes together, as a radix. Passes of radix 4 end with
-/// parts of two blocks.
+/// The radix of a pass over some blocks: 2 for one stage, 4 for two. After passes of radix 4 each
+/// part has two blocks.
 fn radix(blocks: usize) -> usize {
     if blocks.ilog2().is_multiple_of(2) { 2 } else { 4 }
 }
@@ -235,7 +235,7 @@ impl<M: Multiply52> Pass<'_, M> {
         [sum, a.add(a).sub(sum)]
     }
 
-    /// Two stages, on numbers a quarter of their part from each other.
+    /// Two stages on numbers at a distance of a quarter of their part.
     #[inline(always)]
     fn radix4(&self, [a, b, c, d]: [&mut Block; 4], w: &[Factor<M>; 2]) {
         let [ef, gh] = self.butterfly(Limbs::pair(*a, *b), Limbs::pair(*c, *d), &w[0]);
@@ -256,7 +256,8 @@ impl<M: Multiply52> Pass<'_, M> {
         self.factor::<1>(factors)
     }
 
-    /// For each vector `DISTINCT` factors from its number on, in the order of [`Avx512::spread`](super::simd::Avx512::spread).
+    /// For each vector `DISTINCT` factors from its number on, in the order of
+    /// [`Avx512::spread`](super::simd::Avx512::spread).
     #[inline(always)]
     fn factor<const DISTINCT: usize>(&self, numbers: [usize; 2]) -> Factor<M> {
         let [a, b] = numbers.map(|number| (&self.factors[number / 8], number % 8));

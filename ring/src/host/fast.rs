@@ -1,4 +1,4 @@
-//! The transform as fast as this crate can do it on the processor at hand.
+//! The fastest transform of this crate on the current processor.
 
 use super::lazy::{Factor, Lazy};
 use super::{Ntt, bit_reversed_powers};
@@ -9,14 +9,15 @@ use crate::root::check_root;
 use crate::{Degree, Error, Ring};
 use std::fmt;
 
-/// A way to compute a transform. What is listed first is faster, where it can be had.
+/// An implementation of the transform, from the fastest to the slowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kernel {
-    /// Radix 4 on sixteen elements at a time with the 52-bit multiplier of AVX-512 IFMA; from 32 points on.
+    /// Radix 4 on sixteen elements at a time with the 52-bit multiplier of AVX-512 IFMA; at least 32
+    /// points.
     Ifma,
     /// The same with the fused multiply-add of AVX-512F.
     Avx512,
-    /// Scalar code, radix 4, Shoup's multiplication, results reduced at the end only; moduli below 2^126.
+    /// Scalar code, radix 4, Shoup's multiplication, one reduction at the end; moduli below 2^126.
     Lazy,
     /// [`Ntt`]: scalar code, radix 2, Montgomery's multiplication.
     Plain,
@@ -26,7 +27,7 @@ impl Kernel {
     /// All kernels, the fastest first.
     pub const ALL: [Self; 4] = [Self::Ifma, Self::Avx512, Self::Lazy, Self::Plain];
 
-    /// Whether this processor has the kernel, and it can transform `n` points modulo `q`.
+    /// Whether this processor has the kernel, and the kernel supports `n` points modulo `q`.
     pub fn is_available(self, n: usize, q: u128) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -52,8 +53,8 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// A forward negacyclic transform of n points by the fastest [`Kernel`] that there is for it: the
-/// baseline of the RPU's speed-up.
+/// A forward negacyclic transform of n points by the fastest available [`Kernel`]: the baseline of
+/// the RPU's speed-up.
 ///
 /// The results are those of [`Ntt::forward`].
 #[derive(Clone, Debug)]
@@ -78,8 +79,8 @@ impl Fast {
     /// and the fastest kernel available.
     ///
     /// # Errors
-    /// Returns an error if `q` is even or below 3, `n` is not a [`Degree`], or `psi^n` is not -1. The modulus
-    /// need not be prime.
+    /// Returns an error if `q` is even or below 3, `n` is not a [`Degree`], or `psi^n` is not -1. The
+    /// modulus need not be prime.
     pub fn new(n: usize, q: u128, psi: u128) -> Result<Self, Error> {
         let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.is_available(n, q));
         Self::with_kernel(kernel.unwrap_or(Kernel::Plain), n, q, psi)
@@ -96,7 +97,7 @@ impl Fast {
     /// As [`new`](Self::new), with a given kernel.
     ///
     /// # Errors
-    /// As for [`new`](Self::new). Returns an error if the kernel is not available, too.
+    /// Returns an error as [`new`](Self::new) does, or if the kernel is not available.
     pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, Error> {
         let (modulus, degree) = (Modulus::new(q)?, Degree::try_from(n)?);
         check_root(&modulus, degree, psi)?;
@@ -131,7 +132,7 @@ impl Fast {
         self.n
     }
 
-    /// The kernel that was chosen.
+    /// The kernel.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
@@ -154,7 +155,7 @@ impl Fast {
     }
 }
 
-/// Transforms every tower, a vector with the transform that it takes, on up to `threads` threads.
+/// Transforms towers, each a vector with its transform, on up to `threads` threads.
 ///
 /// # Panics
 /// Panics if a vector does not have the length of its transform.

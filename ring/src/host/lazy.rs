@@ -1,8 +1,7 @@
-//! The scalar transform in radix 4 with Shoup's multiplication, reduced at the end only.
+//! The scalar transform in radix 4 with Shoup's multiplication and one reduction at the end.
 //!
-//! All values are below 4q and products below 2q, in Harvey's manner: a butterfly brings one
-//! operand below 2q and leaves its results below 4q. This is why q must have two bits less than a
-//! word.
+//! Bounds are Harvey's: values are below 4q and products below 2q. A butterfly reduces one operand
+//! below 2q, and its results are below 4q. Therefore q must have two bits less than a word.
 
 use crate::modular::{mul_high, subtract_if_not_below};
 
@@ -13,7 +12,7 @@ pub(super) trait Word: Copy {
     fn mul(self, other: Self) -> Self;
     /// The high half of the product.
     fn mul_high(self, other: Self) -> Self;
-    /// The word where it is below `other`, else what is left of it without `other`.
+    /// The word if it is below `other`, else their difference.
     fn subtract_if_not_below(self, other: Self) -> Self;
 }
 
@@ -67,7 +66,7 @@ impl Word for u64 {
 
     #[inline(always)]
     fn subtract_if_not_below(self, other: Self) -> Self {
-        // The difference wraps to more than the word where that is smaller.
+        // If the word is smaller, the difference wraps to a value above it.
         self.min(self.wrapping_sub(other))
     }
 }
@@ -83,17 +82,18 @@ pub(super) struct Factor<W> {
 #[derive(Clone, Debug)]
 pub(super) struct Lazy<W> {
     q: W,
-    /// Place `j` holds psi^bitrev(j).
+    /// Entry `j` is psi^bitrev(j).
     factors: Vec<Factor<W>>,
 }
 
 impl<W: Word> Lazy<W> {
-    /// Modulo `q`, below a quarter of what fits a word, with the powers of psi in bit-reversed order.
+    /// A transform modulo `q`, which must be below a quarter of 2^bits, with the powers of psi in
+    /// bit-reversed order.
     pub(super) fn new(q: W, factors: Vec<Factor<W>>) -> Self {
         Self { q, factors }
     }
 
-    /// Transforms `x`, of as many elements as there are powers.
+    /// Transforms `x`, which must have as many elements as there are powers.
     pub(super) fn forward(&self, x: &mut [W]) {
         self.stages(x, 1);
     }
@@ -135,7 +135,7 @@ impl<W: Word> Lazy<W> {
     fn butterfly(&self, a: W, b: W, w: Factor<W>) -> [W; 2] {
         let twice = self.q.add(self.q);
         let a = a.subtract_if_not_below(twice);
-        // Below 2q: the quotient comes out right or one too small.
+        // Below 2q: the quotient is exact or one too small.
         let t = b.mul(w.factor).sub(b.mul_high(w.quotient).mul(self.q));
         [a.add(t), a.add(twice).sub(t)]
     }

@@ -6,11 +6,11 @@ use crate::modular::Modulus;
 use crate::root::check_root;
 use crate::{Degree, Error};
 
-/// A forward negacyclic transform of n points modulo an odd q below 2^64, in order and scaling as
-/// [`Ntt::forward`](super::Ntt::forward).
+/// A forward negacyclic transform of n points modulo an odd q below 2^64, with the order and the
+/// scaling of [`Ntt::forward`](super::Ntt::forward).
 ///
-/// Moduli below 2^62 take scalar code, radix 4, with Shoup's multiplication, and results reduced at the
-/// end only. For the others the words are widened to 128 bits.
+/// For moduli below 2^62 it is scalar code in radix 4, with Shoup's multiplication and one reduction
+/// at the end. For larger moduli the words are widened to 128 bits.
 #[derive(Clone, Debug)]
 pub struct Ntt64 {
     n: usize,

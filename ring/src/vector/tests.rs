@@ -2,8 +2,8 @@ use super::*;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 
-/// All operations on `x`, `a`, `b` and `w`, with both forms of factors, against big integers. Lanes beyond the
-/// operands given repeat them.
+/// All operations on `x`, `a`, `b` and `w`, with both forms of factors, against big integers. Lanes
+/// beyond the operands given repeat them.
 fn check(q: u128, lanes: usize, x: &[u128], a: &[u128], b: &[u128], w: &[u128]) {
     let modulus = Modulus::new(q).unwrap();
     let word = |from: &[u128]| (0..lanes).map(|i| from[i % from.len()]).collect::<Vec<_>>();
