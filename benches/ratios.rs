@@ -16,7 +16,7 @@ use ring::modular::Modulus;
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 use sim::functional::Executor;
-use sim::timing::{Decoded, simulate, simulate_decoded};
+use sim::timing::{DecodedProgram, simulate, simulate_decoded};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -379,7 +379,7 @@ fn tools<'a>(
             black_box(simulate(black_box(machine), black_box(program)));
         });
         table.rate(&format!("timing of the transform, plan `{name}`"), count, "instructions", run);
-        let decoded = Decoded::of(program);
+        let decoded = DecodedProgram::of(program);
         let run = Candidate::new(MANY, move || {
             black_box(simulate_decoded(black_box(machine), black_box(&decoded)));
         });
@@ -388,7 +388,7 @@ fn tools<'a>(
     let program = kernels[0].1;
     let count = program.instructions.len();
     let run = Candidate::new(MANY, move || {
-        black_box(Decoded::of(black_box(program)));
+        black_box(DecodedProgram::of(black_box(program)));
     });
     table.rate("decoding for it, plan `kl`", count, "instructions", run);
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {

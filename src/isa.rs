@@ -10,7 +10,7 @@ pub(crate) fn main() -> Result<(), Failure> {
     for op in Op::ALL {
         let info = op.info();
         let operands: Vec<&str> = info.operands.iter().map(|operand| operand.name).collect();
-        let extension = if info.extension { ", extension" } else { "" };
+        let extension = info.feature.map_or(String::new(), |feature| format!(", extension isa.{feature}"));
         let bfly = u8::from(info.bfly);
         let head = format!("{} {}", info.mnemonic, operands.join(", "));
         // Writing to a string does not fail.
@@ -19,7 +19,7 @@ pub(crate) fn main() -> Result<(), Failure> {
             "{:<34} opcode {:#x}, BFLY {bfly}, {}{extension}",
             head.trim_end(),
             info.opcode,
-            info.pipe.name()
+            op.pipe().name()
         );
         for line in info.doc {
             let _ = writeln!(text, "    {}", line.trim());

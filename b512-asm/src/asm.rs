@@ -24,7 +24,7 @@
 use crate::check::{Defect, Place};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
-use crate::isa::{Op, Operand, OperandKind, OperandSpec, Pipe};
+use crate::isa::{Op, Operand, OperandKind, OperandSpec};
 use crate::lex::{Fault, is_blank, number, span_in};
 use crate::parameters::{InvalidIsa, Isa};
 use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol, UnknownFunction};
@@ -415,10 +415,7 @@ impl<'a> Assembler<'a> {
 
 /// The memory that an instruction's offset is an address of.
 pub(crate) fn offset_space(op: Op) -> Space {
-    match op.pipe() {
-        Pipe::LoadStore => Space::Vdm,
-        Pipe::Compute | Pipe::Shuffle | Pipe::Scalar => Space::Sdm,
-    }
+    op.class().space().unwrap_or(Space::Sdm)
 }
 
 /// The instruction's form, `vload vd, base, offset [, mode]`.

@@ -1,11 +1,13 @@
 //! The instruction set as one table.
 //!
-//! Every instruction is one row of the `isa!` invocation below: its documentation, its name,
-//! its opcode and BFLY bit, the pipeline that executes it, and its operands with the bits that
-//! hold them and their direction. From the rows come the [`Op`] and [`Instr`] enums, the encoder
-//! and decoder, the operand lists that the assembler, the disassembler and the property tests
-//! walk, and the hazard sets that the busyboard and the register allocator use. An instruction
-//! that is missing anywhere does not compile.
+//! Every instruction is one row of [`for_each_instruction!`](crate::for_each_instruction): its
+//! documentation, its name, its opcode and BFLY bit, its [`Class`], the [`Feature`] that it
+//! belongs to, and its operands with their bits and direction. From the rows come the [`Op`] and
+//! [`Instr`] enums, the encoder and decoder, the operand lists that the assembler, the
+//! disassembler and the property tests walk, and the hazard sets that the busyboard and the
+//! register allocator use. From the class follow the pipeline, and in the simulator latency,
+//! occupancy and energy. Other crates match on the class or expand the table, so that an
+//! instruction that is missing anywhere does not compile.
 //!
 //! The fields are Table I of the paper:
 //!
@@ -21,156 +23,20 @@
 //! The opcode numbers are this project's: the paper prints none. Bits that no operand of an
 //! instruction uses must be zero, so that decoding and encoding are inverse to each other.
 
-use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
-use thiserror::Error;
+mod class;
+mod operand;
+mod pipe;
+mod table;
+mod word;
 
-/// A range of bits of the instruction word that holds an operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
-    /// The name that the paper gives the field.
-    pub name: &'static str,
-    /// The lowest bit.
-    pub low: u32,
-    /// The number of bits.
-    pub bits: u32,
-}
+pub use class::{Butterfly, Class, Feature, FeatureSet, Permutation};
+pub use operand::{Direction, Operand, OperandKind, OperandSpec, Slot, slot};
+pub use pipe::{PerPipe, Pipe};
+pub use word::DecodeError;
 
-impl Slot {
-    const fn new(name: &'static str, high: u32, low: u32) -> Self {
-        Self { name, low, bits: high - low + 1 }
-    }
-
-    /// The bits of the word that belong to the slot.
-    pub const fn mask(self) -> u64 {
-        ((1 << self.bits) - 1) << self.low
-    }
-
-    const fn get(self, word: u64) -> u64 {
-        (word & self.mask()) >> self.low
-    }
-
-    const fn put(self, value: u64) -> u64 {
-        value << self.low
-    }
-}
-
-/// The slots of Table I, under the paper's names.
-pub mod slot {
-    use super::Slot;
-    /// Second destination of a butterfly; nine bits wide, of which a register uses six.
-    pub const VD1: Slot = Slot::new("VD1", 63, 55);
-    /// Third source of a butterfly: the twiddle factors.
-    pub const VT1: Slot = Slot::new("VT1", 54, 49);
-    /// Set in butterflies.
-    pub const BFLY: Slot = Slot::new("BFLY", 48, 48);
-    /// The opcode.
-    pub const OPCODE: Slot = Slot::new("opcode", 47, 44);
-    /// Word offset of a load or store.
-    pub const ADDRESS: Slot = Slot::new("address", 43, 24);
-    /// Destination, or the register that a vector store reads.
-    pub const VD: Slot = Slot::new("VD", 23, 18);
-    /// First source.
-    pub const VS: Slot = Slot::new("VS", 17, 12);
-    /// Addressing mode (six bits) and its value (six bits), side by side.
-    pub const MODE_VALUE: Slot = Slot::new("mode, value", 17, 6);
-    /// Second source.
-    pub const VT: Slot = Slot::new("VT", 11, 6);
-    /// Scalar, address or modulus register of a scalar load; scalar operand of a compute.
-    pub const RT: Slot = Slot::new("RT", 11, 6);
-    /// Modulus register of a compute, address register of a vector load or store.
-    pub const RM: Slot = Slot::new("RM", 5, 0);
-}
-
-/// The unit that executes an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Pipe {
-    /// Between VDM and VRF, through the vector crossbar (VBAR).
-    LoadStore,
-    /// In the LAW engines of the HPLEs.
-    Compute,
-    /// Between vector registers, through the shuffle crossbar (SBAR).
-    Shuffle,
-    /// In the front end's scalar unit, in order: scalar, address and modulus loads, and `halt`.
-    Scalar,
-}
-
-impl Pipe {
-    /// The three decoupled pipelines, in the order of the paper's queues.
-    pub const VECTOR: [Self; 3] = [Self::LoadStore, Self::Compute, Self::Shuffle];
-
-    /// The name used in results: `load_store`, `compute`, `shuffle`, `scalar`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LoadStore => "load_store",
-            Self::Compute => "compute",
-            Self::Shuffle => "shuffle",
-            Self::Scalar => "scalar",
-        }
-    }
-
-    /// A small index: load/store 0, compute 1, shuffle 2, scalar 3.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// Whether an instruction reads or writes an operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// A source register.
-    Read,
-    /// A destination register.
-    Write,
-    /// A constant in the instruction word.
-    Immediate,
-}
-
-/// What an operand is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OperandKind {
-    /// A vector register.
-    VReg,
-    /// A scalar register.
-    SReg,
-    /// An address register.
-    AReg,
-    /// A modulus register.
-    MReg,
-    /// A word offset.
-    Offset,
-    /// An addressing mode with its value.
-    Mode,
-}
-
-/// An operand with its value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Operand {
-    /// A vector register.
-    VReg(VReg),
-    /// A scalar register.
-    SReg(SReg),
-    /// An address register.
-    AReg(AReg),
-    /// A modulus register.
-    MReg(MReg),
-    /// A word offset.
-    Offset(Offset),
-    /// An addressing mode with its value.
-    Mode(AddressMode),
-}
-
-/// One operand of an instruction, as its row in the table declares it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OperandSpec {
-    /// The operand's name in the [`Instr`] variant and in the reference.
-    pub name: &'static str,
-    /// What it is.
-    pub kind: OperandKind,
-    /// The bits that hold it.
-    pub slot: Slot,
-    /// Read, written or immediate.
-    pub direction: Direction,
-}
+use crate::for_each_instruction;
+use crate::reg::{AReg, AddressMode, MReg, Offset, SReg, VReg};
+use operand::OperandType;
 
 /// A row of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,115 +47,21 @@ pub struct OpInfo {
     pub opcode: u8,
     /// Bit 48.
     pub bfly: bool,
-    /// The unit that executes it.
-    pub pipe: Pipe,
-    /// True for instructions beyond the paper's 17; a machine must enable them.
-    pub extension: bool,
+    /// The operation without its operands, from which the pipeline follows.
+    pub class: Class,
+    /// The extension that the instruction belongs to; `None` for the paper's 17.
+    pub feature: Option<Feature>,
     /// The operands, in the order of the assembly text.
     pub operands: &'static [OperandSpec],
-    /// The row's documentation, one line each.
+    /// The documentation, one line each.
     pub doc: &'static [&'static str],
 }
 
-/// A word that is no instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum DecodeError {
-    /// The BFLY bit with an opcode that has no butterfly form.
-    #[error("word {word:#018x}: opcode {opcode:#x} with the BFLY bit is no instruction")]
-    UnknownOpcode {
-        /// The word.
-        word: u64,
-        /// Its opcode field.
-        opcode: u8,
-    },
-    /// Bits set that no operand of the instruction uses.
-    #[error("word {word:#018x}: `{mnemonic}` must have zeros in the reserved bits {bits:#018x}")]
-    ReservedBits {
-        /// The word.
-        word: u64,
-        /// The instruction that the opcode names.
-        mnemonic: &'static str,
-        /// The offending bits.
-        bits: u64,
-    },
-    /// A field whose value means nothing.
-    #[error("word {word:#018x}: `{mnemonic}` cannot have {value:#x} in its field {slot}")]
-    Field {
-        /// The word.
-        word: u64,
-        /// The instruction that the opcode names.
-        mnemonic: &'static str,
-        /// The field's name.
-        slot: &'static str,
-        /// The field's value.
-        value: u64,
-    },
-}
-
-/// A type that stands in a slot of the instruction word.
-trait OperandType: Copy {
-    const KIND: OperandKind;
-    fn to_bits(self) -> u64;
-    fn from_bits(bits: u64) -> Option<Self>;
-    fn wrap(self) -> Operand;
-    fn unwrap(operand: Operand) -> Option<Self>;
-}
-
-macro_rules! operand_type {
-    ($type:ident, $kind:ident, $to:expr, $from:expr) => {
-        impl OperandType for $type {
-            const KIND: OperandKind = OperandKind::$kind;
-            fn to_bits(self) -> u64 {
-                ($to)(self)
-            }
-            fn from_bits(bits: u64) -> Option<Self> {
-                ($from)(bits)
-            }
-            fn wrap(self) -> Operand {
-                Operand::$kind(self)
-            }
-            fn unwrap(operand: Operand) -> Option<Self> {
-                match operand {
-                    Operand::$kind(value) => Some(value),
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-operand_type!(VReg, VReg, |r: VReg| r.index() as u64, |b| VReg::new(u8::try_from(b).ok()?));
-operand_type!(SReg, SReg, |r: SReg| r.index() as u64, |b| SReg::new(u8::try_from(b).ok()?));
-operand_type!(AReg, AReg, |r: AReg| r.index() as u64, |b| AReg::new(u8::try_from(b).ok()?));
-operand_type!(MReg, MReg, |r: MReg| r.index() as u64, |b| MReg::new(u8::try_from(b).ok()?));
-operand_type!(Offset, Offset, |o: Offset| u64::from(o.words()), |b| Offset::new(u32::try_from(b).ok()?));
-operand_type!(AddressMode, Mode, mode_to_bits, mode_from_bits);
-
-fn mode_to_bits(mode: AddressMode) -> u64 {
-    let (number, value) = match mode {
-        AddressMode::Linear => (0, 0),
-        AddressMode::Strided(v) => (1, v.value()),
-        AddressMode::StridedSkip(v) => (2, v.value()),
-        AddressMode::Repeated(v) => (3, v.value()),
-    };
-    number << 6 | u64::from(value)
-}
-
-fn mode_from_bits(bits: u64) -> Option<AddressMode> {
-    let value = Log2::new((bits & 0x3f) as u8)?;
-    match bits >> 6 {
-        0 if value.value() == 0 => Some(AddressMode::Linear),
-        1 => Some(AddressMode::Strided(value)),
-        2 => Some(AddressMode::StridedSkip(value)),
-        3 => Some(AddressMode::Repeated(value)),
-        _ => None,
-    }
-}
-
-macro_rules! isa {
+macro_rules! define {
     ($(
         $(#[doc = $doc:literal])*
-        $variant:ident = $mnemonic:literal, $opcode:literal, $bfly:literal, $pipe:ident, $set:ident,
+        $variant:ident = $mnemonic:literal, $opcode:literal, $bfly:literal,
+        $class:ident $(($kind:ident))?, $feature:ident,
         { $($operand:ident : $type:ident in $slot:ident $direction:ident),* $(,)? };
     )*) => {
         /// The instructions, without operands.
@@ -319,8 +91,8 @@ macro_rules! isa {
                         mnemonic: $mnemonic,
                         opcode: $opcode,
                         bfly: $bfly == 1,
-                        pipe: Pipe::$pipe,
-                        extension: isa!(@extension $set),
+                        class: define!(@class $class $($kind)?),
+                        feature: define!(@feature $feature),
                         operands: &[$(OperandSpec {
                             name: stringify!($operand),
                             kind: <$type as OperandType>::KIND,
@@ -333,7 +105,7 @@ macro_rules! isa {
             }
 
             /// The instruction with `operands`, one for each of [`OpInfo::operands`] and in
-            /// their order; `None` where their number or a kind differs.
+            /// their order; `None` if their number or a kind differs.
             pub fn with_operands(self, operands: &[Operand]) -> Option<Instr> {
                 let mut operands = operands.iter().copied();
                 let instr = match self {
@@ -354,7 +126,7 @@ macro_rules! isa {
         }
 
         impl Instr {
-            /// Which instruction this is.
+            /// The instruction without its operands.
             pub const fn op(&self) -> Op {
                 match self {
                     $(Self::$variant { .. } => Op::$variant,)*
@@ -394,87 +166,14 @@ macro_rules! isa {
             }
         }
     };
-    (@extension base) => { false };
-    (@extension extension) => { true };
+    (@class Butterfly $kind:ident) => { Class::Butterfly(Butterfly::$kind) };
+    (@class Permute $kind:ident) => { Class::Permute(Permutation::$kind) };
+    (@class $class:ident) => { Class::$class };
+    (@feature base) => { None };
+    (@feature $feature:ident) => { Some(Feature::$feature) };
 }
 
-isa! {
-    /// End of the program. The run ends when every instruction before it has completed.
-    Halt = "halt", 0x0, 0, Scalar, base, {};
-
-    /// Load 512 elements from the VDM: lane `i` of `vd` receives the word at
-    /// `ARF[base] + offset + mode(i)`.
-    Vload = "vload", 0x1, 0, LoadStore, base,
-        { vd: VReg in VD Write, base: AReg in RM Read, offset: Offset in ADDRESS Immediate, mode: AddressMode in MODE_VALUE Immediate };
-
-    /// Store 512 elements to the VDM: lane `i` of `vs` goes to `ARF[base] + offset + mode(i)`.
-    /// Where lanes share a word, the highest lane's value stays.
-    Vstore = "vstore", 0x2, 0, LoadStore, base,
-        { vs: VReg in VD Read, base: AReg in RM Read, offset: Offset in ADDRESS Immediate, mode: AddressMode in MODE_VALUE Immediate };
-
-    /// Load a scalar: `SRF[rt] = SDM[offset]`.
-    Sload = "sload", 0x3, 0, Scalar, base,
-        { rt: SReg in RT Write, offset: Offset in ADDRESS Immediate };
-
-    /// Load an address: `ARF[rt] = SDM[offset]`, which must be below 2^21.
-    Aload = "aload", 0x4, 0, Scalar, base,
-        { rt: AReg in RT Write, offset: Offset in ADDRESS Immediate };
-
-    /// Load a modulus: `MRF[rt] = SDM[offset]`, which must be odd and above 1.
-    Mload = "mload", 0x5, 0, Scalar, base,
-        { rt: MReg in RT Write, offset: Offset in ADDRESS Immediate };
-
-    /// Modular addition, lane by lane: `vd = vs + vt mod MRF[rm]`.
-    Vadd = "vadd", 0x6, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read, rm: MReg in RM Read };
-
-    /// Modular subtraction, lane by lane: `vd = vs - vt mod MRF[rm]`.
-    Vsub = "vsub", 0x7, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read, rm: MReg in RM Read };
-
-    /// Modular multiplication, lane by lane: `vd = vs * vt mod MRF[rm]`.
-    Vmul = "vmul", 0x8, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read, rm: MReg in RM Read };
-
-    /// Modular addition of a scalar: `vd = vs + SRF[rt] mod MRF[rm]`.
-    Vadds = "vadds", 0x9, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, rt: SReg in RT Read, rm: MReg in RM Read };
-
-    /// Modular subtraction of a scalar: `vd = vs - SRF[rt] mod MRF[rm]`.
-    Vsubs = "vsubs", 0xa, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, rt: SReg in RT Read, rm: MReg in RM Read };
-
-    /// Modular multiplication by a scalar: `vd = vs * SRF[rt] mod MRF[rm]`.
-    Vmuls = "vmuls", 0xb, 0, Compute, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, rt: SReg in RT Read, rm: MReg in RM Read };
-
-    /// Cooley-Tukey butterfly, lane by lane: `vd = vs + vt * vt1`, `vd1 = vs - vt * vt1`,
-    /// mod `MRF[rm]`. Where `vd` and `vd1` are one register, it holds the difference.
-    Bfly = "bfly", 0x8, 1, Compute, base,
-        { vd: VReg in VD Write, vd1: VReg in VD1 Write, vs: VReg in VS Read, vt: VReg in VT Read, vt1: VReg in VT1 Read, rm: MReg in RM Read };
-
-    /// Gentleman-Sande butterfly, lane by lane: `vd = vs + vt`, `vd1 = (vs - vt) * vt1`,
-    /// mod `MRF[rm]`. Where `vd` and `vd1` are one register, it holds the product.
-    /// An extension of this project in the spare encoding space.
-    Gsbfly = "gsbfly", 0x7, 1, Compute, extension,
-        { vd: VReg in VD Write, vd1: VReg in VD1 Write, vs: VReg in VS Read, vt: VReg in VT Read, vt1: VReg in VT1 Read, rm: MReg in RM Read };
-
-    /// Interleave the low halves: `vd[2i] = vs[i]`, `vd[2i + 1] = vt[i]` for `i` below 256.
-    Unpklo = "unpklo", 0xc, 0, Shuffle, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read };
-
-    /// Interleave the high halves: `vd[2i] = vs[256 + i]`, `vd[2i + 1] = vt[256 + i]`.
-    Unpkhi = "unpkhi", 0xd, 0, Shuffle, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read };
-
-    /// Gather the even elements: `vd[i] = vs[2i]`, `vd[256 + i] = vt[2i]` for `i` below 256.
-    Pklo = "pklo", 0xe, 0, Shuffle, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read };
-
-    /// Gather the odd elements: `vd[i] = vs[2i + 1]`, `vd[256 + i] = vt[2i + 1]`.
-    Pkhi = "pkhi", 0xf, 0, Shuffle, base,
-        { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read };
-}
+for_each_instruction!(define);
 
 impl Op {
     /// The instruction of that name in assembly text.
@@ -482,50 +181,49 @@ impl Op {
         Self::ALL.iter().copied().find(|op| op.info().mnemonic == mnemonic)
     }
 
+    /// The operation without its operands.
+    pub const fn class(self) -> Class {
+        self.info().class
+    }
+
     /// The unit that executes the instruction.
     pub const fn pipe(self) -> Pipe {
-        self.info().pipe
-    }
-
-    /// The bits of the word that the instruction gives a meaning.
-    fn used_bits(self) -> u64 {
-        let operands = self.info().operands.iter();
-        operands.fold(slot::BFLY.mask() | slot::OPCODE.mask(), |bits, operand| bits | operand.slot.mask())
-    }
-
-    fn decode_operand<T: OperandType>(self, word: u64, slot: Slot) -> Result<T, DecodeError> {
-        T::from_bits(slot.get(word)).ok_or(DecodeError::Field {
-            word,
-            mnemonic: self.info().mnemonic,
-            slot: slot.name,
-            value: slot.get(word),
-        })
+        self.class().pipe()
     }
 }
 
+/// The words of the VDM that an instruction accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct VectorAccess {
+    /// Whether the instruction writes them.
+    pub store: bool,
+    /// The address register.
+    pub base: AReg,
+    /// The offset from the address in the register.
+    pub offset: Offset,
+    /// The arrangement of the elements.
+    pub mode: AddressMode,
+}
+
 impl Instr {
-    /// The instruction that `word` encodes. `decode(w)?.encode() == w` for every accepted word.
-    ///
-    /// # Errors
-    /// Where the opcode, a field or a reserved bit means nothing.
-    pub fn decode(word: u64) -> Result<Self, DecodeError> {
-        let opcode = slot::OPCODE.get(word) as u8;
-        let bfly = slot::BFLY.get(word) == 1;
-        let op = Op::ALL
-            .iter()
-            .copied()
-            .find(|op| op.info().opcode == opcode && op.info().bfly == bfly)
-            .ok_or(DecodeError::UnknownOpcode { word, opcode })?;
-        let bits = word & !op.used_bits();
-        if bits != 0 {
-            return Err(DecodeError::ReservedBits { word, mnemonic: op.info().mnemonic, bits });
-        }
-        op.decode_operands(word)
+    /// The operation without its operands.
+    pub const fn class(&self) -> Class {
+        self.op().class()
     }
 
     /// The unit that executes the instruction.
     pub const fn pipe(&self) -> Pipe {
         self.op().pipe()
+    }
+
+    /// The access to the VDM of a vector load or store; `None` for other instructions.
+    #[inline]
+    pub const fn vector_access(&self) -> Option<VectorAccess> {
+        match *self {
+            Self::Vload { base, offset, mode, .. } => Some(VectorAccess { store: false, base, offset, mode }),
+            Self::Vstore { base, offset, mode, .. } => Some(VectorAccess { store: true, base, offset, mode }),
+            _ => None,
+        }
     }
 
     /// The vector registers that the instruction reads, in the order of its operands.
@@ -580,10 +278,11 @@ impl std::ops::Deref for RegList {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reg::MReg;
 
     #[test]
     fn the_base_set_has_the_papers_seventeen_instructions() {
-        assert_eq!(Op::ALL.iter().filter(|op| !op.info().extension).count(), 17);
+        assert_eq!(Op::ALL.iter().filter(|op| op.info().feature.is_none()).count(), 17);
     }
 
     #[test]
@@ -609,5 +308,28 @@ mod tests {
         assert_eq!(Instr::decode(word), Ok(instr));
         // VD1 has nine bits, of which the upper three are reserved in effect.
         assert!(matches!(Instr::decode(word | 1 << 63), Err(DecodeError::Field { slot: "VD1", .. })));
+    }
+
+    #[test]
+    fn loads_and_stores_and_no_others_access_the_vdm() {
+        for &op in Op::ALL {
+            let operand = |kind| match kind {
+                OperandKind::VReg => Operand::VReg(VReg::at(1)),
+                OperandKind::SReg => Operand::SReg(SReg::at(1)),
+                OperandKind::AReg => Operand::AReg(AReg::at(1)),
+                OperandKind::MReg => Operand::MReg(MReg::at(1)),
+                OperandKind::Offset => Operand::Offset(Offset::default()),
+                OperandKind::Mode => Operand::Mode(AddressMode::Linear),
+            };
+            let operands: Vec<_> = op.info().operands.iter().map(|spec| operand(spec.kind)).collect();
+            let access = op.with_operands(&operands).unwrap().vector_access();
+            let store = access.map(|access| access.store);
+            let expected = match op.info().class {
+                Class::Load => Some(false),
+                Class::Store => Some(true),
+                _ => None,
+            };
+            assert_eq!(store, expected, "{op:?}");
+        }
     }
 }

@@ -41,7 +41,10 @@ pub mod strategy;
 pub use asm::assemble;
 pub use check::{ClaimPart, Defect, InvalidProgram, Place};
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Span};
-pub use isa::{DecodeError, Direction, Instr, Op, OpInfo, Operand, OperandKind, OperandSpec, Pipe};
+pub use isa::{
+    Butterfly, Class, DecodeError, Direction, Feature, FeatureSet, Instr, Op, OpInfo, Operand, OperandKind,
+    OperandSpec, PerPipe, Permutation, Pipe, VectorAccess,
+};
 pub use parameters::{InvalidIsa, Isa};
 pub use program::{
     Claim, Equation, Function, Image, Program, Role, Segment, Setting, Space, Symbol, UnknownFunction,

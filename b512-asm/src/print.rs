@@ -4,7 +4,7 @@
 //! the program back, and printing that gives the same text.
 
 use crate::asm::offset_space;
-use crate::isa::{Instr, Operand, Pipe};
+use crate::isa::{Instr, Operand};
 use crate::parameters::Isa;
 use crate::program::{Program, Segment, Space, Symbol};
 use crate::reg::{AReg, AddressMode, REGISTERS};
@@ -110,7 +110,7 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
             return;
         }
         result = f.write_str(separator).and_then(|()| match operand {
-            Operand::AReg(reg) if op.pipe() == Pipe::LoadStore => {
+            Operand::AReg(reg) if op.class().space() == Some(Space::Vdm) => {
                 base = bases.get(reg);
                 write!(f, "{reg}")
             }

@@ -15,7 +15,7 @@ pub fn reference() -> String {
 }
 
 fn write_page(page: &mut String) -> std::fmt::Result {
-    let base = Op::ALL.iter().filter(|op| !op.info().extension).count();
+    let base = Op::ALL.iter().filter(|op| op.info().feature.is_none()).count();
     let (vdm, sdm) = (Space::Vdm.max_words(), Space::Sdm.max_words());
     let (offset_max, log2_max) = (Offset::MAX, Log2::MAX);
     write!(
@@ -23,7 +23,7 @@ fn write_page(page: &mut String) -> std::fmt::Result {
         "\
 # The B512 instruction set
 
-<!-- Generated from the table in `b512-asm/src/isa.rs`: `BLESS=1 cargo test -p b512-asm --test reference`. -->
+<!-- Generated from the table in `b512-asm/src/isa/table.rs`: `BLESS=1 cargo test -p b512-asm --test reference`. -->
 
 B512 is the instruction set of the Ring Processing Unit (RPU), published at ISPASS 2023: {base} instructions of 64 bits
 over vectors of {VECTOR_LENGTH} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says
@@ -84,12 +84,13 @@ pattern of the twiddle factors in stage m = 2^k of Korn and Lambiotte's transfor
 The operands stand in the order of the text. \"from\" lists the word's field of each.
 "
     )?;
-    for (pipe, title) in [
-        (Pipe::LoadStore, "Vector loads and stores: the load/store pipeline"),
-        (Pipe::Compute, "Modular arithmetic: the compute pipeline"),
-        (Pipe::Shuffle, "Shuffles: the shuffle pipeline"),
-        (Pipe::Scalar, "Scalar loads and the end: the front end"),
-    ] {
+    for pipe in Pipe::ALL {
+        let title = match pipe {
+            Pipe::LoadStore => "Vector loads and stores: the load/store pipeline",
+            Pipe::Compute => "Modular arithmetic: the compute pipeline",
+            Pipe::Shuffle => "Shuffles: the shuffle pipeline",
+            Pipe::Scalar => "Scalar loads and the end: the front end",
+        };
         writeln!(page, "\n### {title}")?;
         for op in Op::ALL.iter().filter(|op| op.pipe() == pipe) {
             write_instruction(page, *op)?;
@@ -119,7 +120,10 @@ fn write_diagram(page: &mut String) -> std::fmt::Result {
     let mut line: String = columns.iter().map(|slot| cell(&bits(*slot))).collect();
     line.extend(halves.iter().map(|half| cell(half.0)));
     writeln!(page, "{}", line.trim_end())?;
-    for example in [Op::Vload, Op::Sload, Op::Bfly, Op::Vadd, Op::Vadds, Op::Unpklo, Op::Halt] {
+    for (number, &example) in Op::ALL.iter().enumerate() {
+        if Op::ALL[..number].iter().any(|other| fields(*other) == fields(example)) {
+            continue;
+        }
         let info = example.info();
         let used = |slot: &Slot| info.operands.iter().any(|operand| operand.slot == *slot);
         let mut line = String::new();
@@ -150,9 +154,13 @@ fn write_diagram(page: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
+/// The slots of the operands.
+fn fields(op: Op) -> Vec<Slot> {
+    op.info().operands.iter().map(|operand| operand.slot).collect()
+}
+
 /// The instructions that have the same fields as `op`.
 fn kind(op: Op) -> String {
-    let fields = |op: Op| op.info().operands.iter().map(|operand| operand.slot).collect::<Vec<_>>();
     let same = Op::ALL.iter().filter(|other| fields(**other) == fields(op));
     same.map(|op| op.info().mnemonic).collect::<Vec<_>>().join(", ")
 }
@@ -165,8 +173,8 @@ fn bits(slot: Slot) -> String {
 }
 
 fn write_instruction(page: &mut String, op: Op) -> std::fmt::Result {
-    let OpInfo { mnemonic, opcode, bfly, extension, operands, doc, .. } = op.info();
-    let extension = if *extension { " (extension)" } else { "" };
+    let OpInfo { mnemonic, opcode, bfly, feature, operands, doc, .. } = op.info();
+    let extension = feature.map_or(String::new(), |feature| format!(" (extension `isa.{feature}`)"));
     writeln!(page, "\n#### `{mnemonic}`{extension}\n\n```text\n{}\n```\n", syntax(op))?;
     for line in *doc {
         writeln!(page, "{}", line.trim_start())?;

@@ -6,7 +6,8 @@ use codegen::{PlanChoice, Request, Ring, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
-use sim::timing::{Decoded, Engine, simulate, simulate_decoded};
+use sim::timing::scheduling::Engine;
+use sim::timing::{DecodedProgram, simulate, simulate_decoded};
 use std::hint::black_box;
 
 const N: u32 = 65536;
@@ -18,24 +19,24 @@ fn bench(criterion: &mut Criterion) {
     let request = Request::single(Function::Ntt, N, Ring { modulus, root });
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let program = generate(&request, &machine, &plan).expect("a kernel").program;
-        let works = Decoded::of(&program).works(&machine);
+        let micro_ops = DecodedProgram::of(&program).micro_ops(&machine);
         let mut group = criterion.benchmark_group("ntt65536");
         group.throughput(Throughput::Elements(program.instructions.len() as u64));
         group.bench_function(BenchmarkId::new("simulate", name), |bencher| {
             bencher.iter(|| simulate(black_box(&machine), black_box(&program)));
         });
-        let decoded = Decoded::of(&program);
+        let decoded = DecodedProgram::of(&program);
         group.bench_function(BenchmarkId::new("simulate decoded", name), |bencher| {
             bencher.iter(|| simulate_decoded(black_box(&machine), black_box(&decoded)));
         });
         group.bench_function(BenchmarkId::new("decode", name), |bencher| {
-            bencher.iter(|| Decoded::of(black_box(&program)));
+            bencher.iter(|| DecodedProgram::of(black_box(&program)));
         });
         group.bench_function(BenchmarkId::new("engine", name), |bencher| {
             bencher.iter(|| {
                 let mut engine = Engine::new(&machine);
-                for work in black_box(&works) {
-                    engine.dispatch(work);
+                for micro_op in black_box(&micro_ops) {
+                    engine.dispatch(micro_op);
                 }
                 engine.finish()
             });

@@ -11,9 +11,10 @@
 
 use crate::code::{Code, ConstantId, InstId};
 use crate::schedule::Addresses;
-use b512_asm::{AReg, Instr, VReg};
+use b512_asm::{AReg, Instr, PerPipe, VReg};
 use sim::Machine;
-use sim::timing::{Cycle, Decoder, Work};
+use sim::timing::Cycle;
+use sim::timing::scheduling::{Decoder, MicroOp};
 
 /// Lower bounds on the cycle count of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,7 +38,7 @@ impl PassBound {
 #[derive(Clone, Copy, Default)]
 struct Count {
     /// The occupancy of each pipe and path, in cycles.
-    busy: [[u64; 2]; 3],
+    busy: PerPipe<[u64; 2]>,
     instructions: u64,
     dependence: Cycle,
 }
@@ -45,10 +46,10 @@ struct Count {
 impl Count {
     /// Adds an instruction with operands available at `start`; returns the cycle in which its results
     /// are available.
-    fn add(&mut self, machine: &Machine, work: &Work, start: Cycle) -> Cycle {
-        self.busy[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
+    fn add(&mut self, machine: &Machine, micro_op: &MicroOp, start: Cycle) -> Cycle {
+        self.busy[micro_op.pipe][usize::from(micro_op.path)] += u64::from(micro_op.occupancy);
         self.instructions += 1;
-        let end = start + machine.frontend.dispatch_to_issue_cycles + work.total_cycles();
+        let end = start + machine.frontend.dispatch_to_issue_cycles + micro_op.total_cycles();
         self.dependence = self.dependence.max(end);
         end
     }
@@ -101,7 +102,7 @@ pub(crate) fn passes(
     }
     let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
     let bound = |count: &Count| {
-        let busy = count.busy.as_flattened().iter().copied().max().unwrap_or(0);
+        let busy = count.busy.values().flatten().copied().max().unwrap_or(0);
         let resource = Cycle(busy.max(count.instructions.div_ceil(width)));
         PassBound { resource, dependence: count.dependence }
     };

@@ -13,7 +13,7 @@ pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
     text += &forwarding(kernel);
     let timing = simulate(machine, &kernel.program);
     for pipe in Pipe::VECTOR {
-        let (count, busy) = (timing.instructions[pipe.index()], timing.busy[pipe.index()]);
+        let (count, busy) = (timing.instructions[pipe], timing.busy[pipe]);
         text += &format!("{:<12} {count:>6} instructions, {busy:>7} cycles\n", pipe.name());
     }
     let (cycles, bounds) = (timing.cycles, timing.bounds);

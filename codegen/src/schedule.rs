@@ -29,7 +29,9 @@ use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Instr, Op, Pipe, VReg};
 use sim::Machine;
-use sim::timing::{Cycle, Decoder, Engine, SRAMS, Work};
+use sim::machine::SRAMS;
+use sim::timing::Cycle;
+use sim::timing::scheduling::{Decoder, Engine, MicroOp};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -106,7 +108,7 @@ type ResultRegs = ArrayVec<VReg, 2>;
 /// An instruction that can dispatch in the current cycle.
 struct Candidate {
     instr: Instr,
-    work: Work,
+    micro_op: MicroOp,
     action: Action,
     /// The cycle in which it would issue.
     issue: Cycle,
@@ -281,7 +283,7 @@ impl<'a> Scheduler<'a> {
             Action::Inst(id, _) => Some(id),
             _ => None,
         };
-        self.engine.dispatch(&candidate.work);
+        self.engine.dispatch(&candidate.micro_op);
         self.out.instructions.push(candidate.instr);
         self.out.origin.push(origin);
         match candidate.action {
@@ -342,8 +344,8 @@ impl<'a> Scheduler<'a> {
     }
 
     fn emit(&mut self, instr: Instr, origin: Option<InstId>) {
-        let work = self.decoder.decode(&instr);
-        self.engine.dispatch(&work);
+        let micro_op = self.decoder.decode(&instr);
+        self.engine.dispatch(&micro_op);
         self.out.instructions.push(instr);
         self.out.origin.push(origin);
     }

@@ -5,7 +5,7 @@
 
 mod interpret;
 
-use b512_asm::{AddressMode, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
+use b512_asm::{AddressMode, FeatureSet, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
 use codegen::code::{Code, Inst};
 use codegen::number::Number;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -82,7 +82,7 @@ fn expected(code: &Code) -> Vec<u128> {
 
 /// The result of the program; `None` if it fails.
 fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
-    let mut executor = Executor::new(1 << 16, 64).with_extensions();
+    let mut executor = Executor::new(1 << 16, 64).with_features(FeatureSet::all());
     executor.load(program).ok()?;
     for (&input, words) in code.claims[0].inputs.iter().zip(inputs(code)) {
         executor.write(&code.buffers[input.index()].name, &words).ok()?;

@@ -9,7 +9,7 @@ use lab::run::{ProgramFacts, RunReport, TimingReport};
 use lab::sweep::{self, Definition, Status};
 use rayon::prelude::*;
 use sim::Machine;
-use sim::timing::{self, Cause, Decoder, Wait, stepped};
+use sim::timing::{self, Cause, Wait, stepped};
 
 /// The numbers of HPLEs that the paper looks at.
 pub(super) const HPLES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
@@ -387,14 +387,15 @@ fn inspect(machine: &Machine, request: &Request, plan: &PlanChoice) -> Result<In
     machine.hple.count = 256;
     let program = generate(request, plan, &machine)?;
     let timing = timing::simulate(&machine, &program);
-    let works = Decoder::program(&machine, &program);
-    let busy = [Cause::BusyLoadStore, Cause::BusyCompute, Cause::BusyShuffle];
-    let shuffle_wait = Wait::of(&machine, &works, &timing.schedule)
+    let shuffle_wait = Wait::of(&machine, &program, &timing)
         .iter()
-        .filter(|wait| busy.contains(&wait.cause) && works[wait.instruction].pipe == Pipe::Shuffle)
+        .filter(|wait| {
+            matches!(wait.cause, Cause::Busy(_))
+                && program.instructions[wait.instruction].pipe() == Pipe::Shuffle
+        })
         .map(|wait| wait.to - wait.from)
         .sum();
     let second = stepped::simulate(&machine, &program);
-    let same = timing.schedule.iter().zip(&second.schedule).filter(|(a, b)| a == b).count();
-    Ok(Inspection { shuffle_wait, instructions: (timing.schedule.len(), same) })
+    let same = timing.timestamps.iter().zip(&second.timestamps).filter(|(a, b)| a == b).count();
+    Ok(Inspection { shuffle_wait, instructions: (timing.timestamps.len(), same) })
 }

@@ -3,7 +3,8 @@
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, VReg};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim::Machine;
-use sim::timing::{Decoded, Decoder, Engine, simulate, simulate_decoded};
+use sim::timing::scheduling::{Decoder, Engine};
+use sim::timing::{DecodedProgram, simulate, simulate_decoded};
 use std::hint::black_box;
 
 /// 128 blocks, each of 8 loads, 8 butterflies, 15 shuffles and 4 stores: about 4,500 instructions.
@@ -51,30 +52,30 @@ fn program() -> Program {
 
 fn bench(criterion: &mut Criterion) {
     let (machine, program) = (Machine::rpu_128x128(), program());
-    let works = Decoder::program(&machine, &program);
+    let micro_ops = Decoder::program(&machine, &program);
     let mut group = criterion.benchmark_group("timing");
     group.throughput(Throughput::Elements(program.instructions.len() as u64));
     group.bench_function("simulate", |b| b.iter(|| simulate(black_box(&machine), black_box(&program))));
-    let decoded = Decoded::of(&program);
+    let decoded = DecodedProgram::of(&program);
     group.bench_function("simulate decoded", |b| {
         b.iter(|| simulate_decoded(black_box(&machine), black_box(&decoded)));
     });
-    group.bench_function("decode", |b| b.iter(|| Decoded::of(black_box(&program))));
+    group.bench_function("decode", |b| b.iter(|| DecodedProgram::of(black_box(&program))));
     group.bench_function("decode for a machine", |b| {
-        b.iter(|| black_box(&decoded).works(black_box(&machine)))
+        b.iter(|| black_box(&decoded).micro_ops(black_box(&machine)))
     });
     group.bench_function("engine", |b| {
         b.iter(|| {
             let mut engine = Engine::new(&machine);
-            for work in black_box(&works) {
-                engine.dispatch(work);
+            for micro_op in black_box(&micro_ops) {
+                engine.dispatch(micro_op);
             }
             engine.finish()
         });
     });
     let mut half = Engine::new(&machine);
-    works[..works.len() / 2].iter().for_each(|work| {
-        half.dispatch(work);
+    micro_ops[..micro_ops.len() / 2].iter().for_each(|micro_op| {
+        half.dispatch(micro_op);
     });
     group.throughput(Throughput::Elements(1));
     group.bench_function("clone", |b| b.iter(|| black_box(&half).clone()));

@@ -1,12 +1,9 @@
 //! The area of a machine, by component.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, SRAMS};
 use crate::tech::AreaConstants;
 use b512_asm::reg::{REGISTERS, VECTOR_LENGTH, WORD_BYTES};
 use serde::{Deserialize, Serialize};
-
-/// SRAMs of a slice of the vector register file.
-const SRAMS: usize = crate::timing::SRAMS;
 
 /// Areas in mm2.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use crate::tech::EnergyConstants;
 use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{Instr, Op, Pipe, Program};
+use b512_asm::{Class, Instr, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
 /// How often the elements of a program's vectors pass each unit, and its instructions the front end.
@@ -37,11 +37,11 @@ impl Events {
     /// Adds the events of one instruction.
     pub fn add(&mut self, instr: &Instr) {
         let length = VECTOR_LENGTH as u64;
-        let (multiplications, additions) = match instr.op() {
-            Op::Vmul | Op::Vmuls => (1, 0),
-            Op::Vadd | Op::Vsub | Op::Vadds | Op::Vsubs => (0, 1),
-            Op::Bfly | Op::Gsbfly => (1, 2),
-            _ => (0, 0),
+        let (multiplications, additions) = match instr.class() {
+            Class::Multiply => (1, 0),
+            Class::Add | Class::Subtract => (0, 1),
+            Class::Butterfly(_) => (1, 2),
+            Class::Halt | Class::ScalarLoad | Class::Load | Class::Store | Class::Permute(_) => (0, 0),
         };
         self.instructions += 1;
         self.multiplications += multiplications * length;

@@ -5,12 +5,14 @@
 //! needs to name only what differs from the file that it `inherits` from.
 
 mod load;
+mod mapping;
 mod schema;
 
 pub use load::{ConfigError, MachineBase, MachineFile, Override};
+pub use mapping::SRAMS;
 
 use crate::tech::Technology;
-use b512_asm::{Instr, Program, Space};
+use b512_asm::{Feature, FeatureSet, Op, Program, Space};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -315,14 +317,27 @@ impl Machine {
                 return Err(FitError::Data { memory, needed, capacity });
             }
         }
-        let extends = |instr: &Instr| instr.op().info().extension;
-        match program.instructions.iter().position(extends) {
-            Some(index) if !self.isa.gs_butterfly => {
-                let mnemonic = program.instructions[index].op().info().mnemonic;
-                Err(FitError::Extension { index, mnemonic })
+        let features = self.features();
+        for (index, instr) in program.instructions.iter().enumerate() {
+            let info = instr.op().info();
+            if let Some(feature) = info.feature.filter(|&feature| !features.contains(feature)) {
+                return Err(FitError::Extension { index, mnemonic: info.mnemonic, feature });
             }
-            _ => Ok(()),
         }
+        Ok(())
+    }
+
+    /// The extensions of the instruction set that the machine implements.
+    pub fn features(&self) -> FeatureSet {
+        let implements = |feature: &Feature| match feature {
+            Feature::GsButterfly => self.isa.gs_butterfly,
+        };
+        Feature::ALL.into_iter().filter(implements).collect()
+    }
+
+    /// Whether the machine implements an instruction.
+    pub fn implements(&self, op: Op) -> bool {
+        self.features().allows(op)
     }
 }
 
@@ -365,12 +380,14 @@ pub enum FitError {
         capacity: u32,
     },
     /// An instruction of an extension that the machine does not have.
-    #[error("instruction {index}, `{mnemonic}`, is an extension that the machine lacks (`isa.gs_butterfly`)")]
+    #[error("instruction {index}, `{mnemonic}`, is an extension that the machine lacks (`isa.{feature}`)")]
     Extension {
         /// Index of the instruction in the program.
         index: usize,
         /// Its name.
         mnemonic: &'static str,
+        /// The extension.
+        feature: Feature,
     },
 }
 

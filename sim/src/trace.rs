@@ -8,7 +8,8 @@ mod kanata;
 mod perfetto;
 
 use crate::machine::Machine;
-use crate::timing::{Cycle, Decoder, Schedule, Timing, Wait, Work};
+use crate::timing::scheduling::{Decoder, MicroOp};
+use crate::timing::{Cycle, Timestamps, Timing, Wait};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Instr, Pipe, Program};
 
@@ -16,7 +17,7 @@ use b512_asm::{Instr, Pipe, Program};
 pub struct Trace<'a> {
     program: &'a Program,
     timing: &'a Timing,
-    works: Vec<Work>,
+    micro_ops: Vec<MicroOp>,
     waits: Vec<Wait>,
 }
 
@@ -24,8 +25,8 @@ pub struct Trace<'a> {
 struct Row<'a> {
     index: usize,
     instr: &'a Instr,
-    work: &'a Work,
-    schedule: Schedule,
+    micro_op: &'a MicroOp,
+    timestamps: Timestamps,
     /// The first cycle in which the front end was free for it.
     arrival: Cycle,
     /// Its waits at the front end.
@@ -35,16 +36,16 @@ struct Row<'a> {
 impl Row<'_> {
     /// One past the last cycle in which it holds its pipe; scalar instructions take one cycle.
     fn pipe_free(&self) -> Cycle {
-        if self.work.pipe == Pipe::Scalar {
-            self.schedule.dispatch + 1
+        if self.micro_op.pipe == Pipe::Scalar {
+            self.timestamps.dispatch + 1
         } else {
-            self.schedule.issue + self.work.occupancy
+            self.timestamps.issue + self.micro_op.occupancy
         }
     }
 
     /// One past the last cycle that is drawn.
     fn end(&self) -> Cycle {
-        self.schedule.complete.max(self.pipe_free())
+        self.timestamps.complete.max(self.pipe_free())
     }
 }
 
@@ -54,30 +55,30 @@ impl<'a> Trace<'a> {
     /// # Panics
     /// Where `timing` is not of that program.
     pub fn new(machine: &'a Machine, program: &'a Program, timing: &'a Timing) -> Self {
-        assert_eq!(program.instructions.len(), timing.schedule.len(), "the timing is of another program");
-        let works = Decoder::program(machine, program);
-        let waits = Wait::of(machine, &works, &timing.schedule);
-        Self { program, timing, works, waits }
+        assert_eq!(program.instructions.len(), timing.timestamps.len(), "the timing is of another program");
+        let micro_ops = Decoder::program(machine, program);
+        let waits = Wait::of_micro_ops(machine, &micro_ops, &timing.timestamps);
+        Self { program, timing, micro_ops, waits }
     }
 
     /// The instructions in program order.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let mut arrival = Cycle::ZERO;
         let mut waits = self.waits.as_slice();
-        self.works.iter().enumerate().map(move |(index, work)| {
-            let schedule = self.timing.schedule[index];
+        self.micro_ops.iter().enumerate().map(move |(index, micro_op)| {
+            let timestamps = self.timing.timestamps[index];
             let own = waits.partition_point(|wait| wait.instruction <= index);
             let (of_row, rest) = waits.split_at(own);
             waits = rest;
             let row = Row {
                 index,
                 instr: &self.program.instructions[index],
-                work,
-                schedule,
-                arrival: arrival.min(schedule.dispatch),
+                micro_op,
+                timestamps,
+                arrival: arrival.min(timestamps.dispatch),
                 waits: of_row,
             };
-            arrival = schedule.dispatch + 1;
+            arrival = timestamps.dispatch + 1;
             row
         })
     }
@@ -85,12 +86,13 @@ impl<'a> Trace<'a> {
     /// For each instruction, those before it whose results it reads, in the order of its sources.
     fn producers(&self) -> Vec<Vec<usize>> {
         let mut writer = [None; REGISTERS];
-        let mut producers = Vec::with_capacity(self.works.len());
-        for (index, work) in self.works.iter().enumerate() {
-            let mut of_row: Vec<usize> = work.reads.iter().filter_map(|reg| writer[reg.index()]).collect();
+        let mut producers = Vec::with_capacity(self.micro_ops.len());
+        for (index, micro_op) in self.micro_ops.iter().enumerate() {
+            let mut of_row: Vec<usize> =
+                micro_op.reads.iter().filter_map(|reg| writer[reg.index()]).collect();
             of_row.dedup();
             producers.push(of_row);
-            for reg in work.writes.iter() {
+            for reg in micro_op.writes.iter() {
                 writer[reg.index()] = Some(index);
             }
         }

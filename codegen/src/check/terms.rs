@@ -146,8 +146,7 @@ pub(super) fn applied(
     for (place, &term) in in_order.iter_mut().zip(sources) {
         *place = Some(term);
     }
-    // Not those of products: a multiplicand may be any word, a multiplier must be reduced.
-    if op == Op::Vadd {
+    if op.class().commutes() && sources.len() == 2 {
         in_order[..2].sort_unstable();
     }
     Applied { op, sources: in_order, scalar, modulus, result: result as u8 }

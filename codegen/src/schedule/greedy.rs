@@ -208,10 +208,10 @@ impl Scheduler<'_> {
 
     /// The candidate for an instruction, if the engine can dispatch it in this cycle.
     fn checked(&mut self, instr: Instr, action: Action) -> Option<Candidate> {
-        let work = self.decoder.decode(&instr);
-        self.engine.try_dispatch(&work).ok()?;
-        let issue = self.engine.earliest_issue(&work);
-        Some(Candidate { instr, work, action, issue })
+        let micro_op = self.decoder.decode(&instr);
+        self.engine.try_dispatch(&micro_op).ok()?;
+        let issue = self.engine.earliest_issue(&micro_op);
+        Some(Candidate { instr, micro_op, action, issue })
     }
 
     /// True if the register can be read, or written if `writes`, in this cycle.
@@ -253,12 +253,12 @@ impl Scheduler<'_> {
             return Ok(Some(options[..count].iter().copied().collect()));
         }
         // The cycles of the result writes, assuming that only the sources delay the issue.
-        let work = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
-        let issue = self.engine.earliest_issue(&work.without_writes());
-        let write = issue + work.latency;
-        let overlap = work.latency < work.occupancy;
+        let micro_op = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
+        let issue = self.engine.earliest_issue(&micro_op.without_writes());
+        let write = issue + micro_op.latency;
+        let overlap = micro_op.latency < micro_op.occupancy;
         let taken = if self.tuning.srams == SramCare::Schedule {
-            self.taken(write, work.occupancy)
+            self.taken(write, micro_op.occupancy)
         } else {
             RegSet::default()
         };

@@ -48,8 +48,8 @@ impl Scheduler<'_> {
             unreachable!("only spilled values are reloaded");
         };
         let instr = self.spill_access(Op::Vload, slot, reg)?;
-        let work = self.decoder.decode(&instr);
-        Ok(Candidate { instr, work, action: Action::Reload(value, reg), issue: self.engine.now() })
+        let micro_op = self.decoder.decode(&instr);
+        Ok(Candidate { instr, micro_op, action: Action::Reload(value, reg), issue: self.engine.now() })
     }
 
     /// Dispatches all instructions in program order.
@@ -77,9 +77,9 @@ impl Scheduler<'_> {
             if self.registers.copies(constant).is_empty() {
                 let reg = self.first_register(&taken)?;
                 let instr = self.addresses.load_constant(self.code, constant, reg)?;
-                let work = self.decoder.decode(&instr);
+                let micro_op = self.decoder.decode(&instr);
                 let action = Action::Constant(constant, reg);
-                self.commit(Candidate { instr, work, action, issue: self.engine.now() });
+                self.commit(Candidate { instr, micro_op, action, issue: self.engine.now() });
             }
             sources.extend(self.registers.copies(constant).into_iter().next());
         }
@@ -89,8 +89,13 @@ impl Scheduler<'_> {
             results.push(self.first_register(&taken)?);
         }
         let instr = self.addresses.instr(inst, &sources, &results)?;
-        let work = self.decoder.decode(&instr);
-        self.commit(Candidate { instr, work, action: Action::Inst(id, results), issue: self.engine.now() });
+        let micro_op = self.decoder.decode(&instr);
+        self.commit(Candidate {
+            instr,
+            micro_op,
+            action: Action::Inst(id, results),
+            issue: self.engine.now(),
+        });
         Ok(())
     }
 

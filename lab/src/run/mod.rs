@@ -158,10 +158,8 @@ pub(crate) struct Execution {
 impl Execution {
     /// Executes `program`.
     pub(crate) fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
-        let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
-        if machine.isa.gs_butterfly {
-            executor = executor.with_extensions();
-        }
+        let executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+        let mut executor = executor.with_features(machine.features());
         executor.load(program)?;
         let drawn = inputs::write(&mut executor, program, options)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);

@@ -2,7 +2,7 @@
 
 use super::stream::StreamReport;
 use crate::model::MODEL_VERSION;
-use b512_asm::{Equation, Pipe, Program, object};
+use b512_asm::{Equation, PerPipe, Pipe, Program, for_each_pipe, object};
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
@@ -86,20 +86,25 @@ pub struct TimingReport {
     pub waits: Waits,
 }
 
-/// Instructions by pipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Instructions {
-    /// Vector loads and stores.
-    pub load_store: u64,
-    /// Arithmetic.
-    pub compute: u64,
-    /// Shuffles.
-    pub shuffle: u64,
-    /// Scalar loads and `halt`.
-    pub scalar: u64,
-    /// All of them.
-    pub total: u64,
+macro_rules! instructions {
+    ($($(#[doc = $doc:literal])* $variant:ident = $pipe:ident, $queued:literal;)*) => {
+        /// Instructions by pipe.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+        pub struct Instructions {
+            $($(#[doc = $doc])* pub $pipe: u64,)*
+            /// All of them.
+            pub total: u64,
+        }
+
+        impl From<PerPipe<u64>> for Instructions {
+            fn from(counts: PerPipe<u64>) -> Self {
+                Self { $($pipe: counts[Pipe::$variant],)* total: counts.values().sum() }
+            }
+        }
+    };
 }
+
+for_each_pipe!(instructions);
 
 /// Cycles below which no order of the program's instructions can go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -235,32 +240,25 @@ impl TimingReport {
     pub fn new(machine: &Machine, timing: &Timing) -> Self {
         let cycles = timing.cycles.0;
         let frequency_ghz = machine.frequency_ghz();
-        let of = |pipe: Pipe| timing.instructions[pipe.index()];
         let share = timing.utilisation(machine).pipes;
-        let waits = |pipe: Pipe| timing.port_wait[pipe.index()];
+        let waits = |pipe: Pipe| timing.port_wait[pipe];
         let mut stalls: BTreeMap<String, u64> =
-            Cause::ALL.iter().map(|&cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
+            Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
         Self {
             cycles,
             frequency_ghz,
             time_us: cycles as f64 / frequency_ghz * 1e-3,
-            instructions: Instructions {
-                load_store: of(Pipe::LoadStore),
-                compute: of(Pipe::Compute),
-                shuffle: of(Pipe::Shuffle),
-                scalar: of(Pipe::Scalar),
-                total: timing.instructions.iter().sum(),
-            },
+            instructions: timing.instructions.into(),
             bounds: Bounds {
                 resource_cycles: timing.bounds.resource.0,
                 dependence_cycles: timing.bounds.dependence.0,
             },
             stalls,
             utilisation: Utilisation {
-                load_store: share[Pipe::LoadStore.index()],
-                compute: share[Pipe::Compute.index()],
-                shuffle: share[Pipe::Shuffle.index()],
+                load_store: share[Pipe::LoadStore],
+                compute: share[Pipe::Compute],
+                shuffle: share[Pipe::Shuffle],
             },
             waits: Waits {
                 vrf_ports_load_store_cycles: waits(Pipe::LoadStore),

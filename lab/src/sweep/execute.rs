@@ -12,7 +12,7 @@ use codegen::{PlanChoice, Request};
 use rayon::prelude::*;
 use ring::number::NumberError;
 use sim::Machine;
-use sim::timing::{self, Decoded};
+use sim::timing::{self, DecodedProgram};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
@@ -100,7 +100,7 @@ fn each<E: Send>(
         let job = Job { facts: ProgramFacts::of(&program), program, task: group };
         let known = checker.check(job, &first.scheduled_for, &meter);
         known.par_iter().try_for_each(|(job, verdict)| {
-            let decoded = Decoded::of(&job.program);
+            let decoded = DecodedProgram::of(&job.program);
             job.task.par_iter().try_for_each(|point| {
                 let simulated = || meter.timing(|| simulate(job, &decoded, &point.machine, seed));
                 end(point, verdict.clone().and_then(|()| guarded(simulated)))
@@ -146,7 +146,12 @@ impl Requests {
 }
 
 /// The report of a program that has been checked.
-fn simulate<T>(job: &Job<T>, decoded: &Decoded, machine: &Machine, seed: u64) -> Result<RunReport, String> {
+fn simulate<T>(
+    job: &Job<T>,
+    decoded: &DecodedProgram,
+    machine: &Machine,
+    seed: u64,
+) -> Result<RunReport, String> {
     machine.check_fits(&job.program).map_err(|error| error.to_string())?;
     let timing = TimingReport::new(machine, &timing::simulate_decoded(machine, decoded));
     let report = RunReport::new(&job.facts, machine);

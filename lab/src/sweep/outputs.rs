@@ -214,7 +214,7 @@ impl<'r> Outputs<'r> {
         header.extend(manifest.halving.iter().map(|_| "rung".to_owned()));
         header.extend(manifest.columns.iter().cloned());
         header.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
-        header.extend(Cause::ALL.iter().map(|cause| format!("{}_cycles", cause.name())));
+        header.extend(Cause::all().map(|cause| format!("{}_cycles", cause.name())));
         header.push("error".into());
         writer.write_record(&header)?;
         for (index, record) in self.records.iter().enumerate() {
@@ -225,7 +225,7 @@ impl<'r> Outputs<'r> {
             row.extend(manifest.halving.iter().map(rung));
             row.extend(manifest.columns.iter().map(|column| plain(record.point.get(column))));
             row.extend(COLUMNS.iter().map(|(_, value)| value(record).unwrap_or_default()));
-            row.extend(Cause::ALL.iter().map(|cause| {
+            row.extend(Cause::all().map(|cause| {
                 let cycles = costs(record).and_then(|(timing, _)| timing.stalls.get(cause.name()));
                 cycles.map_or_else(String::new, u64::to_string)
             }));

@@ -1,7 +1,7 @@
 //! What can go wrong in functional execution.
 
 use b512_asm::reg::MAX_VDM_WORDS;
-use b512_asm::{AReg, Instr, MReg, SReg, Space, VReg};
+use b512_asm::{AReg, Feature, Instr, MReg, SReg, Space, VReg};
 use ring::modular::ModulusError;
 use thiserror::Error;
 
@@ -157,9 +157,9 @@ pub enum Fault {
         /// The modulus.
         modulus: u128,
     },
-    /// An instruction beyond the paper's set, on a machine without it.
-    #[error("it is an extension of the instruction set, which this machine does not have")]
-    Extension,
+    /// An instruction of an extension that the machine does not implement.
+    #[error("the machine lacks the extension (`isa.{0}`)")]
+    Extension(Feature),
 }
 
 fn memory_name(space: Space) -> &'static str {

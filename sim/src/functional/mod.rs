@@ -50,7 +50,9 @@ pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
 use b512_asm::Isa;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
-use b512_asm::{AReg, AddressMode, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
+use b512_asm::{
+    AReg, AddressMode, FeatureSet, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg,
+};
 use ring::modular::Modulus;
 use ring::vector::{self, Factors, Vector};
 use rustc_hash::FxHashMap;
@@ -66,7 +68,7 @@ pub struct Executor {
     registers: Registers,
     program: Loaded,
     constants: Constants,
-    extensions: bool,
+    features: FeatureSet,
 }
 
 /// What is kept of the program.
@@ -316,14 +318,14 @@ impl Executor {
             registers: Registers::new(),
             program: Loaded::default(),
             constants: Constants::default(),
-            extensions: false,
+            features: FeatureSet::NONE,
         }
     }
 
-    /// Accepts the instructions beyond the paper's set, too.
+    /// Accepts the instructions of these extensions, too.
     #[must_use]
-    pub fn with_extensions(mut self) -> Self {
-        self.extensions = true;
+    pub fn with_features(mut self, features: FeatureSet) -> Self {
+        self.features = features;
         self
     }
 
@@ -456,8 +458,9 @@ impl Executor {
 
     /// Executes one instruction.
     fn step(&mut self, instr: Instr) -> Result<(), Fault> {
-        if instr.op().info().extension && !self.extensions {
-            return Err(Fault::Extension);
+        let missing = instr.op().info().feature.filter(|&feature| !self.features.contains(feature));
+        if let Some(feature) = missing {
+            return Err(Fault::Extension(feature));
         }
         match instr {
             Instr::Halt {} => Ok(()),

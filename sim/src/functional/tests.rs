@@ -2,7 +2,7 @@
 //! programs; and each fault.
 
 use super::*;
-use b512_asm::{Log2, Op, Operand, OperandKind, Segment};
+use b512_asm::{FeatureSet, Log2, Op, Operand, OperandKind, Segment};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use ring::modular::ModulusError;
@@ -56,7 +56,7 @@ fn program(instructions: Vec<Instr>, modulus: u128, words: Vec<u128>) -> Program
 }
 
 fn executor(program: &Program) -> Executor {
-    let mut executor = Executor::new(VDM_WORDS, SDM_WORDS).with_extensions();
+    let mut executor = Executor::new(VDM_WORDS, SDM_WORDS).with_features(FeatureSet::all());
     executor.load(program).unwrap();
     executor
 }
@@ -235,7 +235,7 @@ fn fault(code: Vec<Instr>) -> String {
     let mut program = program(code, 97, (0..u128::from(VDM_WORDS)).collect());
     program.moduli.pop();
     let mut executor = executor(&program);
-    executor.extensions = false;
+    executor.features = FeatureSet::NONE;
     let error = executor.run().unwrap_err();
     assert_eq!((error.index, error.instr), (last, program.instructions[last]));
     error.fault.to_string()
@@ -297,7 +297,7 @@ fn faults_say_what_is_wrong() {
     );
     assert_eq!(
         fault(vec![Instr::Gsbfly { vd: V(0), vd1: V(1), vs: V(2), vt: V(3), vt1: V(4), rm }]),
-        "it is an extension of the instruction set, which this machine does not have"
+        "the machine lacks the extension (`isa.gs_butterfly`)"
     );
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Area, Energy, Events};
+use b512_asm::Instr;
 use std::path::Path;
 
 fn overridden(texts: &[&str]) -> Result<Machine, ConfigError> {
@@ -307,7 +308,7 @@ fn a_program_that_does_not_fit_is_refused_with_both_sizes() {
     let v = b512_asm::VReg::at(0);
     let rm = b512_asm::MReg::at(0);
     program.instructions.push(Instr::Gsbfly { vd: v, vd1: v, vs: v, vt: v, vt1: v, rm });
-    let error = FitError::Extension { index: 1, mnemonic: "gsbfly" };
+    let error = FitError::Extension { index: 1, mnemonic: "gsbfly", feature: Feature::GsButterfly };
     assert_eq!(machine.check_fits(&program), Err(error));
     assert_eq!(MachineFile::built_in("rpu-128x128-gs", &[]).unwrap().check_fits(&program), Ok(()));
 }

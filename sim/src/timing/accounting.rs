@@ -1,27 +1,21 @@
 //! Every cycle has one cause; and the bounds below which no schedule of the program can go.
 
-use super::work::{Decoded, SRAMS, Table, Work, takes_turns_at_srams};
-use super::{Cycle, Schedule};
-use crate::machine::{Busyboard, Machine, SourceRelease};
-use b512_asm::{Pipe, VReg};
+use super::decode::{DecodedProgram, Decoder};
+use super::micro_op::MicroOp;
+use super::registers::Table;
+use super::{Cycle, Timestamps, Timing, limits_sram_ports};
+use crate::machine::{Busyboard, Machine, SRAMS, SourceRelease};
+use b512_asm::{PerPipe, Pipe, Program, VReg, for_each_pipe};
 
-/// Why a cycle passed.
+/// The reason that a cycle passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
     /// The front end dispatched.
     Issue,
-    /// A register was in use by an instruction of the load/store pipe.
-    BusyLoadStore,
-    /// A register was in use by an instruction of the compute pipe.
-    BusyCompute,
-    /// A register was in use by an instruction of the shuffle pipe.
-    BusyShuffle,
-    /// The load/store queue was full.
-    QueueLoadStore,
-    /// The compute queue was full.
-    QueueCompute,
-    /// The shuffle queue was full.
-    QueueShuffle,
+    /// A register was in use by an instruction of the pipe.
+    Busy(Pipe),
+    /// The queue of the pipe was full.
+    Queue(Pipe),
     /// A scalar load held the front end.
     Scalar,
     /// The first instruction had not been fetched and decoded.
@@ -30,82 +24,76 @@ pub enum Cause {
     Drain,
 }
 
+macro_rules! names {
+    ($($(#[$doc:meta])* $pipe:ident = $name:ident, $queued:literal;)*) => {
+        impl Cause {
+            /// The name in results: `issue`, `busy_load_store`, `queue_compute`, ..
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Self::Issue => "issue",
+                    $(Self::Busy(Pipe::$pipe) => concat!("busy_", stringify!($name)),)*
+                    $(Self::Queue(Pipe::$pipe) => concat!("queue_", stringify!($name)),)*
+                    Self::Scalar => "scalar",
+                    Self::Fetch => "fetch",
+                    Self::Drain => "drain",
+                }
+            }
+        }
+    };
+}
+
+for_each_pipe!(names);
+
 impl Cause {
     /// Every cause, in the order of reports.
-    pub const ALL: [Self; 10] = [
-        Self::Issue,
-        Self::BusyLoadStore,
-        Self::BusyCompute,
-        Self::BusyShuffle,
-        Self::QueueLoadStore,
-        Self::QueueCompute,
-        Self::QueueShuffle,
-        Self::Scalar,
-        Self::Fetch,
-        Self::Drain,
-    ];
-
-    /// A register in use by `pipe`.
-    ///
-    /// # Panics
-    /// For the scalar unit, which has no in-flight instructions.
-    pub const fn busy(pipe: Pipe) -> Self {
-        match pipe {
-            Pipe::LoadStore => Self::BusyLoadStore,
-            Pipe::Compute => Self::BusyCompute,
-            Pipe::Shuffle => Self::BusyShuffle,
-            Pipe::Scalar => panic!("the scalar unit holds no vector register"),
-        }
-    }
-
-    /// The queue of `pipe` was full.
-    ///
-    /// # Panics
-    /// For the scalar unit, which has no queue.
-    pub const fn queue(pipe: Pipe) -> Self {
-        match pipe {
-            Pipe::LoadStore => Self::QueueLoadStore,
-            Pipe::Compute => Self::QueueCompute,
-            Pipe::Shuffle => Self::QueueShuffle,
-            Pipe::Scalar => panic!("the scalar unit has no queue"),
-        }
-    }
-
-    /// The name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Issue => "issue",
-            Self::BusyLoadStore => "busy_load_store",
-            Self::BusyCompute => "busy_compute",
-            Self::BusyShuffle => "busy_shuffle",
-            Self::QueueLoadStore => "queue_load_store",
-            Self::QueueCompute => "queue_compute",
-            Self::QueueShuffle => "queue_shuffle",
-            Self::Scalar => "scalar",
-            Self::Fetch => "fetch",
-            Self::Drain => "drain",
-        }
+    pub fn all() -> impl Iterator<Item = Self> {
+        let busy = Pipe::VECTOR.into_iter().map(Self::Busy);
+        let queue = Pipe::VECTOR.into_iter().map(Self::Queue);
+        let rest = [Self::Scalar, Self::Fetch, Self::Drain];
+        [Self::Issue].into_iter().chain(busy).chain(queue).chain(rest)
     }
 }
 
 /// Cycles by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stalls([u64; Cause::ALL.len()]);
+pub struct Stalls {
+    issue: u64,
+    busy: PerPipe<u64>,
+    queue: PerPipe<u64>,
+    scalar: u64,
+    fetch: u64,
+    drain: u64,
+}
 
 impl Stalls {
     /// The cycles charged to `cause`.
-    pub const fn get(&self, cause: Cause) -> u64 {
-        self.0[cause as usize]
+    pub fn get(&self, cause: Cause) -> u64 {
+        match cause {
+            Cause::Issue => self.issue,
+            Cause::Busy(pipe) => self.busy[pipe],
+            Cause::Queue(pipe) => self.queue[pipe],
+            Cause::Scalar => self.scalar,
+            Cause::Fetch => self.fetch,
+            Cause::Drain => self.drain,
+        }
     }
 
     /// Charges `cycles` to `cause`.
-    pub(super) const fn charge(&mut self, cause: Cause, cycles: u64) {
-        self.0[cause as usize] += cycles;
+    #[inline]
+    pub(super) fn charge(&mut self, cause: Cause, cycles: u64) {
+        *match cause {
+            Cause::Issue => &mut self.issue,
+            Cause::Busy(pipe) => &mut self.busy[pipe],
+            Cause::Queue(pipe) => &mut self.queue[pipe],
+            Cause::Scalar => &mut self.scalar,
+            Cause::Fetch => &mut self.fetch,
+            Cause::Drain => &mut self.drain,
+        } += cycles;
     }
 
     /// The cycles of all causes.
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        Cause::all().map(|cause| self.get(cause)).sum()
     }
 }
 
@@ -123,20 +111,28 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// All waits of a run in order of time, from what is known once it is over. Summed by cause
-    /// they are its [`Stalls`].
-    pub fn of(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
+    /// All waits of a run of `program` in order of time. Summed by cause they are its [`Stalls`].
+    pub fn of(machine: &Machine, program: &Program, timing: &Timing) -> Vec<Self> {
+        Self::of_micro_ops(machine, &Decoder::program(machine, program), &timing.timestamps)
+    }
+
+    /// As [`Wait::of`], for a program that has been decoded.
+    pub(crate) fn of_micro_ops(
+        machine: &Machine,
+        micro_ops: &[MicroOp],
+        timestamps: &[Timestamps],
+    ) -> Vec<Self> {
         match machine.frontend.busyboard {
-            Busyboard::Strict => Self::with::<User>(machine, works, schedule),
-            Busyboard::SharedReads => Self::with::<SharedUsers>(machine, works, schedule),
+            Busyboard::Strict => Self::with::<User>(machine, micro_ops, timestamps),
+            Busyboard::SharedReads => Self::with::<SharedUsers>(machine, micro_ops, timestamps),
         }
     }
 
-    fn with<U: Users>(machine: &Machine, works: &[Work], schedule: &[Schedule]) -> Vec<Self> {
+    fn with<U: Users>(machine: &Machine, micro_ops: &[MicroOp], timestamps: &[Timestamps]) -> Vec<Self> {
         let mut waits = Vec::new();
         let mut dispatches = Dispatches::<U>::new(machine);
-        for (instruction, (work, schedule)) in works.iter().zip(schedule).enumerate() {
-            dispatches.add(work, schedule, |cause, from, to| {
+        for (instruction, (micro_op, timestamps)) in micro_ops.iter().zip(timestamps).enumerate() {
+            dispatches.add(micro_op, timestamps, |cause, from, to| {
                 if from < to {
                     waits.push(Self { instruction, cause, from, to });
                 }
@@ -162,59 +158,56 @@ pub(super) trait Users: Copy + Default {
 /// With the strict busyboard there is one user at a time: the last one.
 #[derive(Clone, Copy)]
 pub(super) struct User {
-    /// What waiting for it is called.
-    cause: Cause,
+    pipe: Pipe,
     until: Cycle,
 }
 
 impl Default for User {
     /// None.
     fn default() -> Self {
-        Self { cause: Cause::BusyLoadStore, until: Cycle::ZERO }
+        Self { pipe: Pipe::LoadStore, until: Cycle::ZERO }
     }
 }
 
 impl Users for User {
     #[inline]
     fn add_reader(&mut self, pipe: Pipe, until: Cycle) {
-        *self = Self { cause: Cause::busy(pipe), until };
+        *self = Self { pipe, until };
     }
 
     #[inline]
     fn add_writer(&mut self, pipe: Pipe, until: Cycle) {
-        *self = Self { cause: Cause::busy(pipe), until };
+        *self = Self { pipe, until };
     }
 
     #[inline]
     fn for_each(&self, _: bool, mut wait: impl FnMut(Cause, Cycle)) {
-        wait(self.cause, self.until);
+        wait(Cause::Busy(self.pipe), self.until);
     }
 }
 
-/// With shared reads: when the readers and the writers of each pipe have all released the register,
-/// by [`Pipe::index`].
+/// With shared reads: when the readers and the writers of each pipe have all released the register.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SharedUsers {
-    readers: [Cycle; 3],
-    writers: [Cycle; 3],
+    readers: PerPipe<Cycle>,
+    writers: PerPipe<Cycle>,
 }
 
 impl Users for SharedUsers {
     fn add_reader(&mut self, pipe: Pipe, until: Cycle) {
-        let readers = &mut self.readers[pipe.index()];
+        let readers = &mut self.readers[pipe];
         *readers = until.max(*readers);
     }
 
     fn add_writer(&mut self, pipe: Pipe, until: Cycle) {
-        let writers = &mut self.writers[pipe.index()];
+        let writers = &mut self.writers[pipe];
         *writers = until.max(*writers);
     }
 
     fn for_each(&self, writer: bool, mut wait: impl FnMut(Cause, Cycle)) {
         for pipe in Pipe::VECTOR {
-            let p = pipe.index();
-            let readers = if writer { self.readers[p] } else { Cycle::ZERO };
-            wait(Cause::busy(pipe), self.writers[p].max(readers));
+            let readers = if writer { self.readers[pipe] } else { Cycle::ZERO };
+            wait(Cause::Busy(pipe), self.writers[pipe].max(readers));
         }
     }
 }
@@ -248,32 +241,37 @@ impl<U: Users> Dispatches<U> {
     /// The next instruction. Calls `visit` with the causes of the cycles since the one before it, in
     /// order of time: the cause, the first cycle and the one after the last, which may be the same.
     #[inline]
-    pub(super) fn add(&mut self, work: &Work, schedule: &Schedule, visit: impl FnMut(Cause, Cycle, Cycle)) {
-        self.cycles += u64::from(self.at <= schedule.dispatch);
-        if self.at < schedule.dispatch {
-            self.explain(work, schedule.dispatch, visit);
+    pub(super) fn add(
+        &mut self,
+        micro_op: &MicroOp,
+        timestamps: &Timestamps,
+        visit: impl FnMut(Cause, Cycle, Cycle),
+    ) {
+        self.cycles += u64::from(self.at <= timestamps.dispatch);
+        if self.at < timestamps.dispatch {
+            self.explain(micro_op, timestamps.dispatch, visit);
         }
-        self.at = schedule.dispatch + 1;
-        if work.pipe == Pipe::Scalar {
-            if work.scalar_load {
-                self.held_until = schedule.dispatch + self.scalar_latency;
+        self.at = timestamps.dispatch + 1;
+        if micro_op.pipe == Pipe::Scalar {
+            if micro_op.scalar_load {
+                self.held_until = timestamps.dispatch + self.scalar_latency;
             }
             return;
         }
-        let read = schedule.issue + work.read_cycles();
-        let read = if self.release_at_read { read } else { schedule.complete };
-        for reg in work.reads.places() {
-            self.users[reg].add_reader(work.pipe, read);
+        let read = timestamps.issue + micro_op.read_cycles();
+        let read = if self.release_at_read { read } else { timestamps.complete };
+        for reg in micro_op.reads.places() {
+            self.users[reg].add_reader(micro_op.pipe, read);
         }
-        for reg in work.writes.places() {
-            self.users[reg].add_writer(work.pipe, schedule.complete);
+        for reg in micro_op.writes.places() {
+            self.users[reg].add_writer(micro_op.pipe, timestamps.complete);
         }
         self.users.set_none(U::default());
     }
 
-    /// Says why `work` did not dispatch before it did.
+    /// Says why `micro_op` did not dispatch before it did.
     #[inline]
-    fn explain(&self, work: &Work, dispatch: Cycle, mut visit: impl FnMut(Cause, Cycle, Cycle)) {
+    fn explain(&self, micro_op: &MicroOp, dispatch: Cycle, mut visit: impl FnMut(Cause, Cycle, Cycle)) {
         let mut at = self.at;
         // No jumps: which register is the busy one cannot be predicted.
         let mut wait = |cause, to: Cycle| {
@@ -285,16 +283,16 @@ impl<U: Users> Dispatches<U> {
             wait(Cause::Fetch, self.fetched);
             wait(Cause::Scalar, self.held_until);
         }
-        if work.pipe == Pipe::Scalar {
+        if micro_op.pipe == Pipe::Scalar {
             return;
         }
-        for reg in work.reads.places() {
+        for reg in micro_op.reads.places() {
             self.users[reg].for_each(false, &mut wait);
         }
-        for reg in work.writes.places() {
+        for reg in micro_op.writes.places() {
             self.users[reg].for_each(true, &mut wait);
         }
-        wait(Cause::queue(work.pipe), dispatch);
+        wait(Cause::Queue(micro_op.pipe), dispatch);
     }
 }
 
@@ -302,7 +300,7 @@ impl<U: Users> Dispatches<U> {
 pub(super) struct Demand<'m> {
     machine: &'m Machine,
     /// Cycles for which they hold each path of each pipe.
-    pub(super) paths: [[u64; 2]; 4],
+    pub(super) paths: PerPipe<[u64; 2]>,
     /// Cycles for which they access each register; of bank conflicts only those so far.
     registers: Table<u64>,
     /// Cycles for which they hold the VBAR because banks of the VDM conflict.
@@ -317,11 +315,11 @@ pub(super) struct Demand<'m> {
 
 impl<'m> Demand<'m> {
     /// Before the first instruction of the `program`.
-    pub(super) fn new(machine: &'m Machine, program: &Decoded) -> Self {
+    pub(super) fn new(machine: &'m Machine, program: &DecodedProgram) -> Self {
         let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
         Self {
             machine,
-            paths: [[0; 2]; 4],
+            paths: PerPipe::default(),
             registers: program.register_cycles(machine),
             bank_conflicts: 0,
             fetched,
@@ -332,22 +330,22 @@ impl<'m> Demand<'m> {
 
     /// The next instruction.
     #[inline(always)]
-    pub(super) fn add(&mut self, work: &Work) {
-        if work.pipe == Pipe::Scalar {
+    pub(super) fn add(&mut self, micro_op: &MicroOp) {
+        if micro_op.pipe == Pipe::Scalar {
             return;
         }
-        self.paths[work.pipe.index()][usize::from(work.path)] += u64::from(work.occupancy);
-        if work.bank_conflicts > 0 {
-            let conflicts = u64::from(work.bank_conflicts);
+        self.paths[micro_op.pipe][usize::from(micro_op.path)] += u64::from(micro_op.occupancy);
+        if micro_op.bank_conflicts > 0 {
+            let conflicts = u64::from(micro_op.bank_conflicts);
             self.bank_conflicts += conflicts;
-            for reg in work.reads.iter().chain(work.writes.iter()) {
+            for reg in micro_op.reads.iter().chain(micro_op.writes.iter()) {
                 self.registers[reg.into()] += conflicts;
             }
         }
-        let [a, b, c] = work.reads.places().map(|reg| self.written[reg]);
+        let [a, b, c] = micro_op.reads.places().map(|reg| self.written[reg]);
         let start = a.max(b).max(c);
-        let end = start + (self.machine.frontend.dispatch_to_issue_cycles + work.total_cycles());
-        for reg in work.writes.places() {
+        let end = start + (self.machine.frontend.dispatch_to_issue_cycles + micro_op.total_cycles());
+        for reg in micro_op.writes.places() {
             self.written[reg] = end;
         }
         self.written.set_none(self.fetched);
@@ -357,7 +355,7 @@ impl<'m> Demand<'m> {
     /// Cycles for which each SRAM of the register file is used; zeros where ports are ideal.
     pub(super) fn srams(&self) -> [u64; SRAMS] {
         let mut srams = [0; SRAMS];
-        if takes_turns_at_srams(self.machine) {
+        if limits_sram_ports(self.machine) {
             for reg in VReg::all() {
                 srams[usize::from(self.machine.vrf.placement.sram(reg))] += self.registers[reg.into()];
             }
@@ -366,15 +364,15 @@ impl<'m> Demand<'m> {
     }
 
     /// The bounds of the `program`, all of whose instructions have been added.
-    pub(super) fn bounds(&self, program: &Decoded) -> Bounds {
+    pub(super) fn bounds(&self, program: &DecodedProgram) -> Bounds {
         let (frontend, scalar) = (&self.machine.frontend, &self.machine.scalar);
         let width = if self.machine.ideal.front_end { u64::MAX } else { frontend.width.into() };
         // Cycles that pass after a scalar load before the next instruction. One may come last and
         // hold nothing up.
         let hold = u64::from(scalar.load_latency_cycles - 1) * program.scalar_loads().saturating_sub(1);
-        let dispatch = program.instructions().iter().sum::<u64>().div_ceil(width) + hold;
+        let dispatch = program.instructions().values().sum::<u64>().div_ceil(width) + hold;
         let srams = self.srams();
-        let units = self.paths.as_flattened().iter().chain(&srams);
+        let units = self.paths.values().flatten().chain(&srams);
         let resource = units.copied().max().unwrap_or(0).max(dispatch);
         Bounds { resource: Cycle(resource), dependence: self.longest }
     }

@@ -1,7 +1,8 @@
 //! Which vector registers are busy, and until when.
 
 use super::Cycle;
-use super::work::{Table, Work};
+use super::micro_op::MicroOp;
+use super::registers::Table;
 use crate::machine;
 use b512_asm::VReg;
 
@@ -37,23 +38,23 @@ impl Busyboard {
         }
     }
 
-    /// When all registers of `work` are free; [`Cycle::NEVER`] where an instruction that waits in a
+    /// When all registers of `micro_op` are free; [`Cycle::NEVER`] where an instruction that waits in a
     /// queue must issue first.
     #[inline]
-    pub(super) fn free(&self, work: &Work) -> Cycle {
-        if self.waiting & work.registers != 0 {
+    pub(super) fn free(&self, micro_op: &MicroOp) -> Cycle {
+        if self.waiting & micro_op.registers != 0 {
             return Cycle::NEVER;
         }
-        let [a, b, c] = work.reads.places().map(|reg| self.free[reg]);
-        let [d, e] = work.writes.places().map(|reg| self.free[reg]);
+        let [a, b, c] = micro_op.reads.places().map(|reg| self.free[reg]);
+        let [d, e] = micro_op.writes.places().map(|reg| self.free[reg]);
         let free = a.max(b).max(c).max(d).max(e);
         if !self.shared_reads {
             return free;
         }
-        if self.waiting_reads & work.writes.mask() != 0 {
+        if self.waiting_reads & micro_op.writes.mask() != 0 {
             return Cycle::NEVER;
         }
-        let [d, e] = work.writes.places().map(|reg| self.read[reg]);
+        let [d, e] = micro_op.writes.places().map(|reg| self.read[reg]);
         free.max(d).max(e)
     }
 
@@ -67,27 +68,27 @@ impl Busyboard {
         if writes { free.max(self.read[reg.into()]) } else { free }
     }
 
-    /// `work` enters its queue.
+    /// `micro_op` enters its queue.
     #[inline]
-    pub(super) fn enter(&mut self, work: &Work) {
+    pub(super) fn enter(&mut self, micro_op: &MicroOp) {
         if !self.shared_reads {
-            self.waiting |= work.registers;
+            self.waiting |= micro_op.registers;
             return;
         }
-        self.waiting |= work.writes.mask();
-        self.waiting_reads |= work.reads.mask();
-        for reg in work.reads.places() {
+        self.waiting |= micro_op.writes.mask();
+        self.waiting_reads |= micro_op.reads.mask();
+        for reg in micro_op.reads.places() {
             self.readers[reg] += 1;
         }
     }
 
-    /// `work` leaves its queue.
+    /// `micro_op` leaves its queue.
     #[inline]
-    pub(super) fn leave(&mut self, work: &Work) {
+    pub(super) fn leave(&mut self, micro_op: &MicroOp) {
         // With shared reads, too, no other instruction that waits writes any of them.
-        self.waiting &= !work.registers;
+        self.waiting &= !micro_op.registers;
         if self.shared_reads {
-            for reg in work.reads.places() {
+            for reg in micro_op.reads.places() {
                 self.readers[reg] -= 1;
                 if self.readers[reg] == 0 {
                     self.waiting_reads &= !reg.bit();
@@ -96,20 +97,20 @@ impl Busyboard {
         }
     }
 
-    /// `work` issues, and will leave its sources at `read` and its destinations at `complete`.
+    /// `micro_op` issues, and will leave its sources at `read` and its destinations at `complete`.
     #[inline]
-    pub(super) fn issue(&mut self, work: &Work, read: Cycle, complete: Cycle) {
+    pub(super) fn issue(&mut self, micro_op: &MicroOp, read: Cycle, complete: Cycle) {
         if self.shared_reads {
-            for reg in work.reads.places() {
+            for reg in micro_op.reads.places() {
                 self.read[reg] = self.read[reg].max(read);
             }
             self.read.set_none(Cycle::ZERO);
         } else {
-            for reg in work.reads.places() {
+            for reg in micro_op.reads.places() {
                 self.free[reg] = read;
             }
         }
-        for reg in work.writes.places() {
+        for reg in micro_op.writes.places() {
             self.free[reg] = complete;
         }
         self.free.set_none(Cycle::ZERO);

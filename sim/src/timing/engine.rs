@@ -2,17 +2,17 @@
 
 use super::Cycle;
 use super::busyboard::Busyboard;
-use super::vrf::Reservations;
-use super::work::Work;
+use super::micro_op::MicroOp;
+use super::reservations::Reservations;
 use crate::machine::{Arbitration, Machine, SourceRelease};
 use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{Pipe, VReg};
+use b512_asm::{PerPipe, Pipe, VReg};
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
 /// The cycles of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Schedule {
+pub struct Timestamps {
     /// When it left the front end.
     pub dispatch: Cycle,
     /// When its pipe took it from the queue.
@@ -47,14 +47,14 @@ pub struct Engine {
     dispatched_now: u32,
     /// The front end is held until then by a scalar load.
     held_until: Cycle,
-    queues: [VecDeque<Waiting>; 3],
-    heads: [Head; 3],
+    queues: PerPipe<VecDeque<Waiting>>,
+    heads: PerPipe<Head>,
     /// The smallest head, and its pipe.
-    next: (Head, usize),
+    next: (Head, Pipe),
     issued: Issued,
-    /// Cycles for which heads have been put off because of SRAMs, by [`Pipe::index`].
-    port_wait: [u64; 3],
-    schedule: Vec<Schedule>,
+    /// Cycles for which heads have been put off because of SRAMs.
+    port_wait: PerPipe<u64>,
+    timestamps: Vec<Timestamps>,
 }
 
 /// What the instructions that have issued hold of the machine.
@@ -63,32 +63,32 @@ struct Issued {
     release_at_read: bool,
     busyboard: Busyboard,
     reservations: Reservations,
-    /// When each path of each pipe is free, by [`Pipe::index`].
-    free_at: [[Cycle; 2]; 4],
+    /// When each path of each pipe is free.
+    free_at: PerPipe<[Cycle; 2]>,
     /// When the last of them completes.
     end: Cycle,
 }
 
 impl Issued {
-    /// Adds `work` at `at`, and says when it completes.
+    /// Adds `micro_op` at `at`, and says when it completes.
     #[inline]
-    fn add(&mut self, work: &Work, at: Cycle) -> Cycle {
-        self.reservations.reserve(work, at);
-        let free_at = &mut self.free_at[work.pipe.index()];
+    fn add(&mut self, micro_op: &MicroOp, at: Cycle) -> Cycle {
+        self.reservations.reserve(micro_op, at);
+        let free_at = &mut self.free_at[micro_op.pipe];
         // A queue issues one instruction a cycle, even where the other path is free.
         *free_at = free_at.map(|free| free.max(at + 1));
-        free_at[usize::from(work.path & 1)] = at + work.occupancy;
-        let complete = at + work.total_cycles();
-        let read = if self.release_at_read { at + work.read_cycles() } else { complete };
-        self.busyboard.issue(work, read, complete);
+        free_at[usize::from(micro_op.path & 1)] = at + micro_op.occupancy;
+        let complete = at + micro_op.total_cycles();
+        let read = if self.release_at_read { at + micro_op.read_cycles() } else { complete };
+        self.busyboard.issue(micro_op, read, complete);
         self.end = self.end.max(complete);
         complete
     }
 
-    /// When the pipe and path of `work` are free.
+    /// When the pipe and path of `micro_op` are free.
     #[inline]
-    fn pipe_free(&self, work: &Work) -> Cycle {
-        self.free_at[work.pipe.index()][usize::from(work.path & 1)]
+    fn pipe_free(&self, micro_op: &MicroOp) -> Cycle {
+        self.free_at[micro_op.pipe][usize::from(micro_op.path & 1)]
     }
 }
 
@@ -107,7 +107,7 @@ struct Params {
 struct Waiting {
     index: usize,
     dispatch: Cycle,
-    work: Work,
+    micro_op: MicroOp,
 }
 
 /// What is known of the head of a queue: a cycle before which it does not issue, and in the lower
@@ -156,7 +156,7 @@ impl Engine {
             held_until: Cycle::ZERO,
             queues: Default::default(),
             heads: Default::default(),
-            next: Default::default(),
+            next: (Head::default(), Pipe::VECTOR[0]),
             issued: Issued {
                 release_at_read: frontend.source_release == SourceRelease::Read,
                 busyboard: Busyboard::new(frontend.busyboard),
@@ -164,22 +164,22 @@ impl Engine {
                 free_at: Default::default(),
                 end: Cycle::ZERO,
             },
-            port_wait: [0; 3],
-            schedule: Vec::new(),
+            port_wait: PerPipe::default(),
+            timestamps: Vec::new(),
         }
     }
 
-    /// The cycles of each instruction of a whole program, and for each queue, by [`Pipe::index`], the
-    /// cycles for which its head was held back only by SRAMs of the register file that other
+    /// The cycles of each instruction of a whole program, and for each queue the cycles
+    /// for which its head was held back only by SRAMs of the register file that other
     /// instructions used.
-    pub(super) fn run(machine: &Machine, works: &[Work]) -> (Vec<Schedule>, [u64; 3]) {
+    pub(super) fn run(machine: &Machine, micro_ops: &[MicroOp]) -> (Vec<Timestamps>, PerPipe<u64>) {
         let mut engine = Self::new(machine);
-        engine.schedule.reserve_exact(works.len());
-        for work in works {
-            engine.dispatch(work);
+        engine.timestamps.reserve_exact(micro_ops.len());
+        for micro_op in micro_ops {
+            engine.dispatch(micro_op);
         }
         engine.issue_before(Cycle::NEVER);
-        (engine.schedule, engine.port_wait)
+        (engine.timestamps, engine.port_wait)
     }
 
     /// The cycle in which the front end stands.
@@ -187,22 +187,22 @@ impl Engine {
         self.now
     }
 
-    /// Whether `work` can dispatch in the current cycle.
+    /// Whether `micro_op` can dispatch in the current cycle.
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn try_dispatch(&self, work: &Work) -> Result<(), Stall> {
+    pub fn try_dispatch(&self, micro_op: &MicroOp) -> Result<(), Stall> {
         if self.dispatched_now >= self.params.width {
             return Err(Stall::Until(self.now + 1));
         }
         if self.held_until > self.now {
             return Err(Stall::Until(self.held_until));
         }
-        if work.pipe == Pipe::Scalar {
+        if micro_op.pipe == Pipe::Scalar {
             return Ok(());
         }
-        let free = self.issued.busyboard.free(work);
-        if free == Cycle::NEVER || self.is_full(work.pipe) {
+        let free = self.issued.busyboard.free(micro_op);
+        if free == Cycle::NEVER || self.is_full(micro_op.pipe) {
             return Err(Stall::UntilIssue);
         }
         if free > self.now { Err(Stall::Until(free)) } else { Ok(()) }
@@ -214,10 +214,10 @@ impl Engine {
         Some(self.issued.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
     }
 
-    /// When `work` would issue if it dispatched in the current cycle, as far as is known now:
+    /// When `micro_op` would issue if it dispatched in the current cycle, as far as is known now:
     /// what dispatches later may still take its SRAMs.
-    pub fn earliest_issue(&self, work: &Work) -> Cycle {
-        self.issued.reservations.first_free(work, self.pipe_free(work.pipe, work.path))
+    pub fn earliest_issue(&self, micro_op: &MicroOp) -> Cycle {
+        self.issued.reservations.first_free(micro_op, self.pipe_free(micro_op.pipe, micro_op.path))
     }
 
     /// When a pipe (and path) could take an instruction that dispatched in the current cycle, as
@@ -226,10 +226,10 @@ impl Engine {
     /// # Panics
     /// For the scalar unit.
     pub fn pipe_free(&self, pipe: Pipe, path: u8) -> Cycle {
-        let mut free = self.issued.free_at[pipe.index()][usize::from(path)];
-        for waiting in self.queues[pipe.index()].iter().filter(|waiting| waiting.work.path == path) {
+        let mut free = self.issued.free_at[pipe][usize::from(path)];
+        for waiting in self.queues[pipe].iter().filter(|waiting| waiting.micro_op.path == path) {
             let ready = free.max(waiting.dispatch + self.params.dispatch_to_issue);
-            free = self.issued.reservations.first_free(&waiting.work, ready) + waiting.work.occupancy;
+            free = self.issued.reservations.first_free(&waiting.micro_op, ready) + waiting.micro_op.occupancy;
         }
         free.max(self.now + self.params.dispatch_to_issue)
     }
@@ -237,7 +237,7 @@ impl Engine {
     /// Whether nothing is in flight and nothing holds the front end.
     pub fn idle(&self) -> bool {
         let free = self.dispatched_now == 0 && self.held_until <= self.now;
-        free && self.issued.end <= self.now && self.queues.iter().all(VecDeque::is_empty)
+        free && self.issued.end <= self.now && self.queues.values().all(VecDeque::is_empty)
     }
 
     /// The SRAMs to which an access is known in some of the `count` cycles from `from` on: a bit
@@ -263,53 +263,57 @@ impl Engine {
         }
     }
 
-    /// Dispatches `work` as the next instruction, in the first cycle in which it can.
+    /// Dispatches `micro_op` as the next instruction, in the first cycle in which it can.
     #[inline]
-    pub fn dispatch(&mut self, work: &Work) -> Cycle {
+    pub fn dispatch(&mut self, micro_op: &MicroOp) -> Cycle {
         let full = self.dispatched_now >= self.params.width;
         let mut at = self.held_until.max(self.now + u32::from(full));
-        if work.pipe != Pipe::Scalar {
-            let mut free = self.issued.busyboard.free(work);
+        if micro_op.pipe != Pipe::Scalar {
+            let mut free = self.issued.busyboard.free(micro_op);
             while free == Cycle::NEVER {
                 self.try_issue();
-                free = self.issued.busyboard.free(work);
+                free = self.issued.busyboard.free(micro_op);
             }
             at = at.max(free);
         }
         self.advance_to(at);
-        if work.pipe == Pipe::Scalar {
-            if work.scalar_load {
+        if micro_op.pipe == Pipe::Scalar {
+            if micro_op.scalar_load {
                 self.held_until = self.now + self.params.scalar_latency;
             }
         } else {
-            while self.is_full(work.pipe) {
+            while self.is_full(micro_op.pipe) {
                 if let Some(at) = self.try_issue() {
                     // What issues in a cycle has left its queue in the next.
                     self.advance_to(at + 1);
                 }
             }
-            self.issued.busyboard.enter(work);
-            let pipe = work.pipe.index();
+            self.issued.busyboard.enter(micro_op);
+            let pipe = micro_op.pipe;
             let queue = &mut self.queues[pipe];
-            queue.push_back(Waiting { index: self.schedule.len(), dispatch: self.now, work: *work });
+            queue.push_back(Waiting {
+                index: self.timestamps.len(),
+                dispatch: self.now,
+                micro_op: *micro_op,
+            });
             if queue.len() == 1 {
                 self.heads[pipe] = self.head(pipe);
                 self.next = self.next.min((self.heads[pipe], pipe));
             }
         }
         self.dispatched_now += 1;
-        self.schedule.push(Schedule { dispatch: self.now, issue: self.now, complete: self.now });
+        self.timestamps.push(Timestamps { dispatch: self.now, issue: self.now, complete: self.now });
         self.now
     }
 
     /// Lets everything issue, and returns the cycles of each instruction.
-    pub fn finish(mut self) -> Vec<Schedule> {
+    pub fn finish(mut self) -> Vec<Timestamps> {
         self.issue_before(Cycle::NEVER);
-        self.schedule
+        self.timestamps
     }
 
     fn is_full(&self, pipe: Pipe) -> bool {
-        self.queues[pipe.index()].len() >= self.params.queue_depth
+        self.queues[pipe].len() >= self.params.queue_depth
     }
 
     /// Lets every issue before `cycle` happen.
@@ -325,18 +329,18 @@ impl Engine {
         let (head, pipe) = self.next;
         let ready = head.at();
         let queue = &mut self.queues[pipe];
-        let Waiting { index, work, .. } = queue.front().expect("what others wait for is in a queue");
-        let at = self.issued.reservations.first_free(work, ready);
+        let Waiting { index, micro_op, .. } = queue.front().expect("what others wait for is in a queue");
+        let at = self.issued.reservations.first_free(micro_op, ready);
         if at > ready {
             self.port_wait[pipe] += at - ready;
             self.set_head(pipe, head.put_off(at));
             return None;
         }
-        self.issued.busyboard.leave(work);
-        let complete = self.issued.add(work, at);
-        let schedule = &mut self.schedule[*index];
-        schedule.issue = at;
-        schedule.complete = complete;
+        self.issued.busyboard.leave(micro_op);
+        let complete = self.issued.add(micro_op, at);
+        let timestamps = &mut self.timestamps[*index];
+        timestamps.issue = at;
+        timestamps.complete = complete;
         queue.pop_front();
         self.set_head(pipe, self.head(pipe));
         Some(at)
@@ -344,24 +348,29 @@ impl Engine {
 
     /// What is known of a queue's head.
     #[inline]
-    fn head(&self, pipe: usize) -> Head {
-        self.queues[pipe].front().map_or(Head::default(), |Waiting { index, dispatch, work }| {
+    fn head(&self, pipe: Pipe) -> Head {
+        self.queues[pipe].front().map_or(Head::default(), |Waiting { index, dispatch, micro_op }| {
             let arrival = *dispatch + self.params.dispatch_to_issue;
-            let rank = if self.params.oldest_first { *index } else { pipe };
-            Head::new(arrival.max(self.issued.pipe_free(work)), rank)
+            let rank = if self.params.oldest_first { *index } else { pipe.index() };
+            Head::new(arrival.max(self.issued.pipe_free(micro_op)), rank)
         })
     }
 
     #[inline]
-    fn set_head(&mut self, pipe: usize, head: Head) {
+    fn set_head(&mut self, pipe: Pipe, head: Head) {
         self.heads[pipe] = head;
-        let [load_store, compute, shuffle] = self.heads;
-        // No jumps: what comes next cannot be predicted.
-        let earlier = compute < load_store;
-        let first = select_unpredictable(earlier, compute.0, load_store.0);
-        let last = shuffle.0 < first;
-        let pipe = select_unpredictable(last, 2, usize::from(earlier));
-        self.next = (Head(select_unpredictable(last, shuffle.0, first)), pipe);
+        let [first, ref others @ ..] = Pipe::VECTOR;
+        let mut next = (self.heads[first].0, first.index());
+        for &other in others {
+            // No jumps: the next pipe to issue cannot be predicted.
+            let head = self.heads[other].0;
+            let earlier = head < next.0;
+            next = (
+                select_unpredictable(earlier, head, next.0),
+                select_unpredictable(earlier, other.index(), next.1),
+            );
+        }
+        self.next = (Head(next.0), Pipe::ALL[next.1]);
     }
 }
 

@@ -90,21 +90,39 @@
 //! load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
 
 mod accounting;
+mod banks;
 mod busyboard;
+mod decode;
 mod engine;
+mod micro_op;
 mod outcome;
+mod registers;
+mod reservations;
+pub mod scheduling;
+mod srams;
 pub mod stepped;
-mod vrf;
-mod work;
+mod units;
 
 pub use accounting::{Bounds, Cause, Stalls, Wait};
-pub use engine::{Engine, Schedule, Stall};
+pub use decode::DecodedProgram;
+pub use engine::Timestamps;
 pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};
-pub use work::{Decoded, Decoder, RegSlots, SRAMS, Work};
 
+use crate::machine::Machine;
+use b512_asm::Isa;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
+
+/// The vector length and the word width of a machine.
+fn isa(_: &Machine) -> Isa {
+    Isa::B512
+}
+
+/// Whether accesses to the SRAMs of the register file take turns.
+fn limits_sram_ports(machine: &Machine) -> bool {
+    machine.vrf.ports == crate::machine::VrfPorts::SinglePort && !machine.ideal.vrf_ports
+}
 
 /// A point in time, or a number of cycles since the start command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

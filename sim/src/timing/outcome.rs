@@ -1,10 +1,12 @@
 //! The outcome of a run.
 
 use super::accounting::{Bounds, Cause, Demand, Dispatches, SharedUsers, Stalls, User, Users};
-use super::work::{Decoded, Decoder, SRAMS, Work};
-use super::{Cycle, Engine, Schedule};
-use crate::machine::{Busyboard, Machine, VbarPaths};
-use b512_asm::Program;
+use super::decode::{DecodedProgram, Decoder};
+use super::engine::Engine;
+use super::micro_op::MicroOp;
+use super::{Cycle, Timestamps};
+use crate::machine::{Busyboard, Machine, SRAMS, VbarPaths};
+use b512_asm::{PerPipe, Pipe, Program};
 
 /// The outcome of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -13,28 +15,28 @@ pub struct Timing {
     pub cycles: Cycle,
     /// Cycles by cause; they add up to `cycles`.
     pub stalls: Stalls,
-    /// Instructions of each pipe, by [`Pipe::index`](b512_asm::Pipe::index).
-    pub instructions: [u64; 4],
-    /// Cycles for which each pipe was occupied, by [`Pipe::index`](b512_asm::Pipe::index).
-    pub busy: [u64; 4],
+    /// Instructions of each pipe.
+    pub instructions: PerPipe<u64>,
+    /// Cycles for which each pipe was occupied.
+    pub busy: PerPipe<u64>,
     /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
     pub sram_busy: [u64; SRAMS],
     /// Cycles for which the head of each queue was held back only by SRAMs of the register file
-    /// that other instructions used, by [`Pipe::index`](b512_asm::Pipe::index).
-    pub port_wait: [u64; 3],
+    /// that other instructions used.
+    pub port_wait: PerPipe<u64>,
     /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
     pub bank_conflicts: u64,
     /// Cycles below which no order of the instructions can go.
     pub bounds: Bounds,
     /// The cycles of each instruction.
-    pub schedule: Vec<Schedule>,
+    pub timestamps: Vec<Timestamps>,
 }
 
 /// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Utilisation {
-    /// Of each pipe, by [`Pipe::index`](b512_asm::Pipe::index). With a split VBAR the mean of its two paths.
-    pub pipes: [f64; 3],
+    /// Of each pipe. With a split VBAR the mean of its two paths; zero for the scalar unit.
+    pub pipes: PerPipe<f64>,
     /// Of each SRAM of the register file; zeros where ports are ideal.
     pub srams: [f64; SRAMS],
 }
@@ -43,20 +45,20 @@ impl Timing {
     /// What follows from the cycles of each instruction of a run.
     fn of<U: Users>(
         machine: &Machine,
-        program: &Decoded,
-        works: &[Work],
-        schedule: Vec<Schedule>,
-        port_wait: [u64; 3],
+        program: &DecodedProgram,
+        micro_ops: &[MicroOp],
+        timestamps: Vec<Timestamps>,
+        port_wait: PerPipe<u64>,
     ) -> Self {
         let mut stalls = Stalls::default();
         let (mut dispatches, mut demand) = (Dispatches::<U>::new(machine), Demand::new(machine, program));
         let mut completed = Cycle::ZERO;
-        for (work, schedule) in works.iter().zip(&schedule) {
-            dispatches.add(work, schedule, |cause, from, to| stalls.charge(cause, to - from));
-            demand.add(work);
-            completed = completed.max(schedule.complete);
+        for (micro_op, timestamps) in micro_ops.iter().zip(&timestamps) {
+            dispatches.add(micro_op, timestamps, |cause, from, to| stalls.charge(cause, to - from));
+            demand.add(micro_op);
+            completed = completed.max(timestamps.complete);
         }
-        let dispatched = schedule.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
+        let dispatched = timestamps.last().map_or(Cycle::ZERO, |last| last.dispatch + 1);
         let cycles = completed.max(dispatched);
         stalls.charge(Cause::Issue, dispatches.cycles);
         stalls.charge(Cause::Drain, cycles - dispatched);
@@ -70,17 +72,19 @@ impl Timing {
             port_wait,
             bank_conflicts: demand.bank_conflicts,
             bounds: demand.bounds(program),
-            schedule,
+            timestamps,
         }
     }
 
     /// How well the pipes and the register file were used by a run on `machine`.
     pub fn utilisation(&self, machine: &Machine) -> Utilisation {
         let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
-        let paths = if machine.vbar.paths == VbarPaths::Split { 2 } else { 1 };
-        let [load_store, compute, shuffle, _] = self.busy;
+        let paths = |pipe| match pipe {
+            Pipe::LoadStore if machine.vbar.paths == VbarPaths::Split => 2,
+            Pipe::LoadStore | Pipe::Compute | Pipe::Shuffle | Pipe::Scalar => 1,
+        };
         Utilisation {
-            pipes: [share(load_store, paths), share(compute, 1), share(shuffle, 1)],
+            pipes: PerPipe::from_fn(|pipe| share(self.busy[pipe], paths(pipe))),
             srams: self.sram_busy.map(|busy| share(busy, 1)),
         }
     }
@@ -105,16 +109,16 @@ impl Timing {
 
 /// Runs a program through the cycle model.
 pub fn simulate(machine: &Machine, program: &Program) -> Timing {
-    simulate_decoded(machine, &Decoded::of(program))
+    simulate_decoded(machine, &DecodedProgram::of(program))
 }
 
 /// Runs a program through the cycle model that has been decoded for several machines.
-pub fn simulate_decoded(machine: &Machine, program: &Decoded) -> Timing {
-    let works = program.works(machine);
-    let (schedule, port_wait) = Engine::run(machine, &works);
+pub fn simulate_decoded(machine: &Machine, program: &DecodedProgram) -> Timing {
+    let micro_ops = program.micro_ops(machine);
+    let (timestamps, port_wait) = Engine::run(machine, &micro_ops);
     let of = match machine.frontend.busyboard {
         Busyboard::Strict => Timing::of::<User>,
         Busyboard::SharedReads => Timing::of::<SharedUsers>,
     };
-    of(machine, program, &works, schedule, port_wait)
+    of(machine, program, &micro_ops, timestamps, port_wait)
 }

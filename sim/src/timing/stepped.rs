@@ -4,11 +4,11 @@
 //! code with [`Engine`](super::Engine): one loop over the cycles, each rule looked up afresh in
 //! each of them. It is slow.
 
-use super::{Cause, Cycle, SRAMS, Schedule, Timing};
+use super::{Cause, Cycle, Timestamps, Timing};
 use crate::machine::{
-    Arbitration, BankMapping, Busyboard, Machine, Placement, SourceRelease, VbarPaths, VrfPorts,
+    Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths, VrfPorts,
 };
-use b512_asm::{AddressMode, Instr, Op, Pipe, Program, VReg};
+use b512_asm::{AddressMode, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Elements of a vector register.
@@ -69,8 +69,8 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
 
     let mut timing = Timing::default();
     let mut in_flight: BTreeMap<usize, InFlight> = BTreeMap::new();
-    let mut queues: [VecDeque<usize>; 3] = Default::default();
-    let mut pipe_free = [[0u64; 2]; 3];
+    let mut queues: PerPipe<VecDeque<usize>> = PerPipe::default();
+    let mut pipe_free = PerPipe::<[u64; 2]>::default();
     // For each cycle, the SRAMs that are in use.
     let mut sram_use: Vec<[bool; SRAMS]> = Vec::new();
     let mut held_until = 0;
@@ -96,22 +96,22 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
                 break;
             }
             let address = |base, offset| addresses.get(&base).copied().unwrap_or(0u32).wrapping_add(offset);
-            let execution = match *instr {
-                Instr::Vload { base, offset, mode, .. } | Instr::Vstore { base, offset, mode, .. } => {
+            let execution = match (instr.pipe(), instr.vector_access()) {
+                (Pipe::Scalar, _) => None,
+                (_, Some(VectorAccess { base, offset, mode, .. })) => {
                     Some(load_store(machine, instr, address(base, offset.words()), mode))
                 }
-                _ if instr.pipe() == Pipe::Scalar => None,
-                _ => Some(compute_or_shuffle(machine, instr)),
+                (_, None) => Some(compute_or_shuffle(machine, instr)),
             };
-            timing.instructions[instr.pipe().index()] += 1;
-            timing.schedule.push(Schedule {
+            timing.instructions[instr.pipe()] += 1;
+            timing.timestamps.push(Timestamps {
                 dispatch: Cycle(cycle),
                 issue: Cycle(cycle),
                 complete: Cycle(cycle),
             });
             match execution {
                 Some(execution) => {
-                    queues[execution.pipe.index()].push_back(next);
+                    queues[execution.pipe].push_back(next);
                     in_flight.insert(next, InFlight { execution, dispatch: cycle, issue: None });
                 }
                 None if instr.op() != Op::Halt => {
@@ -133,7 +133,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
         };
 
         // Then the pipes issue, each queue its head, at most once.
-        let mut heads: Vec<usize> = queues.iter().filter_map(|queue| queue.front().copied()).collect();
+        let mut heads: Vec<usize> = queues.values().filter_map(|queue| queue.front().copied()).collect();
         match machine.vrf.arbitration {
             Arbitration::OldestFirst => heads.sort_unstable(),
             Arbitration::PipeOrder => {}
@@ -142,7 +142,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             let instruction = in_flight.get_mut(&index).expect("what waits is in flight");
             let Execution { pipe, path, occupancy, latency, accesses, .. } = &instruction.execution;
             let bank_conflicts = instruction.execution.bank_conflicts;
-            let pipe = pipe.index();
+            let pipe = *pipe;
             let ready = instruction.dispatch + u64::from(machine.frontend.dispatch_to_issue_cycles);
             let is_taken = |&(offset, sram): &(u64, usize)| {
                 sram_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use[sram])
@@ -166,8 +166,8 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             pipe_free[pipe][*path] = cycle + occupancy;
             timing.busy[pipe] += occupancy;
             timing.bank_conflicts += bank_conflicts;
-            timing.schedule[index].issue = Cycle(cycle);
-            timing.schedule[index].complete = Cycle(cycle + latency + occupancy);
+            timing.timestamps[index].issue = Cycle(cycle);
+            timing.timestamps[index].complete = Cycle(cycle + latency + occupancy);
             queues[pipe].pop_front();
             instruction.issue = Some(cycle);
         }
@@ -186,7 +186,7 @@ fn why_not(
     cycle: u64,
     held_until: u64,
     in_flight: &BTreeMap<usize, InFlight>,
-    queues: &[VecDeque<usize>; 3],
+    queues: &PerPipe<VecDeque<usize>>,
 ) -> Option<Cause> {
     if cycle < u64::from(machine.frontend.fetch_to_dispatch_cycles) {
         return Some(Cause::Fetch);
@@ -205,15 +205,15 @@ fn why_not(
             let of_pipe = in_flight.values().filter(|instruction| instruction.execution.pipe == pipe);
             for instruction in of_pipe {
                 if instruction.makes_busy(machine, register, cycle, for_write) {
-                    return Some(Cause::busy(pipe));
+                    return Some(Cause::Busy(pipe));
                 }
             }
         }
     }
     // Nothing leaves a queue between the end of the previous cycle and now.
-    let waiting = queues[instr.pipe().index()].len();
+    let waiting = queues[instr.pipe()].len();
     let full = !machine.ideal.queues && waiting >= machine.frontend.queue_depth as usize;
-    full.then(|| Cause::queue(instr.pipe()))
+    full.then(|| Cause::Queue(instr.pipe()))
 }
 
 fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
@@ -230,7 +230,8 @@ fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
     };
     let initiation_interval = match instr.pipe() {
         Pipe::Compute => machine.hple.initiation_interval,
-        _ => machine.sbar.initiation_interval,
+        Pipe::Shuffle => machine.sbar.initiation_interval,
+        Pipe::LoadStore | Pipe::Scalar => unreachable!("neither computes nor shuffles"),
     };
     let beats = ELEMENTS / machine.hple.count;
     execution(machine, instr, beats, initiation_interval, latency)

@@ -48,21 +48,21 @@ fn line(row: &Row<'_>, start: Cycle, columns: usize) -> String {
             cells[(from - start) as usize..(to - start) as usize].fill(letter);
         }
     };
-    let schedule = row.schedule;
+    let timestamps = row.timestamps;
     for wait in row.waits {
         let letter = match wait.cause {
             Cause::Fetch => 'f',
             Cause::Scalar => 's',
-            Cause::BusyLoadStore | Cause::BusyCompute | Cause::BusyShuffle => 'b',
-            Cause::QueueLoadStore | Cause::QueueCompute | Cause::QueueShuffle => 'q',
+            Cause::Busy(_) => 'b',
+            Cause::Queue(_) => 'q',
             Cause::Issue | Cause::Drain => unreachable!("neither holds an instruction back"),
         };
         draw(wait.from, wait.to, letter);
     }
-    draw(schedule.dispatch, schedule.issue, '=');
-    draw(schedule.issue, row.pipe_free(), 'e');
-    draw(row.pipe_free(), schedule.complete, '-');
-    draw(schedule.complete, schedule.complete + 1, 'C');
-    draw(schedule.dispatch, schedule.dispatch + 1, 'D');
+    draw(timestamps.dispatch, timestamps.issue, '=');
+    draw(timestamps.issue, row.pipe_free(), 'e');
+    draw(row.pipe_free(), timestamps.complete, '-');
+    draw(timestamps.complete, timestamps.complete + 1, 'C');
+    draw(timestamps.dispatch, timestamps.dispatch + 1, 'D');
     cells.into_iter().collect()
 }

@@ -29,10 +29,10 @@ impl Trace<'_> {
         let producers = self.producers();
         for row in self.rows() {
             let id = row.index;
-            let schedule = row.schedule;
+            let timestamps = row.timestamps;
             let text = format!(
                 "I\t{id}\t{id}\t0\nL\t{id}\t0\t{id}: {}\nL\t{id}\t1\tdispatch {}, issue {}, complete {}",
-                row.instr, schedule.dispatch, schedule.issue, schedule.complete
+                row.instr, timestamps.dispatch, timestamps.issue, timestamps.complete
             );
             commands.push((row.arrival, Step::Begin, text));
             let mut stage = |lane: u8, name: &str, from: Cycle, to: Cycle| {
@@ -41,15 +41,15 @@ impl Trace<'_> {
                     commands.push((to, Step::EndStage, format!("E\t{id}\t{lane}\t{name}")));
                 }
             };
-            stage(0, "F", row.arrival, schedule.dispatch);
-            stage(0, "Ds", schedule.dispatch, schedule.issue);
-            stage(0, "X", schedule.issue, row.pipe_free());
-            stage(0, "Cm", row.pipe_free(), schedule.complete);
+            stage(0, "F", row.arrival, timestamps.dispatch);
+            stage(0, "Ds", timestamps.dispatch, timestamps.issue);
+            stage(0, "X", timestamps.issue, row.pipe_free());
+            stage(0, "Cm", row.pipe_free(), timestamps.complete);
             for wait in row.waits {
                 stage(1, wait.cause.name(), wait.from, wait.to);
             }
             for producer in &producers[id] {
-                commands.push((schedule.issue, Step::Depend, format!("W\t{id}\t{producer}\t0")));
+                commands.push((timestamps.issue, Step::Depend, format!("W\t{id}\t{producer}\t0")));
             }
             commands.push((row.end(), Step::Retire, format!("R\t{id}")));
         }

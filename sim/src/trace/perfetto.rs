@@ -6,7 +6,7 @@
 
 use super::Trace;
 use crate::timing::Cycle;
-use b512_asm::Pipe;
+use b512_asm::{PerPipe, Pipe};
 use prost::Message;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -112,39 +112,40 @@ impl Trace<'_> {
     pub fn write_perfetto(&self, out: &mut impl Write) -> io::Result<()> {
         let mut packets = self.tracks();
         let mut events = Vec::new();
-        let mut queues: [BTreeMap<Cycle, i64>; 3] = Default::default();
+        let mut queues: PerPipe<BTreeMap<Cycle, i64>> = PerPipe::default();
         let mut conflicts = BTreeMap::new();
         for row in self.rows() {
             for wait in row.waits {
                 events.push((wait.from, begin(track::FRONT_END, wait.cause.name(), &[])));
                 events.push((wait.to, end(track::FRONT_END)));
             }
-            let pipe = row.work.pipe;
-            let schedule = row.schedule;
+            let pipe = row.micro_op.pipe;
+            let timestamps = row.timestamps;
             let annotations = [
                 ("instruction", row.index as u64),
-                ("dispatch", schedule.dispatch.0),
-                ("complete", schedule.complete.0),
+                ("dispatch", timestamps.dispatch.0),
+                ("complete", timestamps.complete.0),
             ];
-            let unit = if pipe == Pipe::Scalar { track::FRONT_END } else { track::pipe(pipe, row.work.path) };
+            let unit =
+                if pipe == Pipe::Scalar { track::FRONT_END } else { track::pipe(pipe, row.micro_op.path) };
             let name = row.instr.to_string();
             if pipe == Pipe::Scalar {
-                events.push((schedule.dispatch, instant(unit, &name, &annotations)));
+                events.push((timestamps.dispatch, instant(unit, &name, &annotations)));
                 continue;
             }
-            events.push((schedule.issue, begin(unit, &name, &annotations)));
+            events.push((timestamps.issue, begin(unit, &name, &annotations)));
             events.push((row.pipe_free(), end(unit)));
-            let queue = &mut queues[pipe.index()];
-            *queue.entry(schedule.dispatch).or_default() += 1;
-            *queue.entry(schedule.issue).or_default() -= 1;
-            let lost = i64::from(row.work.bank_conflicts);
+            let queue = &mut queues[pipe];
+            *queue.entry(timestamps.dispatch).or_default() += 1;
+            *queue.entry(timestamps.issue).or_default() -= 1;
+            let lost = i64::from(row.micro_op.bank_conflicts);
             if lost > 0 {
-                *conflicts.entry(schedule.issue).or_default() += lost;
+                *conflicts.entry(timestamps.issue).or_default() += lost;
                 *conflicts.entry(row.pipe_free()).or_default() -= lost;
             }
         }
         for pipe in Pipe::VECTOR {
-            count(track::queue(pipe), &queues[pipe.index()], &mut events);
+            count(track::queue(pipe), &queues[pipe], &mut events);
         }
         count(track::BANK_CONFLICTS, &conflicts, &mut events);
         // Where a slice ends and another begins, the end comes first.
@@ -162,7 +163,7 @@ impl Trace<'_> {
             track(track::MACHINE, "RPU (1 ns = 1 cycle)", None),
             track(track::FRONT_END, "front end", None),
         ];
-        let split = self.works.iter().any(|work| work.path == 1);
+        let split = self.micro_ops.iter().any(|micro_op| micro_op.path == 1);
         for pipe in Pipe::VECTOR {
             tracks.push(track(track::pipe(pipe, 0), pipe.name(), None));
             if split && pipe == Pipe::LoadStore {

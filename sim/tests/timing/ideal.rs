@@ -79,8 +79,8 @@ fn queues_without_end_can_slow_a_program() {
         Instr::Vstore { vs: v(41), base: BASE, offset: START, mode: EVERY_SECOND },
     ];
     let (real, ideal) = both(&machine(&["frontend.queue_depth=1"]), &instructions, |i| i.queues = true);
-    assert!(real.schedule[1].issue < real.schedule[3].issue);
-    assert!(ideal.schedule[1].issue > ideal.schedule[3].issue);
+    assert!(real.timestamps[1].issue < real.timestamps[3].issue);
+    assert!(ideal.timestamps[1].issue > ideal.timestamps[3].issue);
     assert!(ideal.cycles > real.cycles, "{} {}", ideal.cycles, real.cycles);
 }
 
@@ -96,8 +96,8 @@ fn a_front_end_without_limits_can_slow_a_program() {
         Instr::Pklo { vd: v(0), vs: v(5), vt: v(4) },
     ];
     let (real, ideal) = both(&machine(&["frontend.queue_depth=1"]), &instructions, |i| i.front_end = true);
-    assert!(real.schedule[1].issue < real.schedule[2].issue);
-    assert!(ideal.schedule[1].issue > ideal.schedule[2].issue);
+    assert!(real.timestamps[1].issue < real.timestamps[2].issue);
+    assert!(ideal.timestamps[1].issue > ideal.timestamps[2].issue);
     assert!(ideal.cycles > real.cycles, "{} {}", ideal.cycles, real.cycles);
 }
 
@@ -116,7 +116,7 @@ fn banks_without_conflicts_can_slow_a_program() {
     ];
     let changes = ["frontend.busyboard=shared-reads", "frontend.queue_depth=3"];
     let (real, ideal) = both(&machine(&changes), &instructions, |i| i.bank_conflicts = true);
-    assert!(ideal.schedule[6].issue < real.schedule[6].issue);
-    assert!(ideal.schedule[5].issue > real.schedule[5].issue);
+    assert!(ideal.timestamps[6].issue < real.timestamps[6].issue);
+    assert!(ideal.timestamps[5].issue > real.timestamps[5].issue);
     assert!(ideal.cycles > real.cycles, "{} {}", ideal.cycles, real.cycles);
 }

@@ -3,33 +3,34 @@
 use crate::random;
 use b512_asm::{Pipe, Program};
 use sim::Machine;
-use sim::timing::{Cause, Decoder, Engine, Timing, Wait, simulate};
+use sim::timing::scheduling::{Decoder, Engine};
+use sim::timing::{Cause, Timing, Wait, simulate};
 
 fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), String> {
     let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{what}: {timing:?}")) };
     ensure(timing.stalls.total() == timing.cycles.0, "every cycle has one cause")?;
     let bounds = timing.bounds;
     ensure(bounds.resource <= timing.cycles && bounds.dependence <= timing.cycles, "bounds are bounds")?;
-    ensure(timing.schedule.len() == program.instructions.len(), "each instruction runs once")?;
-    ensure(timing.instructions.iter().sum::<u64>() == timing.schedule.len() as u64, "each has a pipe")?;
-    for s in &timing.schedule {
+    ensure(timing.timestamps.len() == program.instructions.len(), "each instruction runs once")?;
+    ensure(timing.instructions.values().sum::<u64>() == timing.timestamps.len() as u64, "each has a pipe")?;
+    for s in &timing.timestamps {
         let in_order = s.dispatch <= s.issue && s.issue <= s.complete && s.complete <= timing.cycles;
         ensure(in_order, "dispatch, issue, completion, end")?;
     }
-    ensure(timing.schedule.is_sorted_by_key(|s| s.dispatch), "dispatch is in program order")?;
+    ensure(timing.timestamps.is_sorted_by_key(|s| s.dispatch), "dispatch is in program order")?;
     for pipe in Pipe::VECTOR {
-        let mut of_pipe = program.instructions.iter().zip(&timing.schedule).filter(|(i, _)| i.pipe() == pipe);
+        let mut of_pipe =
+            program.instructions.iter().zip(&timing.timestamps).filter(|(i, _)| i.pipe() == pipe);
         let in_order = of_pipe.clone().is_sorted_by_key(|(_, s)| s.issue);
         ensure(in_order, "a pipe issues in program order")?;
-        ensure(of_pipe.all(|(_, s)| s.dispatch < s.complete), "work takes time")?;
+        ensure(of_pipe.all(|(_, s)| s.dispatch < s.complete), "micro_op takes time")?;
     }
     let utilisation = timing.utilisation(machine);
     let banks = timing.bank_utilisation(machine, program).unwrap_or_default();
-    let mut shares = utilisation.pipes.iter().chain(&utilisation.srams).chain(&banks);
+    let mut shares = utilisation.pipes.values().chain(&utilisation.srams).chain(&banks);
     ensure(shares.all(|share| (0.0..=1.0).contains(share)), "a share is between 0 and 1")?;
-    let works = Decoder::program(machine, program);
-    let waits = Wait::of(machine, &works, &timing.schedule);
-    for cause in Cause::ALL.into_iter().filter(|&cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
+    let waits = Wait::of(machine, program, timing);
+    for cause in Cause::all().filter(|&cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
         let waited = waits.iter().filter(|wait| wait.cause == cause).map(|wait| wait.to - wait.from);
         ensure(waited.sum::<u64>() == timing.stalls.get(cause), "the waits are the stalls")?;
     }
@@ -54,18 +55,18 @@ fn hold_for_a_program_of_nothing() {
 #[test]
 fn a_copy_of_the_engine_goes_its_own_way() {
     random::check(2, 500, (random::programs(24), random::machines()), |program, machine| {
-        let works = Decoder::program(machine, program);
+        let micro_ops = Decoder::program(machine, program);
         let mut engine = Engine::new(machine);
-        let expected = simulate(machine, program).schedule;
-        for at in 0..works.len() {
+        let expected = simulate(machine, program).timestamps;
+        for at in 0..micro_ops.len() {
             let mut copy = engine.clone();
-            for work in &works[at..] {
-                copy.dispatch(work);
+            for micro_op in &micro_ops[at..] {
+                copy.dispatch(micro_op);
             }
             if copy.finish() != expected {
                 return Err(format!("a copy before instruction {at} runs differently"));
             }
-            engine.dispatch(&works[at]);
+            engine.dispatch(&micro_ops[at]);
         }
         Ok(())
     });

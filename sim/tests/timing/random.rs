@@ -153,7 +153,7 @@ pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, St
         return Ok(timing);
     }
     for (index, instr) in program.instructions.iter().enumerate() {
-        let (engine, stepped) = (timing.schedule[index], expected.schedule[index]);
+        let (engine, stepped) = (timing.timestamps[index], expected.timestamps[index]);
         if engine != stepped {
             return Err(format!(
                 "instruction {index}, {instr:?}:\n engine  {engine:?}\n stepped {stepped:?}"
@@ -162,8 +162,8 @@ pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, St
     }
     Err(format!(
         "engine  {:?}\nstepped {:?}",
-        Timing { schedule: Vec::new(), ..timing },
-        Timing { schedule: Vec::new(), ..expected }
+        Timing { timestamps: Vec::new(), ..timing },
+        Timing { timestamps: Vec::new(), ..expected }
     ))
 }
 

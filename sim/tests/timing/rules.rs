@@ -7,7 +7,8 @@
 
 use crate::random;
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Pipe, Program, SReg, VReg};
-use sim::timing::{Cause, Cycle, Decoder, Engine, Timing};
+use sim::timing::scheduling::{Decoder, Engine};
+use sim::timing::{Cause, Cycle, Timing};
 use sim::{Machine, MachineFile, Override};
 
 pub(crate) fn v(register: usize) -> VReg {
@@ -87,19 +88,19 @@ fn assert_dispatches(changes: &[&str], before: &[Instr], next: Instr, cycle: u64
     for instr in before {
         engine.dispatch(&decoder.decode(instr));
     }
-    let work = decoder.decode(&next);
+    let micro_op = decoder.decode(&next);
     while engine.now() < Cycle(cycle) {
-        assert!(engine.try_dispatch(&work).is_err(), "not blocked in cycle {}", engine.now());
+        assert!(engine.try_dispatch(&micro_op).is_err(), "not blocked in cycle {}", engine.now());
         engine.advance();
     }
-    assert_eq!(engine.try_dispatch(&work), Ok(()), "blocked in cycle {cycle}");
+    assert_eq!(engine.try_dispatch(&micro_op), Ok(()), "blocked in cycle {cycle}");
     let all: Vec<_> = before.iter().copied().chain([next]).collect();
-    assert_eq!(run(changes, &all).schedule[before.len()].dispatch, Cycle(cycle));
+    assert_eq!(run(changes, &all).timestamps[before.len()].dispatch, Cycle(cycle));
 }
 
 #[track_caller]
 fn assert_issues(changes: &[&str], instructions: &[Instr], cycles: &[u64]) {
-    let issues: Vec<_> = run(changes, instructions).schedule.iter().map(|s| s.issue.0).collect();
+    let issues: Vec<_> = run(changes, instructions).timestamps.iter().map(|s| s.issue.0).collect();
     assert_eq!(issues, cycles);
 }
 
@@ -143,7 +144,7 @@ fn a_register_in_use_blocks_until_its_user_completes() {
     for (name, next) in [("read", vadd(3, 0, 4)), ("written", vadd(0, 3, 4))] {
         assert_dispatches(&[], &[product], next, 18);
         let stalls = run(&[], &[product, next]).stalls;
-        assert_eq!(stalls.get(Cause::BusyCompute), 18 - 3, "{name}");
+        assert_eq!(stalls.get(Cause::Busy(Pipe::Compute)), 18 - 3, "{name}");
     }
     // Its sources are busy as well.
     assert_dispatches(&[], &[product], vadd(1, 3, 4), 18);
@@ -177,7 +178,7 @@ fn a_full_queue_blocks_until_the_cycle_after_its_head_issues() {
     assert_dispatches(&depth, &[load(0)], load(1), 4);
     assert_dispatches(&depth, &[load(0), load(1)], load(2), 8);
     assert_dispatches(&["frontend.queue_depth=2"], &[load(0), load(1)], load(2), 4);
-    assert_eq!(run(&depth, &[load(0), load(1), load(2)]).stalls.get(Cause::QueueLoadStore), 1 + 3);
+    assert_eq!(run(&depth, &[load(0), load(1), load(2)]).stalls.get(Cause::Queue(Pipe::LoadStore)), 1 + 3);
     // The queues of other pipes are unaffected, as are all queues of an ideal machine.
     assert_dispatches(&depth, &[load(0), load(1)], vmul(2, 3, 4), 5);
     let ideal = ["frontend.queue_depth=1", "ideal.queues=true"];
@@ -227,8 +228,8 @@ fn completion_follows_issue_by_latency_and_occupancy() {
         (store(0), 4),
     ] {
         let timing = run(&changes, &[instr]);
-        assert_eq!(timing.schedule[0].complete, Cycle(3 + latency + 4), "{instr:?}");
-        assert_eq!(timing.cycles, timing.schedule[0].complete);
+        assert_eq!(timing.timestamps[0].complete, Cycle(3 + latency + 4), "{instr:?}");
+        assert_eq!(timing.cycles, timing.timestamps[0].complete);
     }
 }
 
@@ -247,7 +248,7 @@ fn beats_are_one_element_per_hple_at_the_units_interval() {
         ("vdm.banks=512", load(0), 4),
     ] {
         let busy = run(&[change], &[instr]).busy;
-        assert_eq!(busy[instr.pipe().index()], occupancy, "{change} {instr:?}");
+        assert_eq!(busy[instr.pipe()], occupancy, "{change} {instr:?}");
     }
 }
 
@@ -292,7 +293,7 @@ fn an_sram_serves_one_instruction_at_a_time() {
     let late = [vmul(1, 0, 2), load(3), load(4), load(17)];
     assert_issues(&[], &late, &[3, 4, 8, 14]);
     let waited = run(&[], &late).port_wait;
-    assert_eq!(waited, [14 - 12, 0, 0]);
+    assert_eq!(Pipe::VECTOR.map(|pipe| waited[pipe]), [14 - 12, 0, 0]);
     // Ideal ports cause no waits, whether the machine or the switch makes them ideal.
     assert_issues(&["vrf.ports=ideal"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
     assert_issues(&["ideal.vrf_ports=true"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
@@ -324,24 +325,24 @@ fn operands_in_one_sram_lengthen_the_beat() {
         (vmul(1, 0, 0), 4),
         (bfly(1, 1, 3, 4, 5), 4),
     ] {
-        assert_eq!(run(&[], &[instr]).busy[1], occupancy, "{instr:?}");
+        assert_eq!(run(&[], &[instr]).busy[Pipe::Compute], occupancy, "{instr:?}");
     }
     // Port conflicts overlap with the initiation interval.
-    assert_eq!(run(&["hple.initiation_interval=2"], &[vmul(1, 0, 16)]).busy[1], 8);
+    assert_eq!(run(&["hple.initiation_interval=2"], &[vmul(1, 0, 16)]).busy[Pipe::Compute], 8);
 }
 
 #[test]
 fn reading_and_writing_one_sram_interleave() {
     // The interval is 1 + 1; the latency is 1 modulo 2.
     let timing = run(&["hple.count=16"], &[vmul(0, 16, 1)]);
-    assert_eq!((timing.busy[1], timing.cycles), (64, Cycle(3 + 11 + 64)));
+    assert_eq!((timing.busy[Pipe::Compute], timing.cycles), (64, Cycle(3 + 11 + 64)));
     let timing = run(&["hple.count=16", "hple.multiplier_latency_cycles=12"], &[vmul(0, 16, 1)]);
-    assert_eq!((timing.busy[1], timing.cycles), (64, Cycle(3 + 13 + 64)));
+    assert_eq!((timing.busy[Pipe::Compute], timing.cycles), (64, Cycle(3 + 13 + 64)));
     // Three reads and two writes: the interval is 5, and the latency is 3 modulo 5.
     let timing = run(&["hple.count=16"], &[bfly(0, 16, 32, 48, 0)]);
-    assert_eq!((timing.busy[1], timing.cycles), (160, Cycle(3 + 13 + 160)));
+    assert_eq!((timing.busy[Pipe::Compute], timing.cycles), (160, Cycle(3 + 13 + 160)));
     // The writes start after the last read, so the interval does not grow.
-    assert_eq!(run(&["hple.count=512"], &[vmul(0, 16, 1)]).busy[1], 1);
+    assert_eq!(run(&["hple.count=512"], &[vmul(0, 16, 1)]).busy[Pipe::Compute], 1);
 }
 
 #[test]
@@ -378,7 +379,7 @@ fn banks_conflict_beat_by_beat() {
         (&["vbar.initiation_interval=2"], load_as(0, 0, strided(1)), 16),
     ] {
         let timing = run(changes, &[instr]);
-        assert_eq!(timing.busy[0], occupancy, "{changes:?} {instr:?}");
+        assert_eq!(timing.busy[Pipe::LoadStore], occupancy, "{changes:?} {instr:?}");
     }
     assert_eq!(run(&[], &[load_as(0, 0, strided(3))]).bank_conflicts, 32 - 4);
 }
@@ -391,7 +392,7 @@ fn an_address_register_moves_the_access() {
         ..program(&[load(0), Instr::Aload { rt: AReg::at(0), offset: Offset::default() }, load(1)])
     };
     let machine = machine(&["vdm.mapping=xor"]);
-    let busy = |base| random::compare(&machine, &program(base)).unwrap().busy[0];
+    let busy = |base| random::compare(&machine, &program(base)).unwrap().busy[Pipe::LoadStore];
     // The address load then sets the register to 0, the SDM's first word.
     assert_eq!(busy(0), 4 + 4);
     assert!(busy(1) > 4 + 4);
@@ -416,8 +417,8 @@ fn cycles_are_charged_to_the_first_rule_that_fails() {
     let shared = ["frontend.busyboard=shared-reads", "vrf.ports=ideal"];
     let stalls = run(&shared, &[store(0), unpklo(1, 0, 2), vadd(0, 3, 4)]).stalls;
     // The store issues in 3 and completes in 11, the shuffle issues in 4 and completes in 13.
-    assert_eq!(stalls.get(Cause::BusyLoadStore), 11 - 4);
-    assert_eq!(stalls.get(Cause::BusyShuffle), 13 - 11);
+    assert_eq!(stalls.get(Cause::Busy(Pipe::LoadStore)), 11 - 4);
+    assert_eq!(stalls.get(Cause::Busy(Pipe::Shuffle)), 13 - 11);
     assert_eq!(stalls.get(Cause::Issue), 3);
     assert_eq!(stalls.get(Cause::Fetch), 2);
     // The sum issues in 14 and completes in 19.
@@ -449,6 +450,6 @@ fn run_with_bounds(changes: &[&str], instructions: &[Instr]) -> Timing {
 #[test]
 fn instructions_are_counted_by_pipe() {
     let timing = run(&[], &[load(0), store(1), vmul(2, 3, 4), unpklo(5, 6, 7), sload(), Instr::Halt {}]);
-    assert_eq!(timing.instructions, [2, 1, 1, 2]);
-    assert_eq!(Pipe::VECTOR.map(|pipe| timing.busy[pipe.index()]), [8, 4, 4]);
+    assert_eq!(Pipe::ALL.map(|pipe| timing.instructions[pipe]), [2, 1, 1, 2]);
+    assert_eq!(Pipe::VECTOR.map(|pipe| timing.busy[pipe]), [8, 4, 4]);
 }

@@ -132,25 +132,25 @@ fn a_kanata_log_holds_the_schedule_the_stalls_and_the_dependences() {
     let mut retired = Vec::new();
     for (&id, logged) in &log {
         assert_eq!(logged.label, format!("{id}: {}", program.instructions[id]));
-        let schedule = timing.schedule[id];
+        let timestamps = timing.timestamps[id];
         let start = |stage: &str| {
             let stage = logged.stages[&0].iter().find(|(name, ..)| name == stage);
             stage.map(|(_, from, _)| Cycle(*from))
         };
-        assert_eq!(start("X"), Some(schedule.issue));
-        if schedule.dispatch < schedule.issue {
-            assert_eq!(start("Ds"), Some(schedule.dispatch));
+        assert_eq!(start("X"), Some(timestamps.issue));
+        if timestamps.dispatch < timestamps.issue {
+            assert_eq!(start("Ds"), Some(timestamps.dispatch));
         }
         for (cause, from, to) in logged.stages.get(&1).into_iter().flatten() {
             *stalls.entry(cause).or_default() += to.unwrap() - from;
         }
         let (cycle, order) = logged.retired.unwrap();
-        assert!(Cycle(cycle) >= schedule.complete);
+        assert!(Cycle(cycle) >= timestamps.complete);
         retired.push(order);
     }
     retired.sort_unstable();
     assert!(retired.into_iter().eq(0..log.len() as u64), "retirement is numbered without gaps");
-    for cause in Cause::ALL {
+    for cause in Cause::all() {
         let at_front_end = !matches!(cause, Cause::Issue | Cause::Drain);
         let expected = if at_front_end { timing.stalls.get(cause) } else { 0 };
         assert_eq!(stalls.get(cause.name()).copied().unwrap_or(0), expected, "{cause:?}");

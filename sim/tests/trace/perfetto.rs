@@ -4,7 +4,8 @@ use crate::run;
 use b512_asm::Pipe;
 use prost_reflect::{DescriptorPool, DynamicMessage, ReflectMessage, Value};
 use sim::Trace;
-use sim::timing::{Cause, Decoder};
+use sim::timing::Cause;
+use sim::timing::scheduling::Decoder;
 use std::collections::BTreeMap;
 
 /// A field of a message, if present.
@@ -89,12 +90,14 @@ fn a_perfetto_trace_holds_units_stalls_and_counters() {
     let mut bytes = Vec::new();
     Trace::new(&machine, &program, &timing).write_perfetto(&mut bytes).unwrap();
     let tracks = read(&bytes);
-    let works = Decoder::program(&machine, &program);
-    let instructions = || program.instructions.iter().zip(&timing.schedule).zip(&works);
+    let micro_ops = Decoder::program(&machine, &program);
+    let instructions = || program.instructions.iter().zip(&timing.timestamps).zip(&micro_ops);
     for pipe in Pipe::VECTOR {
         let of_pipe = instructions().filter(|((instr, _), _)| instr.pipe() == pipe);
         let expected: Vec<_> = of_pipe
-            .map(|((instr, s), work)| (instr.to_string(), s.issue.0, s.issue.0 + u64::from(work.occupancy)))
+            .map(|((instr, s), micro_op)| {
+                (instr.to_string(), s.issue.0, s.issue.0 + u64::from(micro_op.occupancy))
+            })
             .collect();
         assert_eq!(tracks[pipe.name()].slices, expected);
         let queue = &tracks[&format!("{} queue", pipe.name())];
@@ -103,15 +106,15 @@ fn a_perfetto_trace_holds_units_stalls_and_counters() {
         assert_eq!(queue.counts.last().unwrap().1, 0);
     }
     let front_end = &tracks["front end"];
-    for cause in Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
+    for cause in Cause::all().filter(|cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
         let of_cause = front_end.slices.iter().filter(|(name, ..)| name == cause.name());
         let waited: u64 = of_cause.map(|(_, from, to)| to - from).sum();
         assert_eq!(waited, timing.stalls.get(cause), "{cause:?}");
     }
     let scalars =
-        [(program.instructions[0].to_string(), 2), ("halt".to_owned(), timing.schedule[6].dispatch.0)];
+        [(program.instructions[0].to_string(), 2), ("halt".to_owned(), timing.timestamps[6].dispatch.0)];
     assert_eq!(front_end.instants, scalars);
     // The strided load holds the VBAR for 8 cycles instead of 4.
-    let issue = timing.schedule[1].issue.0;
+    let issue = timing.timestamps[1].issue.0;
     assert_eq!(tracks["bank conflicts"].counts, [(issue, 4), (issue + 8, 0)]);
 }

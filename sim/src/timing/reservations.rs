@@ -1,27 +1,9 @@
 //! Reservations of the VRF's SRAMs: for each cycle of the near future, which of them are taken.
 
 use super::Cycle;
-use super::work::{SRAMS, Work};
-
-/// A set of SRAMs for each of four consecutive cycles: 16 bits each, the first cycle's lowest.
-///
-/// The model asks of four cycles at a time what it would otherwise ask of one.
-pub(super) type FourCycles = u64;
-
-/// The cycles of [`FourCycles`].
-pub(super) const CYCLES: u32 = 4;
-
-const _: () = assert!(FourCycles::BITS == CYCLES * SRAMS as u32);
-
-/// The SRAM, 0 to 15, in the first of four cycles.
-pub(super) const fn sram(number: u8) -> FourCycles {
-    1 << number
-}
-
-/// All SRAMs in the first `cycles` of four; in all four where `cycles` is larger.
-pub(super) const fn first(cycles: u32) -> FourCycles {
-    if cycles < CYCLES { (1 << (cycles * SRAMS as u32)) - 1 } else { FourCycles::MAX }
-}
+use super::micro_op::MicroOp;
+use super::srams::{CYCLES, FourCycles, first};
+use crate::machine::SRAMS;
 
 /// Which SRAMs are taken in each cycle.
 #[derive(Clone, Debug)]
@@ -51,17 +33,17 @@ impl Reservations {
         Self { taken: vec![0; cycles * BYTES], base: 0, start: 0, end: 0, horizon: horizon.into() }
     }
 
-    /// The first cycle from `from` on in which `work` can issue without meeting a reservation.
+    /// The first cycle from `from` on in which `micro_op` can issue without meeting a reservation.
     /// What has been forgotten is past.
     #[inline]
-    pub(super) fn first_free(&self, work: &Work, from: Cycle) -> Cycle {
+    pub(super) fn first_free(&self, micro_op: &MicroOp, from: Cycle) -> Cycle {
         let mut at = from.0.max(self.start);
         while at < self.end {
             let taken = self.since(at);
-            let delay = match clash(taken, work, 0) {
-                0 if !work.has_step_after(0) => 0,
-                0 => delay_of_later_steps(taken, work),
-                clash => delay(work, 0, clash),
+            let delay = match clash(taken, micro_op, 0) {
+                0 if !micro_op.has_step_after(0) => 0,
+                0 => delay_of_later_steps(taken, micro_op),
+                clash => delay(micro_op, 0, clash),
             };
             if delay == 0 {
                 break;
@@ -82,24 +64,24 @@ impl Reservations {
         (two | two >> SRAMS) as u16
     }
 
-    /// Takes the SRAMs of `work`, issued at `at`, and forgets what lies before.
+    /// Takes the SRAMs of `micro_op`, issued at `at`, and forgets what lies before.
     #[inline]
-    pub(super) fn reserve(&mut self, work: &Work, at: Cycle) {
+    pub(super) fn reserve(&mut self, micro_op: &MicroOp, at: Cycle) {
         self.start = at.0;
-        if work.sram_reads | work.sram_writes == 0 {
+        if micro_op.sram_reads | micro_op.sram_writes == 0 {
             return;
         }
         if at.0 - self.base > self.horizon {
             self.rebase();
         }
-        self.end = self.end.max((at + work.total_cycles()).0);
+        self.end = self.end.max((at + micro_op.total_cycles()).0);
         debug_assert!(self.end - self.start <= self.horizon, "the table is too short");
         let place = (at.0 - self.base) as usize * BYTES;
         let taken = &mut self.taken[place..];
-        take(taken, 0, work.sram_reads);
-        take(taken, work.latency, work.sram_writes);
-        if work.has_step_after(0) {
-            take_later_steps(taken, work);
+        take(taken, 0, micro_op.sram_reads);
+        take(taken, micro_op.latency, micro_op.sram_writes);
+        if micro_op.has_step_after(0) {
+            take_later_steps(taken, micro_op);
         }
     }
 
@@ -120,47 +102,47 @@ impl Reservations {
     }
 }
 
-/// The accesses of `work` that are taken, in the step that begins `step` cycles after its issue in the
+/// The accesses of `micro_op` that are taken, in the step that begins `step` cycles after its issue in the
 /// first cycle of a table.
 #[inline]
-fn clash(taken: &[u8], work: &Work, step: u32) -> FourCycles {
-    let (reads, writes) = (four_cycles(taken, step), four_cycles(taken, step + work.latency));
-    reads & work.sram_reads | writes & work.sram_writes
+fn clash(taken: &[u8], micro_op: &MicroOp, step: u32) -> FourCycles {
+    let (reads, writes) = (four_cycles(taken, step), four_cycles(taken, step + micro_op.latency));
+    reads & micro_op.sram_reads | writes & micro_op.sram_writes
 }
 
-/// Cycles by which an issue of `work` has to be put off at least, where accesses `clash` in the step
+/// Cycles by which an issue of `micro_op` has to be put off at least, where accesses `clash` in the step
 /// that begins `step` cycles after it.
 #[inline]
-fn delay(work: &Work, step: u32, clash: FourCycles) -> u64 {
+fn delay(micro_op: &MicroOp, step: u32, clash: FourCycles) -> u64 {
     // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
     let last = clash.ilog2() / SRAMS as u32;
-    if work.interval == 1 { u64::from(step + last + 1) } else { 1 }
+    if micro_op.interval == 1 { u64::from(step + last + 1) } else { 1 }
 }
 
 /// The same for all steps after the first, and zero where they meet no reservation. Most instructions
 /// have one step on the machines of most interest: the others stand apart from the loops over them.
 #[inline(never)]
-fn delay_of_later_steps(taken: &[u8], work: &Work) -> u64 {
+fn delay_of_later_steps(taken: &[u8], micro_op: &MicroOp) -> u64 {
     let mut step = 0;
-    while work.has_step_after(step) {
-        step += work.sram_step();
-        let clash = clash(taken, work, step) & work.step_mask(step);
+    while micro_op.has_step_after(step) {
+        step += micro_op.sram_step();
+        let clash = clash(taken, micro_op, step) & micro_op.step_mask(step);
         if clash != 0 {
-            return delay(work, step, clash);
+            return delay(micro_op, step, clash);
         }
     }
     0
 }
 
-/// Takes what `work`, issued in the first cycle of a table, accesses after its first step.
+/// Takes what `micro_op`, issued in the first cycle of a table, accesses after its first step.
 #[inline(never)]
-fn take_later_steps(taken: &mut [u8], work: &Work) {
+fn take_later_steps(taken: &mut [u8], micro_op: &MicroOp) {
     let mut step = 0;
-    while work.has_step_after(step) {
-        step += work.sram_step();
-        let mask = work.step_mask(step);
-        take(taken, step, work.sram_reads & mask);
-        take(taken, step + work.latency, work.sram_writes & mask);
+    while micro_op.has_step_after(step) {
+        step += micro_op.sram_step();
+        let mask = micro_op.step_mask(step);
+        take(taken, step, micro_op.sram_reads & mask);
+        take(taken, step + micro_op.latency, micro_op.sram_writes & mask);
     }
 }
 

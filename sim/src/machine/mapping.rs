@@ -1,0 +1,38 @@
+//! The SRAM of a vector register, and the bank of a word.
+
+use super::{BankMapping, Placement};
+use b512_asm::VReg;
+use b512_asm::reg::REGISTERS;
+
+/// SRAMs of a slice of the vector register file.
+pub const SRAMS: usize = 16;
+
+impl Placement {
+    /// The SRAM, 0 to 15, that holds a register.
+    pub const fn sram(self, reg: VReg) -> u8 {
+        match self {
+            Self::Mod => (reg.index() % SRAMS) as u8,
+            Self::Div => (reg.index() / (REGISTERS / SRAMS)) as u8,
+        }
+    }
+}
+
+impl BankMapping {
+    /// The bank, below `banks`, that holds a word of the VDM. `banks` is a power of two.
+    pub const fn bank(self, word: u32, banks: u32) -> usize {
+        let bits = banks.trailing_zeros();
+        let folded = match self {
+            Self::Interleaved => word,
+            Self::Xor if bits == 0 => 0,
+            Self::Xor => {
+                let (mut folded, mut rest) = (0, word);
+                while rest != 0 {
+                    folded ^= rest;
+                    rest >>= bits;
+                }
+                folded
+            }
+        };
+        (folded & (banks - 1)) as usize
+    }
+}

@@ -1,0 +1,81 @@
+//! Accesses of loads and stores to the banks of the VDM.
+
+use crate::machine::{BankMapping, Machine, VbarPaths};
+use b512_asm::{AddressMode, Isa};
+
+/// Elements that a beat moves between VDM and VRF.
+fn vbar_lanes(m: &Machine) -> u32 {
+    m.hple.count.min(m.vdm.banks)
+}
+
+/// Beats of a load or store without bank conflicts.
+pub(super) fn vbar_beats(m: &Machine) -> u32 {
+    super::isa(m).vector_length() / vbar_lanes(m)
+}
+
+/// Rounds of bank accesses of a load or store from `address` on, over all of its beats.
+pub(super) fn rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) -> u32 {
+    let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
+    let mut accesses = vec![0; m.vdm.banks as usize];
+    let mut rounds = 0;
+    for beat in 0..vbar_beats(m) {
+        accesses.fill(0);
+        let most = count_beat(m, mode, address, store, beat, &mut accesses);
+        rounds += most.div_ceil(u64::from(ports)) as u32;
+    }
+    rounds
+}
+
+/// Adds the accesses of a load or store to each bank to `accesses`.
+pub(super) fn count(m: &Machine, mode: AddressMode, address: u32, store: bool, accesses: &mut [u64]) {
+    for beat in 0..vbar_beats(m) {
+        count_beat(m, mode, address, store, beat, accesses);
+    }
+}
+
+/// Adds the accesses of one beat to each bank to `accesses`, and returns the largest sum among the
+/// banks of the beat.
+fn count_beat(
+    m: &Machine,
+    mode: AddressMode,
+    address: u32,
+    store: bool,
+    beat: u32,
+    accesses: &mut [u64],
+) -> u64 {
+    let lanes = vbar_lanes(m);
+    // Lanes of a load that read the word of an earlier one share its access.
+    let distinct = match mode {
+        AddressMode::Repeated(block) if !store => lanes.min(1 << block.value()),
+        AddressMode::Linear
+        | AddressMode::Strided(_)
+        | AddressMode::StridedSkip(_)
+        | AddressMode::Repeated(_) => lanes,
+    };
+    let mut most = 0;
+    for lane in beat * lanes..beat * lanes + distinct {
+        let word = address.wrapping_add(mode.element(lane));
+        let accesses = &mut accesses[m.vdm.mapping.bank(word, m.vdm.banks)];
+        *accesses += 1;
+        most = most.max(*accesses);
+    }
+    most
+}
+
+/// An address with the same bank conflicts as `address`. There are few of them.
+pub(super) fn representative(mapping: BankMapping, isa: Isa, mode: AddressMode, address: u32) -> u32 {
+    match mapping {
+        // The address only renames the banks.
+        BankMapping::Interleaved => 0,
+        // So do the bits above those that the elements' offsets reach, except for those that carries
+        // change.
+        BankMapping::Xor => {
+            let (address, span) = (u64::from(address), u64::from(mode.span(isa)));
+            let block = span.next_power_of_two();
+            let (above, within) = (address / block, address % block);
+            let trailing_ones = above & !(above + 1);
+            let carries = if within + span > block { trailing_ones * block } else { 0 };
+            (within + carries) as u32
+        }
+    }
+}

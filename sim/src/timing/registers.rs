@@ -1,0 +1,116 @@
+//! Sets of vector registers, and tables with an entry per register.
+
+use b512_asm::reg::REGISTERS;
+use b512_asm::{Direction, Instr, VReg};
+
+/// Up to `N` vector registers, each once, in the order of the operands.
+///
+/// There are always `N` slots. Unused ones hold a number beyond the registers, so that loops over
+/// a table with a place for that number need no branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegSlots<const N: usize>([u8; N]);
+
+/// The content of a slot without a register.
+const NO_REGISTER: u8 = REGISTERS as u8;
+
+// A set of registers is a word.
+const _: () = assert!(REGISTERS == u64::BITS as usize);
+
+impl<const N: usize> RegSlots<N> {
+    const EMPTY: Self = Self([NO_REGISTER; N]);
+
+    /// The registers.
+    pub fn iter(&self) -> impl Iterator<Item = VReg> {
+        self.0.into_iter().filter_map(VReg::new)
+    }
+
+    /// The places of the registers in a [`Table`].
+    #[inline]
+    pub(super) fn places(&self) -> [Place; N] {
+        self.0.map(Place)
+    }
+
+    /// The registers, a bit for each.
+    #[inline]
+    pub(super) fn mask(&self) -> u64 {
+        self.places().into_iter().fold(0, |mask, place| mask | place.bit())
+    }
+
+    /// Empties the slots of registers that are in an earlier slot.
+    #[inline]
+    fn without_repetitions(self) -> Self {
+        let Self(slots) = self;
+        let repeated = |i: usize| slots[..i].contains(&slots[i]);
+        Self(std::array::from_fn(|i| if repeated(i) { NO_REGISTER } else { slots[i] }))
+    }
+}
+
+impl RegSlots<3> {
+    /// The vector registers that `instr` reads, and those that it writes.
+    #[inline]
+    pub(super) fn of(instr: &Instr) -> (Self, RegSlots<2>) {
+        let (mut reads, mut writes) = (Self::EMPTY, RegSlots::<2>::EMPTY);
+        let (mut sources, mut destinations) = (0, 0);
+        instr.for_each_vector_register(|direction, reg| {
+            if direction == Direction::Read {
+                reads.0[sources] = reg.index() as u8;
+                sources += 1;
+            } else {
+                writes.0[destinations] = reg.index() as u8;
+                destinations += 1;
+            }
+        });
+        (reads.without_repetitions(), writes.without_repetitions())
+    }
+}
+
+/// A register, or none, as an index of a [`Table`].
+#[derive(Clone, Copy)]
+pub(super) struct Place(u8);
+
+impl Place {
+    /// The bit of the register; 0 without one.
+    #[inline]
+    pub(super) fn bit(self) -> u64 {
+        1u64.checked_shl(self.0.into()).unwrap_or(0)
+    }
+}
+
+impl From<VReg> for Place {
+    fn from(reg: VReg) -> Self {
+        Self(reg.index() as u8)
+    }
+}
+
+/// A value for each register, and one for none. It has 256 entries, so that no access needs a bounds
+/// check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<T>([T; 1 << u8::BITS]);
+
+impl<T: Copy> Table<T> {
+    /// The same `value` everywhere.
+    pub(super) const fn new(value: T) -> Self {
+        Self([value; 1 << u8::BITS])
+    }
+
+    /// Sets the value of slots without a register.
+    #[inline]
+    pub(super) fn set_none(&mut self, value: T) {
+        self.0[usize::from(NO_REGISTER)] = value;
+    }
+}
+
+impl<T> std::ops::Index<Place> for Table<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, Place(place): Place) -> &T {
+        &self.0[usize::from(place)]
+    }
+}
+
+impl<T> std::ops::IndexMut<Place> for Table<T> {
+    #[inline]
+    fn index_mut(&mut self, Place(place): Place) -> &mut T {
+        &mut self.0[usize::from(place)]
+    }
+}

@@ -1,0 +1,10 @@
+//! The cycle model one instruction at a time, for instruction schedulers.
+//!
+//! A scheduler translates its candidates with a [`Decoder`], asks an [`Engine`] for the earliest cycle
+//! of each, and dispatches the best. [`simulate`](super::simulate) is the front door for whole
+//! programs.
+
+pub use super::decode::Decoder;
+pub use super::engine::{Engine, Stall};
+pub use super::micro_op::MicroOp;
+pub use super::registers::RegSlots;

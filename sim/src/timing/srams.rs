@@ -1,0 +1,52 @@
+//! Sets of SRAMs of the vector register file, in four cycles at a time.
+
+use crate::machine::SRAMS;
+
+/// A set of SRAMs for each of four consecutive cycles: 16 bits each, the first cycle's lowest.
+///
+/// The model tests and reserves four cycles at a time.
+pub(super) type FourCycles = u64;
+
+/// The cycles of [`FourCycles`].
+pub(super) const CYCLES: u32 = 4;
+
+const _: () = assert!(FourCycles::BITS == CYCLES * SRAMS as u32);
+
+/// The SRAM, 0 to 15, in the first of four cycles.
+pub(super) const fn sram(number: u8) -> FourCycles {
+    1 << number
+}
+
+/// All SRAMs in the first `cycles` of four; in all four if `cycles` is larger.
+pub(super) const fn first(cycles: u32) -> FourCycles {
+    if cycles < CYCLES { (1 << (cycles * SRAMS as u32)) - 1 } else { FourCycles::MAX }
+}
+
+/// The interval between beats and the latency, such that the instruction does not collide with
+/// itself. See "Ports of the vector register file" in the header of [`timing`](super).
+#[inline]
+pub(super) fn interleave(
+    reads: FourCycles,
+    writes: FourCycles,
+    beats: u32,
+    initiation_interval: u32,
+    latency: u32,
+) -> (u32, u32) {
+    let (most_reads, most_writes) = (cycles_of(reads), cycles_of(writes));
+    let interval = initiation_interval.max(most_reads).max(most_writes);
+    let both = reads & writes & first(1);
+    if both == 0 || latency >= beats * interval {
+        return (interval, latency);
+    }
+    // As above, for the SRAMs that are both read and written.
+    let both = both * 0x0001_0001_0001_0001;
+    let (reads, writes) = (cycles_of(reads & both), cycles_of(writes & both));
+    let interval = interval.max(reads + writes);
+    let latency = (latency..).find(|l| (reads..=interval - writes).contains(&(l % interval)));
+    (interval, latency.expect("one residue in every interval fits"))
+}
+
+/// The cycles that the accesses of a beat take: the largest number of them to one SRAM.
+fn cycles_of(beat: FourCycles) -> u32 {
+    (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
+}
