@@ -8,7 +8,7 @@
 use b512_asm::{
     AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble,
 };
-use codegen::{PlanChoice, Request, Ring, generate, golden};
+use codegen::{PlanChoice, Request, Ring, generate, golden, testing as support};
 use lab::sweep::{self, Definition, FIG4, Plan};
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
@@ -20,9 +20,6 @@ use sim::timing::{DecodedProgram, simulate, simulate_decoded};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-#[path = "../codegen/tests/support/mod.rs"]
-mod support;
 
 const N: usize = 65536;
 const LANES: usize = 512;

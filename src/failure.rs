@@ -1,13 +1,12 @@
-//! What ends a command early, and how it is told.
+//! Command failures and their rendering.
 
-use crate::diagnostics;
-use annotate_snippets::{Group, Level, Renderer};
-use b512_asm::Diagnostics;
-use sim::ConfigError;
+use b512_asm::Code;
+use diagnostic::{Diagnostic, Diagnostics, render, render_message};
+use sim::Override;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 
-/// Why a command ends without success.
+/// The reasons for which a command fails.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command could be carried out, and its result is a failure: status 1.
@@ -19,18 +18,11 @@ pub(crate) enum Failure {
         /// What would be right.
         help: Option<String>,
     },
-    /// A machine, technology or sweep file is wrong, or an option that stands for one: status 2.
-    Config(ConfigError),
+    /// A file or an option that stands for one is wrong: status 2. Boxed, as it carries the text.
+    Input(Box<Diagnostic>),
     /// An assembly text is wrong: status 2.
-    Source {
-        /// The file's name.
-        file: String,
-        /// Its text.
-        text: String,
-        /// The errors.
-        diagnostics: Diagnostics,
-    },
-    /// Whoever read the output has had enough: not an error.
+    Source(Diagnostics),
+    /// The reader closed the pipe: not an error.
     BrokenPipe,
 }
 
@@ -44,7 +36,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Work(_) => 1,
-            Self::Wrong { .. } | Self::Config(_) | Self::Source { .. } => 2,
+            Self::Wrong { .. } | Self::Input(_) | Self::Source(_) => 2,
             Self::BrokenPipe => 0,
         }
     }
@@ -56,32 +48,31 @@ impl Failure {
     }
 
     fn render(&self, colour: bool) -> String {
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-        let bare = |message: &str, help: Option<&str>| {
-            let group = Group::with_title(Level::ERROR.primary_title(message));
-            renderer.render(&[match help {
-                Some(help) => group.element(Level::HELP.message(help)),
-                None => group,
-            }])
-        };
         match self {
-            Self::Work(message) => bare(message, None),
-            Self::Wrong { message, help } => bare(message, help.as_deref()),
-            Self::Config(ConfigError { file, text, span: Some(span), message, help }) => {
-                let title = Level::ERROR.primary_title(message.as_str());
-                renderer.render(&[diagnostics::place(title, file, text, span, help.as_deref())])
-            }
-            Self::Config(ConfigError { file, message, help, .. }) => {
-                bare(&format!("{file}: {message}"), help.as_deref())
-            }
-            Self::Source { file, text, diagnostics } => diagnostics::render(file, text, diagnostics, colour),
+            Self::Work(message) => render_message(message, None, colour),
+            Self::Wrong { message, help } => render_message(message, help.as_deref(), colour),
+            Self::Input(error) => error.render(colour),
+            Self::Source(errors) => render(errors, colour) + &hints(errors),
             Self::BrokenPipe => String::new(),
         }
     }
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
+/// The commands that say more about the errors of a program.
+fn hints(errors: &Diagnostics) -> String {
+    let unknown = errors.iter().any(|error| error.code == Some(Code::UnknownMnemonic.name()));
+    let isa = if unknown { "`rpu isa` lists the instructions\n" } else { "" };
+    let first = errors.iter().find_map(|error| error.code);
+    let explain = first.map_or(String::new(), |code| format!("`rpu explain {code}` explains the error\n"));
+    format!("\n{isa}{explain}")
+}
+
+impl From<Diagnostic> for Failure {
+    /// Names overrides by their option.
+    fn from(mut error: Diagnostic) -> Self {
+        if error.file == Override::SOURCE {
+            error.file = "-p".to_owned();
+        }
+        Self::Input(Box::new(error))
     }
 }

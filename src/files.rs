@@ -66,7 +66,7 @@ pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
         let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
         Failure::wrong(format_args!("{name}: neither an object file nor text: byte {at} is no UTF-8"), help)
     })?;
-    assemble(&text).map_err(|diagnostics| Failure::Source { file: name, text, diagnostics })
+    assemble(&text).map_err(|errors| Failure::Source(errors.in_file(&name)))
 }
 
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.

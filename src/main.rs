@@ -7,7 +7,6 @@
 mod assemble;
 mod completions;
 mod crosscheck;
-mod diagnostics;
 mod diff;
 mod disassemble;
 mod explain;

@@ -22,13 +22,14 @@
 //! placement of symbols only. `docs/isa.md` describes the instructions.
 
 use crate::check::{Defect, Place};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, nearest};
+use crate::code::Code;
 use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
 use crate::lex::{Fault, is_blank, number, span_in};
 use crate::parameters::{InvalidIsa, Isa};
 use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol, UnknownFunction};
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
+use diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::HashMap;
 
 /// Assembles a `.b512` source.
@@ -68,7 +69,7 @@ fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<
     let directives = lost_directive || !assembler.diagnostics.is_empty();
     check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
     let Assembler { diagnostics, program, .. } = assembler;
-    diagnostics.into_result().map(|()| program)
+    diagnostics.into_result(source).map(|()| program)
 }
 
 /// Where each part of the program stands in the source.
@@ -385,7 +386,8 @@ impl<'a> Assembler<'a> {
             if !consequence {
                 let span = self.span(&defect);
                 let Defect { code, message, help, .. } = defect;
-                self.diagnostics.push(Diagnostic { code, message, span, help });
+                let (code, span) = (Some(code.name()), Some(span));
+                self.diagnostics.push(Diagnostic { code, message, span, help, ..Diagnostic::default() });
             }
         }
     }
@@ -605,7 +607,7 @@ mod tests {
     fn a_values_place_is_found_among_comments_and_commas() {
         let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
         let errors = assemble(source).unwrap_err();
-        let spans: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
+        let spans: Vec<_> = errors.iter().map(|error| error.marked().unwrap()).collect();
         assert_eq!(spans, ["9"]);
     }
 }

@@ -11,10 +11,11 @@
 //! * values of inputs and tables are below the modulus where there is only one;
 //! * the program ends with its only `halt`.
 
-use crate::diagnostic::{Code, Diagnostics, nearest};
+use crate::code::Code;
 use crate::isa::{Instr, Op};
 use crate::program::{Equation, Program, Role, Space};
 use crate::reg::MAX_VDM_WORDS;
+use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
 use std::fmt;
 

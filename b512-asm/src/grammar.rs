@@ -3,12 +3,13 @@
 //! A statement is a line; only the words of an image run over several, between braces. A line
 //! that does not parse becomes a diagnostic and the next one is tried.
 
-use crate::diagnostic::{Code, Diagnostics, nearest};
+use crate::code::Code;
 use crate::isa::Op;
 use crate::lex::{
     Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
 };
 use crate::program::{Role, Space};
+use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while};

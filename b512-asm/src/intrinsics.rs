@@ -37,12 +37,13 @@
 //! code that the paper does not print.
 
 use crate::asm::{operand_count, parse_register};
-use crate::diagnostic::{Code, Diagnostics, nearest};
+use crate::code::Code;
 use crate::grammar::skip_space;
 use crate::isa::{Instr, Operand, OperandKind};
 use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
 use crate::program::Program;
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg, WORD_BYTES};
+use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::bytes::complete::tag;
 use nom::character::complete::char;
@@ -120,7 +121,7 @@ pub fn parse(source: &str) -> Result<Kernel, Diagnostics> {
         }
         Err(error) => report(fault(error)),
     }
-    diagnostics.into_result().map(|()| kernel)
+    diagnostics.into_result(source).map(|()| kernel)
 }
 
 /// `parser` after blanks, lines and comments.
@@ -333,6 +334,7 @@ fn power_of_two(text: &str) -> Result<Log2, Fault<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diagnostic::Diagnostic;
 
     /// The listing as the paper prints it.
     const LISTING: &str = "\
@@ -374,10 +376,11 @@ halt
         assert_eq!(program.name, "_ntt1024x512_b1");
     }
 
-    fn errors(calls: &str) -> Vec<(Code, String)> {
+    fn errors(calls: &str) -> Vec<(&'static str, String)> {
         let source = format!("void k() {{ enter(OP_DEFAULT); {calls} leave(OP_DEFAULT); }}");
         let diagnostics = parse(&source).unwrap_err();
-        diagnostics.iter().map(|error| (error.code, source[error.span.clone()].to_owned())).collect()
+        let error = |error: &Diagnostic| Some((error.code?, error.marked()?.to_owned()));
+        diagnostics.iter().map(|found| error(found).unwrap()).collect()
     }
 
     #[test]
@@ -397,7 +400,7 @@ halt
             ("_vload_512x128i REG_V0;", Code::Syntax, "REG_V0"),
         ];
         for (calls, code, place) in cases {
-            assert_eq!(errors(calls), [(code, place.to_owned())], "{calls}");
+            assert_eq!(errors(calls), [(code.name(), place.to_owned())], "{calls}");
         }
     }
 
@@ -405,7 +408,7 @@ halt
     fn several_errors_are_reported_together() {
         let found = errors("_vload_512x128i(REG_V0, REG_A0, 8); halt(); _vpacklo_512x128i(V1, V2, V3);");
         let codes: Vec<_> = found.iter().map(|error| error.0).collect();
-        assert_eq!(codes, [Code::ByteOffset, Code::UnknownIntrinsic, Code::OperandKind]);
+        assert_eq!(codes, [Code::ByteOffset, Code::UnknownIntrinsic, Code::OperandKind].map(Code::name));
     }
 
     #[test]
@@ -419,7 +422,7 @@ halt
             ("void k() { enter(OP_DEFAULT); leave(OP_DEFAULT); } void l() {}", Code::Syntax),
         ] {
             let error = parse(source).unwrap_err();
-            assert_eq!(error.iter().next().map(|error| error.code), Some(code), "{source}");
+            assert_eq!(error.iter().next().unwrap().code, Some(code.name()), "{source}");
         }
     }
 }

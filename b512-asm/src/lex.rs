@@ -1,7 +1,8 @@
 //! The lexical layer under both front ends: tokens, numbers, and parse errors that become
 //! [`Diagnostic`]s.
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::code::Code;
+use diagnostic::{Diagnostic, Span};
 use nom::bytes::complete::{take_while, take_while1};
 use nom::combinator::verify;
 use nom::error::{ErrorKind, ParseError};
@@ -43,9 +44,8 @@ impl<'a> Fault<'a> {
     }
 
     pub(crate) fn into_diagnostic(self, source: &str) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code, span_in(source, self.at), self.message);
-        diagnostic.help = self.help;
-        diagnostic
+        let (code, span) = (Some(self.code.name()), Some(span_in(source, self.at)));
+        Diagnostic { code, span, message: self.message, help: self.help, ..Diagnostic::default() }
     }
 }
 

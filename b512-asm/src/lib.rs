@@ -24,7 +24,7 @@
 
 pub mod asm;
 pub mod check;
-pub mod diagnostic;
+pub mod code;
 mod grammar;
 pub mod intrinsics;
 pub mod isa;
@@ -40,7 +40,8 @@ pub mod strategy;
 
 pub use asm::assemble;
 pub use check::{ClaimPart, Defect, InvalidProgram, Place};
-pub use diagnostic::{Code, Diagnostic, Diagnostics, Span};
+pub use code::{Code, UnknownCode};
+pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use isa::{
     Butterfly, Class, DecodeError, Direction, Feature, FeatureSet, Instr, Op, OpInfo, Operand, OperandKind,
     OperandSpec, PerPipe, Permutation, Pipe, VectorAccess,

@@ -19,10 +19,10 @@
 
 use crate::asm::assemble_directives;
 use crate::check::InvalidProgram;
-use crate::diagnostic::Diagnostics;
 use crate::isa::{DecodeError, Instr};
 use crate::parameters::Isa;
 use crate::program::{Image, Program, Segment, Space};
+use diagnostic::Diagnostics;
 use object::elf::{self, FileFlags, Machine, SectionFlags, SectionType};
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _};
 use object::write::elf::{FileHeader, SectionHeader, SinglePhaseWriter, Sym};

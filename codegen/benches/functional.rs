@@ -9,6 +9,7 @@
 
 use b512_asm::{AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
 use codegen::golden;
+use codegen::testing as support;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
 use ring::host::Ntt;
@@ -16,9 +17,6 @@ use ring::modular::Modulus;
 use ring::number::{largest_prime, smallest_root};
 use sim::functional::Executor;
 use std::hint::black_box;
-
-#[path = "../tests/support/mod.rs"]
-mod support;
 
 const N: usize = 65536;
 const LANES: usize = 512;

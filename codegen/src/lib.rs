@@ -28,6 +28,8 @@ pub mod recipe;
 pub mod request;
 pub mod schedule;
 pub mod search;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use choose::{Choice, Origin, PlanChoice, choose, generate};
 pub use compile::compile;

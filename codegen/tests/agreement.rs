@@ -1,9 +1,8 @@
 //! The golden model, the executor and the host's transforms agree.
 
-mod support;
-
 use b512_asm::{Function, Program};
 use codegen::golden::{check, evaluate};
+use codegen::testing as support;
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
 use ring::modular::Modulus;

@@ -9,14 +9,11 @@
 //! cargo +nightly fuzz run timing --features libfuzzer --sanitizer none fuzz/corpus/timing fuzz/seeds/timing
 //! ```
 
-#[expect(dead_code, reason = "the tests of the cycle model use the rest")]
-#[path = "../../sim/tests/timing/random.rs"]
-mod random;
-
 use b512_asm::{assemble, object};
+use diagnostic::Diagnostic;
 use lab::sweep::Definition;
-use random::Word;
-use sim::{ConfigError, MachineFile, Override};
+use sim::testing::{self as random, Word};
+use sim::{MachineFile, Override};
 
 /// The two timing models agree on a machine and a program, written as in the command that replays a
 /// difference. Words that mean nothing are left out, and latencies so long that they say nothing
@@ -47,7 +44,7 @@ pub fn assembler(data: &[u8]) {
         Err(errors) => {
             assert!(errors.iter().next().is_some());
             for error in &errors {
-                assert!(text.get(error.span.clone()).is_some(), "{error}: {:?}", error.span);
+                assert!(error.marked().is_some(), "{error}: {:?}", error.span);
             }
         }
     }
@@ -81,7 +78,7 @@ pub fn sweep(data: &[u8]) {
     }
 }
 
-fn check_place(error: &ConfigError) {
+fn check_place(error: &Diagnostic) {
     assert!(!error.message.is_empty());
     if let Some(span) = &error.span {
         assert!(error.text.get(span.clone()).is_some(), "{error}: {span:?}");

@@ -2,8 +2,8 @@
 
 use b512_asm::Function;
 use codegen::{PlanChoice, Recipe, Request, Ring};
+use diagnostic::{Diagnostic, Span};
 use ring::number::{self, NumberError};
-use sim::ConfigError;
 use std::fmt;
 use std::path::Path;
 
@@ -77,7 +77,7 @@ pub const PLANS: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// Where the name is none of [`PLANS`] and there is no such file, or it holds no recipe.
-pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
+pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
     match name {
         "best" => return Ok(PlanChoice::Best),
         "kl" | "pease" => return Ok(PlanChoice::Classical),
@@ -85,21 +85,18 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, ConfigError> {
         "unoptimised" => return Ok(PlanChoice::Unoptimised),
         _ => {}
     }
-    let error = |text: &str, span, message, help: Option<String>| ConfigError {
-        file: path.display().to_string(),
-        text: text.into(),
-        span,
-        message,
+    let error = |text: &str, span: Option<Span>, message: String, help: Option<String>| Diagnostic {
         help,
+        ..Diagnostic::new(message).at(path.display().to_string(), text, span)
     };
     let text = std::fs::read_to_string(path).map_err(|cause| {
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
-        let message = format!("neither the name of a plan nor a file that can be read: {cause}");
+        let message = format!("unknown plan, and no readable file: {cause}");
         error("", None, message, Some(help))
     })?;
     let recipe: Recipe = toml::from_str(&text)
-        .map_err(|cause| error(&text, cause.span(), format!("this is no plan: {}", cause.message()), None))?;
+        .map_err(|cause| error(&text, cause.span(), format!("invalid plan: {}", cause.message()), None))?;
     Ok(PlanChoice::Recipe(Box::new(recipe)))
 }
 

@@ -1,7 +1,7 @@
 //! Errors of a reproduction.
 
+use diagnostic::Diagnostic;
 use plot::PlotError;
-use sim::ConfigError;
 use thiserror::Error;
 
 /// The reasons for which a reproduction fails.
@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum Error {
     /// A built-in sweep is invalid.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Diagnostic),
     /// A simulation failed.
     #[error("{sweep}: {reason}")]
     Failed {

@@ -14,12 +14,13 @@
 
 use b512_asm::Function;
 use codegen::PlanChoice;
+use diagnostic::Diagnostic;
 use lab::kernel::{KernelSpec, ModulusSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use serde::Deserialize;
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
-use sim::{Area, ConfigError, Energy, Events, Machine};
+use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use thiserror::Error;
@@ -172,7 +173,7 @@ pub struct Shares {
 pub enum FitError {
     /// The file is no list of claims.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Diagnostic),
     /// The constants under `given`, `tied` and `fit` are not the ones that an area model needs.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
@@ -294,13 +295,11 @@ impl Claims {
     ///
     /// # Errors
     /// Where the text is no TOML, or a key is missing, unknown or of the wrong type.
-    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
-        toml::from_str(text).map_err(|error| ConfigError {
-            file: file.into(),
-            text: text.into(),
-            span: error.span(),
-            message: error.message().into(),
-            help: Some("`configs/tech/gf12.claims.toml` shows every key".into()),
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
+        toml::from_str(text).map_err(|error| {
+            Diagnostic::new(error.message())
+                .at(file, text, error.span())
+                .with_help("`configs/tech/gf12.claims.toml` shows every key")
         })
     }
 

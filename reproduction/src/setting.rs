@@ -7,10 +7,14 @@
 use b512_asm::Function;
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
+use diagnostic::Diagnostic;
 use serde::Deserialize;
-use sim::{ConfigError, Machine, MachineBase, Override};
+use sim::{Machine, MachineBase, Override};
 
-/// The choices: `configs/paper-setting.toml`.
+/// The file of the choices.
+const FILE: &str = "configs/paper-setting.toml";
+
+/// The choices: the content of `configs/paper-setting.toml`.
 pub const SPACE: &str = include_str!("../../configs/paper-setting.toml");
 
 /// The prefix of scheduler keys. All other keys are the machine's.
@@ -70,15 +74,8 @@ impl Space {
     ///
     /// # Errors
     /// Returns an error if its file is invalid.
-    pub fn built_in() -> Result<Self, ConfigError> {
-        let error = |error: toml::de::Error| ConfigError {
-            file: "configs/paper-setting.toml".into(),
-            text: SPACE.into(),
-            span: error.span(),
-            message: error.message().into(),
-            help: None,
-        };
-        toml::from_str(SPACE).map_err(error)
+    pub fn built_in() -> Result<Self, Diagnostic> {
+        toml::from_str(SPACE).map_err(|error| Diagnostic::new(error.message()).at(FILE, SPACE, error.span()))
     }
 
     /// The number of candidates.
@@ -100,7 +97,7 @@ impl Space {
     ///
     /// # Errors
     /// Returns an error if a key or a value is invalid.
-    pub fn setting(&self, picks: &Picks) -> Result<Setting, ConfigError> {
+    pub fn setting(&self, picks: &Picks) -> Result<Setting, Diagnostic> {
         let mut overrides = Vec::new();
         let mut scheduler = self.scheduler.clone();
         for (choice, &pick) in self.choice.iter().zip(picks) {
@@ -111,13 +108,7 @@ impl Space {
                 overrides.push(Override::parse(&format!("{}={value}", choice.key))?);
             }
         }
-        let wrong = |message: String| ConfigError {
-            file: "configs/paper-setting.toml".into(),
-            text: String::new(),
-            span: None,
-            message,
-            help: None,
-        };
+        let wrong = |message: String| Diagnostic::new(message).in_file(FILE);
         if !(1..=5).contains(&self.depth) {
             return Err(wrong("`depth` must be a number from 1 to 5".into()));
         }

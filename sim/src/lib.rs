@@ -12,11 +12,13 @@ pub mod functional;
 pub mod hbm;
 pub mod machine;
 pub mod tech;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod timing;
 pub mod trace;
 
 pub use area::Area;
 pub use energy::{Energy, Events};
-pub use machine::{Change, ConfigError, FitError, Machine, MachineBase, MachineFile, Override};
+pub use machine::{Change, FitError, Machine, MachineBase, MachineFile, Override};
 pub use tech::Technology;
 pub use trace::Trace;

@@ -8,7 +8,7 @@ mod load;
 mod mapping;
 mod schema;
 
-pub use load::{ConfigError, MachineBase, MachineFile, Override};
+pub use load::{MachineBase, MachineFile, Override};
 pub use mapping::SRAMS;
 
 use crate::tech::Technology;

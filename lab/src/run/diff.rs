@@ -2,10 +2,11 @@
 
 use super::table::{bar, grouped, title};
 use super::{RunReport, SCHEMA};
+use diagnostic::Diagnostic;
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
-use sim::{Change, ConfigError};
+use sim::Change;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -66,7 +67,7 @@ impl RunReport {
     /// # Errors
     /// Where the text is no JSON, comes from another version of the documents, or lacks a key: with
     /// the place, and the dotted path of the key.
-    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         // The version first: the document of another one may lack keys or have others.
         let head: Head = parse(file, text)?;
         let mut report: Self = parse(file, text)?;
@@ -95,7 +96,7 @@ fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D:
 }
 
 /// Reads JSON; an error has its place in the text and the path of the key.
-fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, ConfigError> {
+fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnostic> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut deserializer);
     let at_path = |error: serde_path_to_error::Error<serde_json::Error>| {
@@ -119,13 +120,9 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, ConfigE
         let at = (line_start + error.column().saturating_sub(1)).min(text.len());
         let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
-        ConfigError {
-            file: file.into(),
-            text: text.into(),
-            span: Some(start..end),
-            message,
-            help: Some("give the document that `rpu run --format json` of this version prints".into()),
-        }
+        Diagnostic::new(message)
+            .at(file, text, start..end)
+            .with_help("expected the JSON document of a run, as this version writes it")
     })
 }
 
@@ -134,23 +131,16 @@ impl Comparison {
     ///
     /// # Errors
     /// Where only one of them has cycles.
-    pub fn new(
-        (file_a, a): (&str, &RunReport),
-        (file_b, b): (&str, &RunReport),
-    ) -> Result<Self, ConfigError> {
+    pub fn new((file_a, a): (&str, &RunReport), (file_b, b): (&str, &RunReport)) -> Result<Self, Diagnostic> {
         let without_cycles = match (&a.timing, &b.timing) {
             (None, Some(_)) => Some(file_a),
             (Some(_), None) => Some(file_b),
             _ => None,
         };
         if let Some(file) = without_cycles {
-            return Err(ConfigError {
-                file: file.into(),
-                text: String::new(),
-                span: None,
-                message: "this run has no cycles to compare".into(),
-                help: Some("run the program again without --functional-only".into()),
-            });
+            return Err(Diagnostic::new("this run has no cycles to compare")
+                .in_file(file)
+                .with_help("run the program again with timing"));
         }
         let (of_a, of_b) = (numbers(a), numbers(b));
         let both = of_a.into_iter().filter_map(|(name, a)| {

@@ -40,10 +40,11 @@
 //! machine file. The last grid axis varies fastest; then come the zipped rows, then the list.
 
 use super::manifest::{Halving, Reference, Source};
+use diagnostic::Diagnostic;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
-use sim::{ConfigError, Override};
+use sim::Override;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -144,7 +145,7 @@ impl Definition {
     /// # Errors
     /// Where the text is no TOML, has an unknown key or a value that makes no sense. Keys and
     /// values of machines are checked by [`Plan::new`](super::Plan::new).
-    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         let mut definition = Self {
             file: file.into(),
             text: text.into(),
@@ -210,7 +211,7 @@ impl Definition {
     ///
     /// # Errors
     /// As [`Definition::parse`] and [`Definition::set`].
-    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+    pub fn from_source(source: &Source) -> Result<Self, Diagnostic> {
         let mut definition = Self::parse(&source.file, &source.text)?;
         for change in &source.changes {
             definition.set(&Override::parse(change)?)?;
@@ -224,7 +225,7 @@ impl Definition {
     ///
     /// # Errors
     /// Where the sweep varies that key.
-    pub fn set(&mut self, change: &Override) -> Result<(), ConfigError> {
+    pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
         let key = change.key();
         if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
             let message = format!("`-p {key}={}` sets a key that the sweep varies", change.value());
@@ -263,7 +264,7 @@ impl Definition {
     }
 
     /// The settings of each point, in the order of the sweep.
-    pub(super) fn points(&self) -> Result<Vec<Vec<&Setting>>, ConfigError> {
+    pub(super) fn points(&self) -> Result<Vec<Vec<&Setting>>, Diagnostic> {
         let sizes = self.axes.iter().map(Vec::len);
         let total = sizes.clone().try_fold(1, |product: usize, size| product.checked_mul(size));
         let points = match (self.sample, total) {
@@ -303,14 +304,9 @@ impl Definition {
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> ConfigError {
-        ConfigError {
-            file: self.file.clone(),
-            text: self.text.clone(),
-            span: (span != (0..0)).then_some(span),
-            message: message.into(),
-            help: Some(help.into()),
-        }
+    ) -> Diagnostic {
+        let span = (span != (0..0)).then_some(span);
+        Diagnostic::new(message).at(&self.file, self.text.as_str(), span).with_help(help)
     }
 
     /// The path of a file that the definition names.
@@ -318,19 +314,19 @@ impl Definition {
         Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
     }
 
-    fn toml_error(&self, within: Range<usize>, error: &toml::de::Error) -> ConfigError {
+    fn toml_error(&self, within: Range<usize>, error: &toml::de::Error) -> Diagnostic {
         let span = error.span().unwrap_or(within);
-        ConfigError { help: None, ..self.error(span, error.message(), "") }
+        Diagnostic { help: None, ..self.error(span, error.message(), "") }
     }
 
-    fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, ConfigError> {
+    fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, Diagnostic> {
         let span = value.span();
         T::deserialize(toml::de::ValueDeserializer::from(value))
             .map_err(|error| self.toml_error(span, &error))
     }
 
     /// A number, a truth value or a text.
-    fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, ConfigError> {
+    fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, Diagnostic> {
         let span = value.span();
         match self.read(value)? {
             toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
@@ -346,7 +342,7 @@ impl Definition {
     fn schedule_for(
         &self,
         value: Spanned<DeValue<'_>>,
-    ) -> Result<(ScheduleFor, Vec<Range<usize>>), ConfigError> {
+    ) -> Result<(ScheduleFor, Vec<Range<usize>>), Diagnostic> {
         let span = value.span();
         let wrong = |span| {
             let help = "write \"machine\", \"base\", or a list of keys such as [\"hple.count\"]";
@@ -371,7 +367,7 @@ impl Definition {
     }
 
     /// A key of `schedule_for` that no axis has would change nothing.
-    fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), ConfigError> {
+    fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
         let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
         let varying = self.varying();
         let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
@@ -390,7 +386,7 @@ impl Definition {
         &self,
         prefix: &str,
         value: Spanned<DeValue<'t>>,
-    ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, ConfigError> {
+    ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, Diagnostic> {
         let span = value.span();
         let DeValue::Table(table) = value.into_inner() else {
             return Err(self.error(span, "this must be a table", "write keys with their values"));
@@ -416,7 +412,7 @@ impl Definition {
     fn columns(
         &self,
         value: Spanned<DeValue<'_>>,
-    ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, ConfigError> {
+    ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, Diagnostic> {
         let column = |(key, value): (String, Spanned<DeValue<'_>>)| {
             let span = value.span();
             let values = match value.into_inner() {
@@ -435,7 +431,7 @@ impl Definition {
         self.leaves("", value)?.into_iter().map(column).collect()
     }
 
-    fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, ConfigError> {
+    fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
         let span = value.span();
         let columns = self.columns(value)?;
         let Some(rows) = columns.first().map(|(_, values)| values.len()) else { return Ok(Axis::new()) };
@@ -457,7 +453,7 @@ impl Definition {
         Ok((0..rows).map(row).collect())
     }
 
-    fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, ConfigError> {
+    fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
         let span = value.span();
         let DeValue::Array(tables) = value.into_inner() else {
             return Err(self.error(span, "`list` must be a list of tables", "write [[list]] before each"));
@@ -473,7 +469,7 @@ impl Definition {
     }
 
     /// No key varies on two axes.
-    fn check_axes(&self) -> Result<(), ConfigError> {
+    fn check_axes(&self) -> Result<(), Diagnostic> {
         for (i, axis) in self.axes.iter().enumerate() {
             let others = || self.axes[..i].iter().flatten().flatten();
             let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));

@@ -8,9 +8,10 @@ use crate::run::SCHEMA;
 use b512_asm::{Function, UnknownFunction};
 use codegen::library::{BUILT_IN, Target};
 use codegen::{PlanChoice, Recipe};
+use diagnostic::Diagnostic;
 use rayon::prelude::*;
 use serde::Serialize;
-use sim::{ConfigError, Machine, MachineBase, Override};
+use sim::{Machine, MachineBase, Override};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,7 +51,7 @@ impl Plan {
     ///
     /// # Errors
     /// Where a key or a value of a machine or kernel makes no sense, with its place.
-    pub fn new(definition: &Definition) -> Result<Self, ConfigError> {
+    pub fn new(definition: &Definition) -> Result<Self, Diagnostic> {
         let resolver = Resolver::new(definition)?;
         let resolve = |point: Vec<&Setting>| resolver.point(&point);
         let resolved = definition.points()?.into_par_iter().map(resolve);
@@ -121,7 +122,7 @@ struct Resolver<'d> {
 }
 
 impl<'d> Resolver<'d> {
-    fn new(definition: &'d Definition) -> Result<Self, ConfigError> {
+    fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
         let file = if definition.machine.ends_with(".toml") {
             MachineBase::load(definition.path(&definition.machine))?
         } else {
@@ -132,7 +133,7 @@ impl<'d> Resolver<'d> {
     }
 
     /// The base machine with settings of a point.
-    fn machine(&self, settings: &[&Setting]) -> Result<Arc<Machine>, ConfigError> {
+    fn machine(&self, settings: &[&Setting]) -> Result<Arc<Machine>, Diagnostic> {
         if settings.is_empty() {
             return Ok(Arc::clone(&self.base));
         }
@@ -143,8 +144,8 @@ impl<'d> Resolver<'d> {
         }
         let machine = self.file.machine(&overrides).map_err(|error| {
             // An error of a setting stands in the sweep's file, not on the command line.
-            match settings.iter().find(|setting| text(setting) == error.text) {
-                Some(setting) => ConfigError {
+            match settings.iter().find(|setting| text(setting) == *error.text) {
+                Some(setting) => Diagnostic {
                     help: error.help,
                     ..self.definition.error(setting.span.clone(), error.message, "")
                 },
@@ -159,7 +160,7 @@ impl<'d> Resolver<'d> {
         &self,
         machine: &Arc<Machine>,
         settings: &[&Setting],
-    ) -> Result<Arc<Machine>, ConfigError> {
+    ) -> Result<Arc<Machine>, Diagnostic> {
         let keys = match &self.definition.schedule_for {
             ScheduleFor::Machine => return Ok(Arc::clone(machine)),
             ScheduleFor::Base => return Ok(Arc::clone(&self.base)),
@@ -180,7 +181,7 @@ impl<'d> Resolver<'d> {
         }
     }
 
-    fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, ConfigError> {
+    fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostic> {
         let definition = self.definition;
         let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
             point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
@@ -229,7 +230,7 @@ impl<'d> Resolver<'d> {
 fn kernel<'a>(
     definition: &Definition,
     settings: impl Iterator<Item = &'a Setting>,
-) -> Result<(KernelSpec, String), ConfigError> {
+) -> Result<(KernelSpec, String), Diagnostic> {
     let mut spec = KernelSpec {
         function: Function::Ntt,
         n: 65536,
@@ -341,7 +342,7 @@ mod tests {
     use super::super::FIG4;
     use super::*;
 
-    fn plan(text: &str) -> Result<Plan, ConfigError> {
+    fn plan(text: &str) -> Result<Plan, Diagnostic> {
         Plan::new(&Definition::parse("test.toml", text)?)
     }
 

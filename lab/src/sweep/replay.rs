@@ -6,8 +6,8 @@ use super::journal::{self, JournalError};
 use super::manifest::{Manifest, Settings};
 use super::plan::{Plan, PlannedPoint};
 use super::record::Status;
+use diagnostic::Diagnostic;
 use serde_json::Value;
-use sim::ConfigError;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum ReplayError {
     Journal(#[from] JournalError),
     /// The sweep's definition makes no sense any more, such as where a file is gone that it names.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Diagnostic),
     /// No point has such a key.
     #[error("{}: no point's key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
     Unknown {

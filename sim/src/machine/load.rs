@@ -6,54 +6,16 @@
 
 use super::schema::{self, Key, Kind};
 use super::{Machine, VbarPaths};
+use diagnostic::{Diagnostic, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-/// What is wrong with a machine file, a technology file, or an override.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub struct ConfigError {
-    /// The file's path, `-p` for an override, or the name of a built-in file.
-    pub file: String,
-    /// The whole text of the file or the override; empty where a file could not be read.
-    pub text: String,
-    /// The bytes of `text` that are wrong, unless the error concerns the file as a whole.
-    pub span: Option<Range<usize>>,
-    /// What is wrong, with the path of the key.
-    pub message: String,
-    /// What would be right.
-    pub help: Option<String>,
-}
-
-impl ConfigError {
-    /// Line and column of the error, both from 1; columns count characters.
-    pub fn position(&self) -> Option<(usize, usize)> {
-        let before = self.text.get(..self.span.as_ref()?.start)?;
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if self.file == Override::SOURCE {
-            write!(f, " {}", self.text)?;
-        } else if let Some((line, column)) = self.position() {
-            write!(f, ":{line}:{column}")?;
-        }
-        write!(f, ": {}", self.message)?;
-        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
-    }
-}
-
-/// One key set from the command line: `-p key=value`.
+/// One key set over a machine file: `key=value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Override {
     text: String,
@@ -61,23 +23,19 @@ pub struct Override {
 }
 
 impl Override {
-    /// Stands for the file's name in errors.
-    const SOURCE: &str = "-p";
+    /// The file name of an override in a [`Diagnostic`].
+    pub const SOURCE: &str = "override";
 
     /// Takes `key=value` apart: a dotted key, and a TOML value or bare text.
     ///
     /// # Errors
     /// Where there is no `=` or nothing before it. Keys and values are checked when a machine is loaded.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match text.find('=') {
             Some(equals) if !text[..equals].trim().is_empty() => Ok(Self { text: text.into(), equals }),
-            _ => Err(ConfigError {
-                file: Self::SOURCE.into(),
-                text: text.into(),
-                span: Some(0..text.len()),
-                message: "this sets no key".into(),
-                help: Some("write `key=value`, for example `vdm.banks=64`".into()),
-            }),
+            _ => Err(Diagnostic::new("missing key")
+                .at(Self::SOURCE, text, 0..text.len())
+                .with_help("write `key=value`, for example `vdm.banks=64`")),
         }
     }
 
@@ -129,7 +87,7 @@ impl MachineFile {
     /// # Errors
     /// Where a file cannot be read, is no TOML, inherits from itself, lacks a key, has an unknown
     /// one, or a value that makes no sense.
-    pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, ConfigError> {
+    pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         MachineBase::load(path)?.machine(overrides)
     }
 
@@ -137,7 +95,7 @@ impl MachineFile {
     ///
     /// # Errors
     /// Where there is no machine of that name, or an override is wrong.
-    pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, ConfigError> {
+    pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         MachineBase::built_in(name)?.machine(overrides)
     }
 }
@@ -156,7 +114,7 @@ impl MachineBase {
     /// # Errors
     /// Where a file cannot be read, is no TOML, inherits from itself, has an unknown key, or a value
     /// that makes no sense.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
         Self::read(&Place::File(path.as_ref().into()))
     }
 
@@ -164,18 +122,15 @@ impl MachineBase {
     ///
     /// # Errors
     /// Where there is no machine of that name.
-    pub fn built_in(name: &str) -> Result<Self, ConfigError> {
-        let place = built_in(MACHINES, name).ok_or_else(|| ConfigError {
-            file: name.into(),
-            text: String::new(),
-            span: None,
-            message: format!("there is no built-in machine `{name}`"),
-            help: Some(format!("there are {}", names(MACHINES))),
+    pub fn built_in(name: &str) -> Result<Self, Diagnostic> {
+        let place = built_in(MACHINES, name).ok_or_else(|| {
+            Diagnostic::new(format!("unknown built-in machine `{name}`"))
+                .with_help(format!("the built-in machines are {}", names(MACHINES)))
         })?;
         Self::read(&place)
     }
 
-    fn read(place: &Place) -> Result<Self, ConfigError> {
+    fn read(place: &Place) -> Result<Self, Diagnostic> {
         let mut layers = Layers::default();
         layers.add_file(place, "", None, &mut Vec::new())?;
         Ok(Self { layers, name: place.name() })
@@ -185,7 +140,7 @@ impl MachineBase {
     ///
     /// # Errors
     /// Where the file lacks a key, or an override is wrong.
-    pub fn machine(&self, overrides: &[Override]) -> Result<Machine, ConfigError> {
+    pub fn machine(&self, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         let mut layers = self.layers.clone();
         for change in overrides {
             layers.add_override(change)?;
@@ -272,9 +227,9 @@ struct Layers {
 }
 
 impl Layers {
-    fn error(&self, at: &At, message: String, help: Option<String>) -> ConfigError {
+    fn error(&self, at: &At, message: String, help: Option<String>) -> Diagnostic {
         let Source { name, text } = &self.sources[at.source];
-        ConfigError { file: name.clone(), text: text.clone(), span: Some(at.span.clone()), message, help }
+        Diagnostic { help, ..Diagnostic::new(message).at(name, text.as_str(), at.span.clone()) }
     }
 
     /// Adds the keys of a file below `prefix`: none for a machine, `technology` for a technology.
@@ -285,7 +240,7 @@ impl Layers {
         prefix: &str,
         named_at: Option<&At>,
         chain: &mut Vec<PathBuf>,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), Diagnostic> {
         let identity = place.identity();
         if let (true, Some(at)) = (chain.contains(&identity), named_at) {
             let message = format!("`{}` inherits from itself", place.name());
@@ -323,7 +278,7 @@ impl Layers {
         Ok(())
     }
 
-    fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> ConfigError {
+    fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
         let message = format!("cannot read `{}`: {error}", place.name());
         let help = Some(format!(
             "a file is named with its path, a built-in one without `.toml`: {}, {}",
@@ -332,7 +287,7 @@ impl Layers {
         ));
         match named_at {
             Some(at) => self.error(at, message, help),
-            None => ConfigError { file: place.name(), text: String::new(), span: None, message, help },
+            None => Diagnostic { help, ..Diagnostic::new(message).in_file(place.name()) },
         }
     }
 
@@ -344,7 +299,7 @@ impl Layers {
         key_span: Range<usize>,
         key: &str,
         value: Spanned<DeValue<'_>>,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), Diagnostic> {
         let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
         let at = At { source, span: value.span() };
         if let Some(key) = schema::find(&path) {
@@ -365,7 +320,7 @@ impl Layers {
         }
     }
 
-    fn add_override(&mut self, change: &Override) -> Result<(), ConfigError> {
+    fn add_override(&mut self, change: &Override) -> Result<(), Diagnostic> {
         let source = self.sources.len();
         self.sources.push(Source { name: Override::SOURCE.into(), text: change.text.clone() });
         let at = At { source, span: change.equals + 1..change.text.len() };
@@ -382,12 +337,12 @@ impl Layers {
         }
     }
 
-    fn set_technology(&mut self, place: &Place, name: &str, at: &At) -> Result<(), ConfigError> {
+    fn set_technology(&mut self, place: &Place, name: &str, at: &At) -> Result<(), Diagnostic> {
         self.leaves.retain(|path, _| !path.starts_with("technology."));
         self.add_file(&place.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new())
     }
 
-    fn set(&mut self, key: &'static Key, value: Value, at: At) -> Result<(), ConfigError> {
+    fn set(&mut self, key: &'static Key, value: Value, at: At) -> Result<(), Diagnostic> {
         if !key.kind.allows(&value) {
             return Err(self.wrong_value(key, &at, Some(&value)));
         }
@@ -396,15 +351,13 @@ impl Layers {
         Ok(())
     }
 
-    fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> ConfigError {
+    fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> Diagnostic {
         let message = match value {
             Some(value) => format!("`{}` cannot be `{value}`", key.path),
             None => format!("`{}` cannot be this", key.path),
         };
         let nearest = match (key.kind, value) {
-            (Kind::Choice(choices), Some(Value::String(text))) => {
-                schema::closest(text, choices.iter().copied())
-            }
+            (Kind::Choice(choices), Some(Value::String(text))) => nearest(text, choices.iter().copied()),
             _ => None,
         };
         let mut help = format!("it must be {}", key.kind.describe());
@@ -414,13 +367,13 @@ impl Layers {
         self.error(at, message, Some(help))
     }
 
-    fn not_a_value(&self, path: &str, at: &At) -> ConfigError {
+    fn not_a_value(&self, path: &str, at: &At) -> Diagnostic {
         let keys: Vec<_> = schema::section(path).map(|key| format!("`{}`", key.path)).collect();
         let help = format!("set one of its keys: {}", keys.join(", "));
         self.error(at, format!("`{path}` is a section, not a value"), Some(help))
     }
 
-    fn unknown(&self, path: &str, at: &At) -> ConfigError {
+    fn unknown(&self, path: &str, at: &At) -> Diagnostic {
         let help = match schema::nearest(path) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => {
@@ -436,14 +389,8 @@ impl Layers {
         self.error(at, format!("unknown key `{path}`"), Some(help))
     }
 
-    fn finish(self, name: &str) -> Result<Machine, ConfigError> {
-        let whole = |message: String, help: &str| ConfigError {
-            file: name.to_owned(),
-            text: String::new(),
-            span: None,
-            message,
-            help: Some(help.into()),
-        };
+    fn finish(self, name: &str) -> Result<Machine, Diagnostic> {
+        let whole = |message: String, help: &str| Diagnostic::new(message).in_file(name).with_help(help);
         let mut root = Table::new();
         for key in schema::KEYS {
             let leaf = self.leaves.get(key.path).ok_or_else(|| {

@@ -122,14 +122,7 @@ pub(super) fn nearest(path: &str) -> Option<&'static str> {
     if let (Some(only), None) = (same_name.next(), same_name.next()) {
         return Some(only.path);
     }
-    closest(path, KEYS.iter().map(|key| key.path))
-}
-
-/// The candidate that differs from `text` the least, unless it differs by more than a third.
-pub(super) fn closest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |candidate: &str| strsim::damerau_levenshtein(text, candidate);
-    let best = candidates.min_by_key(|candidate| distance(candidate))?;
-    (distance(best) <= text.len().max(best.len()) / 3).then_some(best)
+    diagnostic::nearest(path, KEYS.iter().map(|key| key.path))
 }
 
 impl Kind {

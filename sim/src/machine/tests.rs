@@ -1,15 +1,16 @@
 use super::*;
 use crate::{Area, Energy, Events};
 use b512_asm::Instr;
+use diagnostic::Diagnostic;
 use std::path::Path;
 
-fn overridden(texts: &[&str]) -> Result<Machine, ConfigError> {
+fn overridden(texts: &[&str]) -> Result<Machine, Diagnostic> {
     let overrides: Vec<_> = texts.iter().map(|text| Override::parse(text).unwrap()).collect();
     MachineFile::built_in("rpu-128x128", &overrides)
 }
 
 /// Loads `text` as a machine file in a folder of its own, beside `others`.
-fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, ConfigError> {
+fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diagnostic> {
     let folder = std::env::temp_dir().join(format!("sim-machine-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (file, text) in others.iter().chain(&[("m.toml", text)]) {
@@ -145,7 +146,7 @@ fn the_7_nm_example_is_gf12_times_its_two_factors() {
 }
 
 /// What an error says: line, column, the marked text, message and help.
-fn told(error: &ConfigError) -> (Option<(usize, usize)>, &str, &str, &str) {
+fn told(error: &Diagnostic) -> (Option<(usize, usize)>, &str, &str, &str) {
     let marked = error.span.clone().map_or("", |span| &error.text[span]);
     (error.position(), marked, &error.message, error.help.as_deref().unwrap_or(""))
 }

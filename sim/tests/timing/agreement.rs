@@ -3,11 +3,11 @@
 //! `SIM_PAIRS` sets the number of random pairs of program and machine, and `SIM_SEED` the first seed.
 //! `SIM_REPLAY` compares a single pair instead, in the format that a failure prints.
 
-use crate::random;
 use b512_asm::{Pipe, Program};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::Busyboard;
+use sim::testing as random;
 
 /// The number of pairs per seed.
 const PAIRS_PER_SEED: u32 = 250;

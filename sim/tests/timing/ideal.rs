@@ -5,11 +5,11 @@
 //! arrives earlier may take an SRAM from a more critical one. This is the classic anomaly of list
 //! scheduling. The tests below show an example for each switch.
 
-use crate::random;
 use crate::rules::{machine, program, v};
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, SReg};
 use sim::Machine;
 use sim::machine::{Ideal, VrfPorts};
+use sim::testing as random;
 use sim::timing::{Timing, simulate};
 
 type Switch = fn(&mut Ideal);

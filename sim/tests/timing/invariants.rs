@@ -1,8 +1,8 @@
 //! Invariants of every run.
 
-use crate::random;
 use b512_asm::{Pipe, Program};
 use sim::Machine;
+use sim::testing as random;
 use sim::timing::scheduling::{Decoder, Engine};
 use sim::timing::{Cause, Timing, Wait, simulate};
 

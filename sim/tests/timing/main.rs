@@ -3,5 +3,4 @@
 mod agreement;
 mod ideal;
 mod invariants;
-mod random;
 mod rules;

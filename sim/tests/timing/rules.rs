@@ -5,8 +5,8 @@
 //! adder 1, the shuffle crossbar 5 and the vector crossbar 4. The first dispatch is in cycle 2. An
 //! instruction issues at least 1 cycle after its dispatch.
 
-use crate::random;
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Pipe, Program, SReg, VReg};
+use sim::testing as random;
 use sim::timing::scheduling::{Decoder, Engine};
 use sim::timing::{Cause, Cycle, Timing};
 use sim::{Machine, MachineFile, Override};

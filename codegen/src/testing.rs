@@ -14,7 +14,7 @@ const Q: MReg = MReg::at(0);
 const SCALE: SReg = SReg::at(0);
 
 /// The size of the VDM for the program of `n` points, in words.
-pub(crate) fn vdm_words(n: usize) -> u32 {
+pub fn vdm_words(n: usize) -> u32 {
     3 * n as u32
 }
 
@@ -44,7 +44,7 @@ fn load_factors(vd: usize, table: usize, m: usize, k: usize) -> Instr {
 ///
 /// # Panics
 /// Panics if `n` is below 1024, two vectors.
-pub(crate) fn transform(function: Function, n: usize, modulus: u128, root: u128) -> Program {
+pub fn transform(function: Function, n: usize, modulus: u128, root: u128) -> Program {
     assert!(n >= 2 * VECTOR_LENGTH);
     let v = VReg::at;
     let q = Modulus::new(modulus).expect("an odd modulus");

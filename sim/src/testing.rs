@@ -1,5 +1,8 @@
-//! Random programs and machines, and the comparison of the two timing models.
+//! Random programs and machines, and the comparison of the two timing models. For tests and fuzzing.
 
+use crate::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
+use crate::timing::{self, Timing, stepped};
+use crate::{Machine, MachineBase, Override};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
     AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Op, Operand, OperandKind, Program, SReg, Segment,
@@ -8,9 +11,6 @@ use b512_asm::{
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use sim::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
-use sim::timing::{self, Timing, stepped};
-use sim::{Machine, MachineBase, Override};
 use std::sync::LazyLock;
 
 /// Registers of which some share an SRAM when placed by remainder, some by quotient, some do not.
@@ -18,7 +18,7 @@ const FEW_REGISTERS: &[usize] = &[0, 1, 2, 3, 4, 5, 16, 17, 20, 32, 33, REGISTER
 
 /// Programs of up to `longest` instructions: on few registers, so that hazards are frequent, or on
 /// all of them, so that queues fill.
-pub(crate) fn programs(longest: usize) -> impl Strategy<Value = Program> {
+pub fn programs(longest: usize) -> impl Strategy<Value = Program> {
     static ALL: [usize; REGISTERS] = {
         let mut registers = [0; REGISTERS];
         let mut register = 0;
@@ -79,13 +79,13 @@ fn operand(op: Op, kind: OperandKind, registers: &'static [usize]) -> BoxedStrat
     }
 }
 
-/// Mostly short, seldom long.
+/// Latencies: mostly short, sometimes long.
 fn cycles(from: u32) -> impl Strategy<Value = u32> {
     prop_oneof![12 => from..=12u32, 1 => 100..=300u32]
 }
 
-/// Machines that differ in every key that timing depends on.
-pub(crate) fn machines() -> impl Strategy<Value = Machine> {
+/// Machines that differ in every key on which timing depends.
+pub fn machines() -> impl Strategy<Value = Machine> {
     let frontend = (
         1..=4u32,
         select(&[Busyboard::Strict, Busyboard::SharedReads][..]),
@@ -141,11 +141,11 @@ fn default_machine() -> Machine {
     MACHINE.clone()
 }
 
-/// Runs both models.
+/// Runs both timing models and returns their common result.
 ///
 /// # Errors
-/// Says where they differ.
-pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, String> {
+/// Returns the first difference as text.
+pub fn compare(machine: &Machine, program: &Program) -> Result<Timing, String> {
     let timing = timing::simulate(machine, program);
     let mut expected = stepped::simulate(machine, program);
     expected.bounds = timing.bounds;
@@ -167,8 +167,11 @@ pub(crate) fn compare(machine: &Machine, program: &Program) -> Result<Timing, St
     ))
 }
 
-/// Checks `cases` random pairs, the same ones for each seed.
-pub(crate) fn check(
+/// Checks a property of `cases` random pairs, the same pairs for each seed.
+///
+/// # Panics
+/// Panics if the property fails, with the pair and the command that replays it.
+pub fn check(
     seed: u64,
     cases: u32,
     pairs: (impl Strategy<Value = Program>, impl Strategy<Value = Machine>),
@@ -189,8 +192,8 @@ pub(crate) fn check(
     }
 }
 
-/// A program and a machine, and the command that compares the models on them again.
-pub(crate) fn describe(machine: &Machine, program: &Program) -> String {
+/// Renders a program and a machine, and the command that compares the models on them again.
+pub fn describe(machine: &Machine, program: &Program) -> String {
     let mut text = "inherits = \"rpu-128x128\"\n".to_owned();
     for change in machine.changes_from(&default_machine()) {
         text += &format!("{} = {}\n", change.key, change.to);
@@ -205,9 +208,9 @@ fn replay_command(machine: &Machine, program: &Program) -> String {
     format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair(machine, program))
 }
 
-/// A machine and a program in words: changes to the paper's machine, address registers, words of the
+/// Renders a machine and a program in words: changes to the paper's machine, address registers, words of the
 /// SDM, words of the program. [`parse`] reads it.
-pub(crate) fn pair(machine: &Machine, program: &Program) -> String {
+pub fn pair(machine: &Machine, program: &Program) -> String {
     let mut pair = Vec::new();
     let changes = machine.changes_from(&default_machine());
     pair.extend(changes.iter().map(|change| format!("{}={}", change.key, change.to)));
@@ -219,8 +222,8 @@ pub(crate) fn pair(machine: &Machine, program: &Program) -> String {
     pair.join(" ")
 }
 
-/// What a word of a pair says.
-pub(crate) enum Word {
+/// The meaning of a word of [`pair`].
+pub enum Word {
     /// A change to the machine.
     Change(Override),
     /// An address register.
@@ -232,9 +235,11 @@ pub(crate) enum Word {
 }
 
 impl Word {
+    /// Parses one word.
+    ///
     /// # Errors
-    /// Says what would have a meaning.
-    pub(crate) fn parse(word: &str) -> Result<Self, String> {
+    /// Returns an error if the word has no meaning.
+    pub fn parse(word: &str) -> Result<Self, String> {
         let known = match word.split_once('=') {
             Some((key, _)) if key.contains('.') => {
                 return Override::parse(word).map(Self::Change).map_err(|error| error.to_string());
@@ -250,15 +255,17 @@ impl Word {
                 bits.and_then(|bits| Instr::decode(bits).ok()).map(Self::Instruction)
             }
         };
-        known.ok_or_else(|| format!("`{word}` is no key, register, SDM word or instruction with its value"))
+        known.ok_or_else(|| {
+            format!("unknown word `{word}`: expected a key, register, SDM word or instruction")
+        })
     }
 }
 
-/// Reads what [`pair`] writes.
+/// Parses the output of [`pair`].
 ///
 /// # Errors
-/// Says which word has no meaning.
-pub(crate) fn parse(pair: &str) -> Result<(Machine, Program), String> {
+/// Returns an error if a word has no meaning.
+pub fn parse(pair: &str) -> Result<(Machine, Program), String> {
     static BASE: LazyLock<MachineBase> =
         LazyLock::new(|| MachineBase::built_in("rpu-128x128").expect("a built-in machine"));
     let (mut overrides, mut sdm) = (Vec::new(), Vec::new());

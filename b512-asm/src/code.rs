@@ -1,14 +1,8 @@
-//! Errors in a text as values: what is wrong, where, and what would be right.
-//!
-//! A [`Diagnostic`] points into the source by byte range and carries no layout: the command line
-//! renders it. Every kind of error has a [`Code`] such as `B001` with a longer explanation.
+//! Kinds of error in a program's text. Every kind has a [`Code`] such as `B001` with a longer
+//! explanation.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
-
-/// Bytes of the source, `start` included, `end` excluded; both are character boundaries.
-pub type Span = Range<usize>;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $title:literal;)*) => {
@@ -42,7 +36,7 @@ macro_rules! codes {
 
 codes! {
     /// Every line of a program is an instruction, a directive (which begins with a dot) or a
-    /// comment. The first word of this line is none of the instructions; `rpu isa` lists them.
+    /// comment. The first word of this line is not an instruction.
     UnknownMnemonic = "B001", "unknown instruction";
 
     /// An instruction takes the operands of its row in the ISA table, in that order, separated by
@@ -193,9 +187,9 @@ impl fmt::Display for Code {
     }
 }
 
-/// The text is no code; [`Code::ALL`] lists them.
+/// A text that is not a code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no such code: the codes are B001 to B{:03}", Code::ALL.len())]
+#[error("unknown code: the codes are B001 to B{:03}", Code::ALL.len())]
 pub struct UnknownCode;
 
 impl FromStr for Code {
@@ -205,117 +199,6 @@ impl FromStr for Code {
     fn from_str(name: &str) -> Result<Self, UnknownCode> {
         Self::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or(UnknownCode)
     }
-}
-
-/// One error in a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Diagnostic {
-    /// The kind of error.
-    pub code: Code,
-    /// What is wrong, in one line.
-    pub message: String,
-    /// Where.
-    pub span: Span,
-    /// What would be right.
-    pub help: Option<String>,
-}
-
-impl Diagnostic {
-    /// An error without help.
-    pub(crate) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), span, help: None }
-    }
-
-    /// Line and column of the error's beginning in `source`, both from 1; columns count
-    /// characters.
-    pub fn line_column(&self, source: &str) -> (usize, usize) {
-        let before = source.get(..self.span.start).unwrap_or(source);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-    }
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
-    }
-}
-
-/// The errors found in a text, in the order of their places; at least one.
-///
-/// After [`Diagnostics::LIMIT`] errors the rest is only counted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Diagnostics {
-    list: Vec<Diagnostic>,
-    omitted: usize,
-}
-
-impl Diagnostics {
-    /// The most errors that are reported one by one.
-    pub const LIMIT: usize = 20;
-
-    /// The errors.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.list.iter()
-    }
-
-    /// The number of further errors that are not listed.
-    pub fn omitted(&self) -> usize {
-        self.omitted
-    }
-
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        if self.list.len() < Self::LIMIT {
-            self.list.push(diagnostic);
-        } else {
-            self.omitted += 1;
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// `Err` with the errors in the order of the text, if there are any.
-    pub(crate) fn into_result(mut self) -> Result<(), Self> {
-        self.list.sort_by_key(|diagnostic| diagnostic.span.start);
-        if self.is_empty() { Ok(()) } else { Err(self) }
-    }
-}
-
-impl<'a> IntoIterator for &'a Diagnostics {
-    type Item = &'a Diagnostic;
-    type IntoIter = std::slice::Iter<'a, Diagnostic>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.iter().enumerate() {
-            let newline = if i > 0 { "\n" } else { "" };
-            write!(f, "{newline}{diagnostic}")?;
-        }
-        match self.omitted {
-            0 => Ok(()),
-            omitted => write!(f, "\nand {omitted} more"),
-        }
-    }
-}
-
-impl std::error::Error for Diagnostics {}
-
-/// The candidate that `word` was probably meant to be, if one is close.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_ascii_lowercase();
-    let allowed = if word.chars().count() <= 3 { 1 } else { 2 };
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, &candidate.to_ascii_lowercase()), candidate))
-        .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.len())
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -330,19 +213,5 @@ mod tests {
             assert!(code.explanation().lines().count() > 2, "{code} has no explanation");
         }
         assert_eq!("B999".parse::<Code>(), Err(UnknownCode));
-    }
-
-    #[test]
-    fn the_nearest_name_is_close_or_none() {
-        let names = ["vadd", "vadds", "vsub", "halt"];
-        assert_eq!(nearest("vaddd", names), Some("vadd"));
-        assert_eq!(nearest("HALT", names), Some("halt"));
-        assert_eq!(nearest("multiply", names), None);
-    }
-
-    #[test]
-    fn columns_count_characters() {
-        let diagnostic = Diagnostic::new(Code::Syntax, 7..8, "");
-        assert_eq!(diagnostic.line_column("a\nå∂x"), (2, 3));
     }
 }

@@ -1,0 +1,234 @@
+//! Errors in text files as values: the position, the message, and help.
+//!
+//! All files share one type: programs, machines, sweeps, plans, claims and JSON documents. A
+//! [`Diagnostic`] carries no layout; the feature `render` has a renderer for terminals.
+//!
+//! ```
+//! use diagnostic::Diagnostic;
+//!
+//! let text = "banks = 12\n";
+//! let error = Diagnostic::new("invalid value 12 for `banks`")
+//!     .at("machine.toml", text, 8..10)
+//!     .with_help("expected a power of two");
+//! assert_eq!(error.position(), Some((1, 9)));
+//! assert_eq!(
+//!     error.to_string(),
+//!     "machine.toml:1:9: invalid value 12 for `banks`; expected a power of two"
+//! );
+//! ```
+
+#[cfg(feature = "render")]
+mod render;
+
+#[cfg(feature = "render")]
+pub use render::{render, render_message};
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Bytes of a text, `start` included, `end` excluded; both are character boundaries.
+pub type Span = Range<usize>;
+
+/// One error in a text.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Error)]
+pub struct Diagnostic {
+    /// The name of the file for users; empty for a text without a name.
+    pub file: String,
+    /// The whole text; empty if it could not be read.
+    pub text: Arc<str>,
+    /// The bytes of `text` that are wrong; `None` if the error concerns the file as a whole.
+    pub span: Option<Span>,
+    /// A code with a longer explanation, such as `B001`.
+    pub code: Option<&'static str>,
+    /// The error in one line.
+    pub message: String,
+    /// The remedy.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without position and help.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    /// The error with a code.
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
+    /// The error with help.
+    pub fn with_help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// The error in a file as a whole.
+    pub fn in_file(self, file: impl Into<String>) -> Self {
+        Self { file: file.into(), ..self }
+    }
+
+    /// The error at `span` of `text`.
+    pub fn at(
+        self,
+        file: impl Into<String>,
+        text: impl Into<Arc<str>>,
+        span: impl Into<Option<Span>>,
+    ) -> Self {
+        Self { file: file.into(), text: text.into(), span: span.into(), ..self }
+    }
+
+    /// The part of the text that is wrong. `None` without a span.
+    pub fn marked(&self) -> Option<&str> {
+        self.text.get(self.span.clone()?)
+    }
+
+    /// Line and column of the error, both from 1; columns count characters. `None` without a span.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        let before = self.text.get(..self.span.as_ref()?.start)?;
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file.as_str(), self.position()) {
+            ("", None) => {}
+            (file, None) => write!(f, "{file}: ")?,
+            ("", Some((line, column))) => write!(f, "{line}:{column}: ")?,
+            (file, Some((line, column))) => write!(f, "{file}:{line}:{column}: ")?,
+        }
+        if let Some(code) = self.code {
+            write!(f, "{code}: ")?;
+        }
+        f.write_str(&self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
+    }
+}
+
+/// The errors in a text, in the order of their positions; at least one.
+///
+/// Errors after the first [`Diagnostics::LIMIT`] are only counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    omitted: usize,
+}
+
+impl Diagnostics {
+    /// The number of errors that are kept.
+    pub const LIMIT: usize = 20;
+
+    /// The errors.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// The number of further errors, which are not listed.
+    pub fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    /// Adds an error.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.list.len() < Self::LIMIT {
+            self.list.push(diagnostic);
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// Whether there is no error.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Sorts the errors by position and attaches the text to them.
+    ///
+    /// # Errors
+    /// Returns the errors if there are any.
+    pub fn into_result(mut self, text: &str) -> Result<(), Self> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let text: Arc<str> = text.into();
+        self.list.iter_mut().for_each(|diagnostic| diagnostic.text = Arc::clone(&text));
+        self.list.sort_by_key(|diagnostic| diagnostic.span.as_ref().map(|span| span.start));
+        Err(self)
+    }
+
+    /// The errors of a text that was read from `file`.
+    pub fn in_file(mut self, file: &str) -> Self {
+        self.list.iter_mut().for_each(|diagnostic| diagnostic.file = file.to_owned());
+        self
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.iter().enumerate() {
+            let newline = if i > 0 { "\n" } else { "" };
+            write!(f, "{newline}{diagnostic}")?;
+        }
+        match self.omitted {
+            0 => Ok(()),
+            omitted => write!(f, "\nand {omitted} more"),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The candidate that is most similar to `word`, if the two differ in at most a third of their
+/// characters. Upper and lower case are the same.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_ascii_lowercase();
+    let near = |candidate: &'a str| {
+        let distance = strsim::damerau_levenshtein(&word, &candidate.to_ascii_lowercase());
+        let length = word.chars().count().max(candidate.chars().count());
+        (distance < length && distance <= length.max(3) / 3).then_some((distance, candidate))
+    };
+    let near = candidates.into_iter().filter_map(near);
+    near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_close_or_none() {
+        let names = ["vadd", "vadds", "vsub", "halt"];
+        assert_eq!(nearest("vaddd", names), Some("vadd"));
+        assert_eq!(nearest("HALT", names), Some("halt"));
+        assert_eq!(nearest("multiply", names), None);
+        assert_eq!(nearest("x", ["y"]), None);
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(Diagnostic::new("").at("", "a\nå∂x", 7..8).position(), Some((2, 3)));
+        assert_eq!(Diagnostic::new("").position(), None);
+    }
+
+    #[test]
+    fn errors_are_sorted_and_the_rest_is_counted() {
+        let mut diagnostics = Diagnostics::default();
+        for start in (0..25).rev() {
+            diagnostics.push(Diagnostic { span: Some(start..start), ..Diagnostic::new("error") });
+        }
+        let errors = diagnostics.into_result(&" ".repeat(25)).unwrap_err().in_file("a");
+        assert_eq!(errors.iter().next().unwrap().to_string(), "a:1:6: error");
+        assert!(errors.to_string().ends_with("a:1:25: error\nand 5 more"));
+    }
+}
