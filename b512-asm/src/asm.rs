@@ -308,7 +308,7 @@ impl<'a> Assembler<'a> {
             let near = nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
             self.report(match near {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
-                None => fault.help("`rpu isa` lists the instructions"),
+                None => fault,
             });
             return false;
         };

@@ -21,9 +21,9 @@ fn write_page(page: &mut String) -> std::fmt::Result {
     write!(
         page,
         "\
-# The B512 instruction set
+<!-- Generated from the instruction table: do not edit. See docs/generated.md. -->
 
-<!-- Generated from the table in `b512-asm/src/isa/table.rs`: `BLESS=1 cargo test -p b512-asm --test reference`. -->
+# The B512 instruction set
 
 B512 is the instruction set of the Ring Processing Unit (RPU), published at ISPASS 2023: {base} instructions of 64 bits
 over vectors of {VECTOR_LENGTH} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says

@@ -1,8 +1,5 @@
 //! Sources as test cases. Each `.b512` file in `accept` assembles to the program of the `.out` file
 //! beside it; each in `refuse` has the errors of its `.err` file.
-//!
-//! `BLESS=1 cargo test -p b512-asm --test files` writes these files; read the difference before
-//! committing it.
 
 use b512_asm::{Code, assemble};
 use diagnostic::render;
@@ -22,20 +19,11 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-fn compare(path: &Path, text: &str) {
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(path, text).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, expected, "{} differs (BLESS=1 writes it)", path.display());
-}
-
 #[test]
 fn accepted_sources_have_the_expected_program() {
     for (path, source) in sources("accept") {
         let program = assemble(&source).unwrap_or_else(|errors| panic!("{}:\n{errors}", path.display()));
-        compare(&path.with_extension("out"), &program.to_string());
+        bless::fresh(path.with_extension("out"), program.to_string());
     }
 }
 
@@ -46,7 +34,7 @@ fn refused_sources_have_the_expected_errors() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let Err(errors) = assemble(&source) else { panic!("{name} assembles") };
         codes.extend(errors.iter().filter_map(|error| error.code));
-        compare(&path.with_extension("err"), &render(&errors.in_file(name), false));
+        bless::fresh(path.with_extension("err"), render(&errors.in_file(name), false));
     }
     let of_intrinsics = [Code::UnknownIntrinsic, Code::ByteOffset];
     let untested: Vec<_> = Code::ALL

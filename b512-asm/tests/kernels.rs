@@ -192,8 +192,7 @@ const OPENFHE_HEAD: [u128; 3] = [
 const OPENFHE_TAIL: [u128; 2] =
     [0x00cb5798_15c9c416_70db5334_0d593013, 0x00ede75f_cb3bf078_7e9754b8_2519a5ca];
 
-/// The twiddle factors in the source are psi^bitrev(j), in lines of two. With `BLESS` set, writes
-/// them.
+/// The twiddle factors in the source are psi^bitrev(j), in lines of two.
 #[test]
 fn the_table_of_ntt1024_is_fresh() {
     const OPEN: &str = ".words tw {\n";
@@ -210,9 +209,5 @@ fn the_table_of_ntt1024_is_fresh() {
 
     let start = source.find(OPEN).unwrap() + OPEN.len();
     let end = start + source[start..].find('}').unwrap();
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, format!("{}{table}{}", &source[..start], &source[end..])).unwrap();
-    } else {
-        assert!(source[start..end] == table, "the table is stale: run this test with BLESS=1");
-    }
+    bless::fresh(&path, format!("{}{table}{}", &source[..start], &source[end..]));
 }

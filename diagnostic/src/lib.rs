@@ -196,7 +196,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let near = |candidate: &'a str| {
         let distance = strsim::damerau_levenshtein(&word, &candidate.to_ascii_lowercase());
         let length = word.chars().count().max(candidate.chars().count());
-        (distance < length && distance <= length.max(3) / 3).then_some((distance, candidate))
+        (distance < candidate.chars().count() && distance <= length.max(3) / 3)
+            .then_some((distance, candidate))
     };
     let near = candidates.into_iter().filter_map(near);
     near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(nearest("vaddd", names), Some("vadd"));
         assert_eq!(nearest("HALT", names), Some("halt"));
         assert_eq!(nearest("multiply", names), None);
-        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest("xx", ["x"]), None);
     }
 
     #[test]

@@ -87,16 +87,12 @@ fn cards() -> String {
 fn tables_are_what_the_files_say() {
     let path = folder().join("README.md");
     let committed = std::fs::read_to_string(&path).unwrap();
-    let mut page = committed.clone();
+    let mut page = committed;
     for (name, table) in [("transforms", transforms()), ("verdicts", verdicts()), ("cards", cards())] {
         let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
         let start = page.find(&begin).expect("the table's beginning is marked") + begin.len();
         let stop = page.find(&end).expect("the table's end is marked");
         page.replace_range(start..stop, &format!("\n{table}\n"));
     }
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, page).unwrap();
-    } else {
-        assert!(committed == page, "reports/gpu/README.md is stale: run this test with BLESS=1");
-    }
+    bless::fresh(path, page);
 }

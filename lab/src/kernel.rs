@@ -69,7 +69,7 @@ pub const PLANS: [(&str, &str); 5] = [
         "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte forward, Pease inverse",
     ),
     ("pease", "the same pair: the other way round, either of the two would need two digit reversals"),
-    ("paper", "the same pair as `rpu reproduce` takes it for the paper's program, for `rpu-128x128-paper`"),
+    ("paper", "the same pair as the reproduction has it for the paper's program, for `rpu-128x128-paper`"),
     ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
 ];
 

@@ -78,15 +78,11 @@ fn results_are_those_of_the_declared_version() {
     let found = format!("model version {MODEL_VERSION}\n{}", lines.concat());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model.txt");
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &found).unwrap();
-        return;
-    }
-    let differing = found.lines().zip(committed.lines()).find(|(found, committed)| found != committed);
+    let same_version = committed.lines().next() == found.lines().next();
     assert!(
-        found == committed,
-        "results differ from `lab/tests/model.txt`, first here: {differing:#?}\n\
-         If the change is intended, raise `MODEL_VERSION` in `lab/src/model.rs` and refresh the file: \
-         BLESS=1 cargo test -p lab --test model"
+        found == committed || !same_version || bless::blessing(),
+        "the results differ from those of model version {MODEL_VERSION}. If the change is intended, raise \
+         `MODEL_VERSION` in `lab/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab --test model"
     );
+    bless::fresh(path, found);
 }

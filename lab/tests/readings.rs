@@ -75,18 +75,18 @@ fn page(readings: &[Reading]) -> String {
     let paper: String = COSTS.iter().map(|(_, cost, by)| format!(" {cost:+.1}% ± {by} |")).collect();
     let rows: String = readings.iter().map(Reading::row).collect();
     format!(
-        "# Readings of the paper\n\n\
-        The paper's 64K program (`--plan kl`) on the (128, 128) machine, simulated: its cycles, and what changes of the\n\
-        machine cost a program that was scheduled without them. Bold is what agrees with the paper. The default machine is\n\
-        the first row. It agrees in cycles, in the cost of an initiation interval of 2 and in that of load/store latency.\n\n\
-        No reading agrees with all of the paper. Where SRAMs of the register file have one port, a shuffle whose latency is\n\
-        no multiple of its four beats writes across the slots in which other instructions read, and they wait for each\n\
-        other. Where ports are ideal and a source is free once it is read, shuffle latency costs nothing, as in the paper;\n\
-        but then nothing holds the program up for as many cycles as the paper counts, and a multiplier at half speed\n\
-        finds slack enough to hide in. A program chosen together with its reading comes closer in other numbers:\n\
-        `reports/paper/claims.md`.\n\n\
+        "<!-- Generated from `configs/sweeps/readings.toml`: do not edit. See docs/generated.md. -->\n\n\
+        # Readings of the paper\n\n\
+        The table shows the cycles of the paper's 64K program (`--plan kl`) on the (128, 128) machine, and the cost of changes to\n\
+        the machine for a program that was scheduled without them. Numbers in bold agree with the paper. The default machine is\n\
+        the first row. It agrees in cycles, and in the costs of an initiation interval of 2 and of load/store latency.\n\n\
+        No reading agrees with every number. If the SRAMs of the register file have one port, a shuffle whose latency is not a\n\
+        multiple of its four beats writes in slots in which other instructions read, and they wait for each other. If the ports\n\
+        are ideal and a source is released when it is read, shuffle latency costs nothing, as in the paper; but then the program\n\
+        takes fewer cycles than the paper reports, and has enough slack to hide a multiplier at half speed. A program that was\n\
+        chosen together with its reading comes closer in other numbers: see `reports/paper/claims.md`.\n\n\
         | reading | cycles |{heads}\n|---|--:|{}\n| the paper | {CYCLES:.0} ± 3% |{paper}\n{rows}\n\
-        `rpu sweep configs/sweeps/readings.toml` has the runs; `BLESS=1 cargo test -p lab --test readings` writes this page.\n",
+        The runs are those of `rpu sweep configs/sweeps/readings.toml`.\n",
         "--:|".repeat(COSTS.len()),
     )
 }
@@ -96,10 +96,7 @@ fn the_page_is_fresh_and_says_what_holds() {
     let readings = readings();
     let page = page(&readings);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/readings.md");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &page).unwrap();
-    }
-    assert!(std::fs::read_to_string(&path).unwrap_or_default() == page, "docs/readings.md is stale:\n{page}");
+    bless::fresh(path, page);
 
     let default = &readings[0];
     let paper = sim::Machine::rpu_128x128();

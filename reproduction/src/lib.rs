@@ -37,5 +37,5 @@ mod tradeoff;
 pub mod trials;
 
 pub use error::Error;
-pub use output::{File, difference, files, summary};
+pub use output::{File, difference, files, refresh, summary};
 pub use reproduction::Reproduction;

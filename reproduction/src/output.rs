@@ -87,6 +87,22 @@ pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     files.iter().find(differs).map(|(name, _)| name.clone())
 }
 
+/// Writes files to a folder. The page keeps the measurements of the page that is there.
+///
+/// # Errors
+/// Returns an error if a file cannot be written.
+pub fn refresh(files: &[File], folder: &Path) -> std::io::Result<()> {
+    files.iter().try_for_each(|(name, content)| {
+        let path = folder.join(name);
+        match std::fs::read(&path) {
+            Ok(old) if name.ends_with(".html") => {
+                std::fs::write(&path, page::with_measurements(content, &old))
+            }
+            _ => std::fs::write(&path, content),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,6 +53,19 @@ pub(super) fn unmeasured(page: &[u8]) -> String {
     }
 }
 
+/// The page with the section of measurements of another page.
+pub(super) fn with_measurements(page: &[u8], other: &[u8]) -> Vec<u8> {
+    let (page, other) = (String::from_utf8_lossy(page), String::from_utf8_lossy(other));
+    let [begin, end] = MEASURED;
+    let section = other.split_once(begin).and_then(|(_, rest)| rest.split_once(end));
+    match (page.split_once(begin), page.split_once(end), section) {
+        (Some((before, _)), Some((_, after)), Some((section, _))) => {
+            format!("{before}{begin}{section}{end}{after}").into_bytes()
+        }
+        _ => page.into_owned().into_bytes(),
+    }
+}
+
 /// The page, with the drawings of the figures in their order, and that of the measurements last.
 pub(super) fn page(
     reproduction: &Reproduction,

@@ -1,8 +1,6 @@
-//! `rpu crosscheck`. What it prints is in golden files in `tests/cli/crosscheck`;
-//! `SNAPSHOTS=overwrite cargo test --test cli crosscheck` writes them anew.
+//! `rpu crosscheck`. Its output is in golden files in `tests/cli/crosscheck`.
 
 use crate::common::repository;
-use snapbox::{Data, assert_data_eq};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -26,7 +24,7 @@ fn command(compiler: &Path, args: &[&str]) -> Command {
 #[track_caller]
 fn assert_golden(name: &str, found: Vec<u8>) {
     let golden = Path::new(&repository("tests/cli/crosscheck")).join(name);
-    assert_data_eq!(String::from_utf8(found).expect("text is UTF-8"), Data::read_from(&golden, None).raw());
+    bless::fresh(golden, found);
 }
 
 /// Whether the emulation can be tried at all.

@@ -1,9 +1,7 @@
 //! Bad input: one clear error with its place and what would be right, status 2, and no file
-//! written. The messages are golden files in `tests/cli/refuse`;
-//! `SNAPSHOTS=overwrite cargo test --test cli refuse` writes them anew.
+//! written. The messages are golden files in `tests/cli/refuse`.
 
 use crate::common::{names, repository, rpu};
-use snapbox::{Data, assert_data_eq};
 use std::fs;
 use std::path::Path;
 
@@ -163,7 +161,7 @@ fn bad_input_is_refused() {
         assert_eq!(names(folder.path()), before, "{} wrote a file", case.name);
         let golden = Path::new(&repository("tests/cli/refuse")).join(case.name).with_extension("err");
         let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
-        assert_data_eq!(errors, Data::read_from(&golden, None).raw());
+        bless::fresh(golden, errors);
     }
 }
 

@@ -29,12 +29,8 @@ fn events() -> Events {
 #[test]
 fn the_committed_technology_is_what_the_fit_writes() {
     let fitted = fit(&gf12(), &paper_events().unwrap()).unwrap();
-    let committed = include_str!("../../../configs/tech/gf12.toml");
-    assert!(
-        fitted.file() == committed,
-        "run `rpu fit -o configs/tech/gf12.toml`; it writes\n{}",
-        fitted.file()
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/tech/gf12.toml");
+    bless::fresh(path, fitted.file());
     assert_eq!(fitted.technology, Machine::rpu_128x128().technology);
 }
 

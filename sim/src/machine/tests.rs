@@ -277,7 +277,7 @@ fn a_file_that_is_no_toml_is_reported_with_its_place() {
 #[test]
 fn overrides_are_reported_as_they_were_written() {
     let error = overridden(&["vdm.mappin=xor"]).unwrap_err();
-    assert_eq!(error.to_string(), "-p vdm.mappin=xor: unknown key `vdm.mappin`; did you mean `vdm.mapping`?");
+    assert_eq!(error.to_string(), "override:1:1: unknown key `vdm.mappin`; did you mean `vdm.mapping`?");
     assert_eq!(told(&error).1, "vdm.mappin");
     assert_eq!(told(&overridden(&["vdm.banks=three"]).unwrap_err()).1, "three");
     assert!(Override::parse("vdm.banks").unwrap_err().to_string().contains("write `key=value`"));
