@@ -37,9 +37,15 @@ impl Ring {
     /// # Errors
     /// Returns an error if there is no such root modulo `modulus`.
     pub fn new(operation: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
-        let root = if operation.needs_root() { smallest_root(modulus, n.into())? } else { 0 };
+        let root = if has_transform(operation) { smallest_root(modulus, n.into())? } else { 0 };
         Ok(Self { modulus, root })
     }
+}
+
+/// Whether the code of the operation has transforms, which need a root of unity. The result may not
+/// depend on the root, as that of a product does not.
+fn has_transform(operation: Function) -> bool {
+    !ops::of(operation).transforms().is_empty()
 }
 
 impl Request {
@@ -64,7 +70,7 @@ impl Request {
     pub fn check(&self) -> Result<(), Error> {
         let n = self.n;
         // A stage works on two vectors.
-        let vectors = if ops::of(self.operation).transforms().is_empty() { 1 } else { 2 };
+        let vectors = if has_transform(self.operation) { 2 } else { 1 };
         let least = vectors * Isa::B512.vector_length();
         if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
             return Err(Error::Degree { n, least });
@@ -73,7 +79,7 @@ impl Request {
             return Err(Error::NoRing);
         }
         for &Ring { modulus, root } in &self.rings {
-            if self.operation.needs_root() {
+            if has_transform(self.operation) {
                 transform_modulus(modulus, n.into())?;
                 check_root(modulus, n.into(), root)?;
             } else {
