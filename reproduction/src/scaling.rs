@@ -27,15 +27,18 @@ fn traffic(run: &Run) -> Traffic {
 
 /// The time that off-chip memory takes for a transform, in us.
 pub(super) fn transfer_us(run: &Run) -> f64 {
-    run.report.machine.hbm.occupancy_ns(traffic(run).total()) * 1e-3
+    let machine = &run.report.machine;
+    let bytes = traffic(run).total() * u64::from(machine.instruction_set().word_bytes());
+    machine.hbm.occupancy_ns(bytes) * 1e-3
 }
 
 /// Microseconds a transform in a stream of towers whose transfers overlap with computing, and the side
 /// that it waits for.
 fn in_stream(run: &Run) -> (f64, &'static str) {
     const TOWERS: usize = 16;
-    let hbm = &run.report.machine.hbm;
-    let jobs = Job::repeated(hbm, &traffic(run), run.timing.time_us * 1e3, TOWERS);
+    let machine = &run.report.machine;
+    let hbm = &machine.hbm;
+    let jobs = Job::repeated(hbm, machine.instruction_set(), &traffic(run), run.timing.time_us * 1e3, TOWERS);
     let stream = Stream::new(hbm, &jobs);
     let side = match stream.bottleneck() {
         Bottleneck::Compute => "compute",

@@ -2,7 +2,7 @@
 
 use crate::machine::{Machine, SRAMS};
 use crate::tech::AreaConstants;
-use b512_asm::reg::{REGISTERS, VECTOR_LENGTH, WORD_BYTES};
+use b512_asm::reg::REGISTERS;
 use serde::{Deserialize, Serialize};
 
 /// Areas in mm2.
@@ -31,7 +31,8 @@ impl Area {
         let hples = f64::from(machine.hple.count);
         let banks = f64::from(machine.vdm.banks);
         let vdm_bytes = f64::from(machine.vdm.size_mib) * 1024.0 * 1024.0;
-        let vrf_bytes = (REGISTERS * VECTOR_LENGTH * WORD_BYTES) as f64;
+        let isa = machine.instruction_set();
+        let vrf_bytes = REGISTERS as f64 * f64::from(isa.vector_length()) * f64::from(isa.word_bytes());
         let vrf_macros = hples * SRAMS as f64;
         // Doublings from 128, below zero where there are fewer.
         let more_hples = (hples / 128.0).log2();

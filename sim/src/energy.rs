@@ -1,8 +1,7 @@
 //! The energy of a run, by component, from counts of what its instructions do.
 
 use crate::tech::EnergyConstants;
-use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{Class, Instr, Pipe, Program};
+use b512_asm::{Class, Instr, Isa, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
 /// How often the elements of a program's vectors pass each unit, and its instructions the front end.
@@ -29,14 +28,14 @@ impl Events {
     pub fn of(program: &Program) -> Self {
         let mut events = Self::default();
         for instr in &program.instructions {
-            events.add(instr);
+            events.add(program.isa, instr);
         }
         events
     }
 
-    /// Adds the events of one instruction.
-    pub fn add(&mut self, instr: &Instr) {
-        let length = VECTOR_LENGTH as u64;
+    /// Adds the events of one instruction, with vectors of the length in `isa`.
+    pub fn add(&mut self, isa: Isa, instr: &Instr) {
+        let length = u64::from(isa.vector_length());
         let (multiplications, additions) = match instr.class() {
             Class::Multiply => (1, 0),
             Class::Add | Class::Subtract => (0, 1),
@@ -128,7 +127,7 @@ mod tests {
         let load = Instr::Vload { vd: v(0), base, offset: Offset::default(), mode: AddressMode::Linear };
         let mut events = Events::default();
         for (instr, count) in [(butterfly, 1024), (shuffle, 1920), (load, 1200)] {
-            (0..count).for_each(|_| events.add(&instr));
+            (0..count).for_each(|_| events.add(Isa::B512, &instr));
         }
         let energy = Energy::of(&Machine::rpu_128x128().technology.energy, &events);
         let near = |measured: f64, printed: f64| (measured / printed - 1.0).abs() < 0.02;

@@ -5,7 +5,7 @@
 //! directions sequentially. The compute side runs one job at a time. The VDM holds the words of
 //! [`buffers`](Hbm::buffers) jobs concurrently. These rules apply to job `i` of a stream:
 //!
-//! * A transfer of `w` words occupies the channel for `16 w / gb_per_s` ns and ends
+//! * A transfer of `b` bytes occupies the channel for `b / gb_per_s` ns and ends
 //!   [`latency_ns`](Hbm::latency_ns) later. An empty transfer takes no time.
 //! * The order of transfers is fixed. The first loads fill the buffers. After that, the store of a
 //!   job precedes the load that reuses its buffer.
@@ -16,8 +16,7 @@
 //! Instructions are not transferred: a program stays in its memory for the whole stream.
 
 use crate::machine::Hbm;
-use b512_asm::reg::WORD_BYTES;
-use b512_asm::{Program, Role, Space, Symbol};
+use b512_asm::{Isa, Program, Role, Space, Symbol};
 use serde::{Deserialize, Serialize};
 
 /// The words that one run of a program transfers between off-chip memory and VDM or SDM.
@@ -61,23 +60,26 @@ fn words(program: &Program, wanted: impl Fn(&Symbol) -> bool) -> u64 {
 /// One run in a stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Job {
-    /// The words loaded before the run.
-    pub load_words: u64,
-    /// The words stored after the run.
-    pub store_words: u64,
+    /// The bytes loaded before the run.
+    pub load_bytes: u64,
+    /// The bytes stored after the run.
+    pub store_bytes: u64,
     /// The compute time, in ns.
     pub compute_ns: f64,
 }
 
 impl Job {
-    /// `runs` jobs of a program with the given traffic and a compute time of `compute_ns` each.
+    /// `runs` jobs of a program with the given instruction set, traffic and a compute time of
+    /// `compute_ns` each.
     ///
     /// If the machine keeps its tables ([`Hbm::reload_tables`] is false), only the first job loads
     /// them.
-    pub fn repeated(hbm: &Hbm, traffic: &Traffic, compute_ns: f64, runs: usize) -> Vec<Self> {
+    pub fn repeated(hbm: &Hbm, isa: Isa, traffic: &Traffic, compute_ns: f64, runs: usize) -> Vec<Self> {
+        let word_bytes = u64::from(isa.word_bytes());
         let job = |i| {
             let tables = if i == 0 || hbm.reload_tables { traffic.tables } else { 0 };
-            Self { load_words: traffic.inputs + tables, store_words: traffic.outputs, compute_ns }
+            let load_bytes = (traffic.inputs + tables) * word_bytes;
+            Self { load_bytes, store_bytes: traffic.outputs * word_bytes, compute_ns }
         };
         (0..runs).map(job).collect()
     }
@@ -136,12 +138,12 @@ impl Stream {
             let mut freed_ns = 0.0;
             // The job whose buffer is reused, or one of the last jobs.
             if let Some(done) = i.checked_sub(buffers) {
-                let store = channel.transfer(jobs[done].store_words, spans[done].compute.end_ns);
+                let store = channel.transfer(jobs[done].store_bytes, spans[done].compute.end_ns);
                 spans[done].store = store;
                 freed_ns = store.end_ns;
             }
             if let Some(job) = jobs.get(i) {
-                let load = channel.transfer(job.load_words, freed_ns);
+                let load = channel.transfer(job.load_bytes, freed_ns);
                 let begin_ns = load.end_ns.max(computed_ns);
                 computed_ns = begin_ns + job.compute_ns;
                 spans[i].load = load;
@@ -177,9 +179,9 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 impl Hbm {
-    /// The channel occupancy of a transfer of `words` words, in ns.
-    pub fn occupancy_ns(&self, words: u64) -> f64 {
-        (words * WORD_BYTES as u64) as f64 / self.gb_per_s
+    /// The channel occupancy of a transfer of `bytes` bytes, in ns.
+    pub fn occupancy_ns(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.gb_per_s
     }
 }
 
@@ -192,10 +194,10 @@ struct Channel<'m> {
 
 impl Channel<'_> {
     /// Schedules the next transfer, at `ready_ns` or later.
-    fn transfer(&mut self, words: u64, ready_ns: f64) -> Span {
+    fn transfer(&mut self, bytes: u64, ready_ns: f64) -> Span {
         let begin_ns = self.free_ns.max(ready_ns);
-        let occupancy_ns = self.hbm.occupancy_ns(words);
-        let latency_ns = if words > 0 { self.hbm.latency_ns } else { 0.0 };
+        let occupancy_ns = self.hbm.occupancy_ns(bytes);
+        let latency_ns = if bytes > 0 { self.hbm.latency_ns } else { 0.0 };
         self.free_ns = begin_ns + occupancy_ns;
         self.busy_ns += occupancy_ns;
         Span { begin_ns, end_ns: self.free_ns + latency_ns }

@@ -36,13 +36,13 @@ impl StreamReport {
     /// The stream of `runs` runs of `program`, each of which computes for `compute_us`.
     pub fn new(program: &Program, machine: &Machine, compute_us: f64, runs: usize) -> Self {
         let traffic = Traffic::of(program);
-        let jobs = Job::repeated(&machine.hbm, &traffic, compute_us * 1e3, runs);
+        let jobs = Job::repeated(&machine.hbm, program.isa, &traffic, compute_us * 1e3, runs);
         let stream = Stream::new(&machine.hbm, &jobs);
-        let words = jobs.last().map_or(0, |job| job.load_words + job.store_words);
+        let bytes = jobs.last().map_or(0, |job| job.load_bytes + job.store_bytes);
         Self {
             runs,
             words_per_run: traffic,
-            transfer_us_per_run: machine.hbm.occupancy_ns(words) * 1e-3,
+            transfer_us_per_run: machine.hbm.occupancy_ns(bytes) * 1e-3,
             compute_us_per_run: compute_us,
             total_us: stream.total_ns * 1e-3,
             bottleneck: stream.bottleneck(),

@@ -1,13 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A channel that carries one word per nanosecond, so that all times are integers.
+/// A channel that carries one byte per nanosecond, so that all times are integers.
 fn hbm(latency_ns: u32, buffers: u32) -> Hbm {
-    Hbm { gb_per_s: 16.0, latency_ns: latency_ns.into(), buffers, reload_tables: true }
+    Hbm { gb_per_s: 1.0, latency_ns: latency_ns.into(), buffers, reload_tables: true }
 }
 
-fn job(load_words: u64, compute_ns: u32, store_words: u64) -> Job {
-    Job { load_words, store_words, compute_ns: compute_ns.into() }
+fn job(load_bytes: u64, compute_ns: u32, store_bytes: u64) -> Job {
+    Job { load_bytes, store_bytes, compute_ns: compute_ns.into() }
 }
 
 #[test]
@@ -46,11 +46,12 @@ fn a_stream_of_nothing_takes_no_time() {
 #[test]
 fn tables_are_loaded_once_where_the_machine_keeps_them() {
     let traffic = Traffic { inputs: 5, tables: 7, outputs: 3 };
+    let isa = Isa::new(512, 32).unwrap();
     let loads = |hbm: &Hbm| -> Vec<u64> {
-        Job::repeated(hbm, &traffic, 1.0, 3).iter().map(|job| job.load_words).collect()
+        Job::repeated(hbm, isa, &traffic, 1.0, 3).iter().map(|job| job.load_bytes).collect()
     };
-    assert_eq!(loads(&hbm(0, 2)), [12, 12, 12]);
-    assert_eq!(loads(&Hbm { reload_tables: false, ..hbm(0, 2) }), [12, 5, 5]);
+    assert_eq!(loads(&hbm(0, 2)), [48, 48, 48]);
+    assert_eq!(loads(&Hbm { reload_tables: false, ..hbm(0, 2) }), [48, 20, 20]);
 }
 
 /// The paper's Fig. 10 at its printed times: three words an element at 512 GB/s are behind the
@@ -61,7 +62,8 @@ fn the_papers_bandwidth_is_enough_but_for_its_16k_transform() {
     let exposed_us = |n: u64, cycles: f64| {
         let traffic = Traffic { inputs: n, tables: n, outputs: n };
         let compute_ns = cycles / machine.frequency_ghz();
-        let stream = Stream::new(&machine.hbm, &Job::repeated(&machine.hbm, &traffic, compute_ns, 1));
+        let stream =
+            Stream::new(&machine.hbm, &Job::repeated(&machine.hbm, Isa::B512, &traffic, compute_ns, 1));
         (stream.channel_busy_ns - stream.compute_busy_ns) / 1000.0
     };
     assert!(exposed_us(65536, 11_305.0) < 0.0);
@@ -91,13 +93,13 @@ fn stepped(hbm: &Hbm, jobs: &[Job]) -> Vec<JobSpans> {
         loop {
             let mut idle = true;
             if let Some(&transfer) = waiting.peek() {
-                let (words, ready) = match transfer {
-                    Transfer::Load(i) => (jobs[i].load_words, i < buffers || ended(stored[i - buffers], now)),
-                    Transfer::Store(i) => (jobs[i].store_words, ended(computed[i], now)),
+                let (bytes, ready) = match transfer {
+                    Transfer::Load(i) => (jobs[i].load_bytes, i < buffers || ended(stored[i - buffers], now)),
+                    Transfer::Store(i) => (jobs[i].store_bytes, ended(computed[i], now)),
                 };
                 if ready && channel_free <= now {
-                    channel_free = now + words as f64;
-                    let latency_ns = if words > 0 { hbm.latency_ns } else { 0.0 };
+                    channel_free = now + bytes as f64;
+                    let latency_ns = if bytes > 0 { hbm.latency_ns } else { 0.0 };
                     let span = Some(Span { begin_ns: now, end_ns: channel_free + latency_ns });
                     match transfer {
                         Transfer::Load(i) => loaded[i] = span,
@@ -141,8 +143,8 @@ proptest! {
         let hbm = hbm(latency, buffers);
         let stream = Stream::new(&hbm, &jobs);
         prop_assert_eq!(&stream.jobs, &stepped(&hbm, &jobs));
-        let words: u64 = jobs.iter().map(|job| job.load_words + job.store_words).sum();
-        prop_assert_eq!(stream.channel_busy_ns, words as f64);
+        let bytes: u64 = jobs.iter().map(|job| job.load_bytes + job.store_bytes).sum();
+        prop_assert_eq!(stream.channel_busy_ns, bytes as f64);
         prop_assert!(stream.channel_utilisation() <= 1.0 && stream.compute_utilisation() <= 1.0);
     }
 
@@ -151,7 +153,7 @@ proptest! {
     fn a_better_memory_is_never_slower(latency in 1u32..5, buffers in 1u32..4, jobs in jobs()) {
         let total = |hbm: &Hbm| Stream::new(hbm, &jobs).total_ns;
         let base = hbm(latency, buffers);
-        let faster = Hbm { gb_per_s: 32.0, ..base.clone() };
+        let faster = Hbm { gb_per_s: 2.0, ..base.clone() };
         prop_assert!(total(&faster) <= total(&base));
         prop_assert!(total(&hbm(latency - 1, buffers)) <= total(&base));
         prop_assert!(total(&hbm(latency, buffers + 1)) <= total(&base));

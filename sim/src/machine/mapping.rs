@@ -1,11 +1,23 @@
-//! The SRAM of a vector register, and the bank of a word.
+//! The sizes of vectors and words, the SRAM of a vector register, and the bank of a word.
 
-use super::{BankMapping, Placement};
-use b512_asm::VReg;
+use super::{BankMapping, Machine, Placement};
 use b512_asm::reg::REGISTERS;
+use b512_asm::{Isa, VReg};
 
 /// SRAMs of a slice of the vector register file.
 pub const SRAMS: usize = 16;
+
+impl Machine {
+    /// The vector length and the word width of the programs that the machine runs.
+    pub const fn instruction_set(&self) -> Isa {
+        Isa::B512
+    }
+
+    /// Elements of a vector register.
+    pub const fn vector_length(&self) -> u32 {
+        self.instruction_set().vector_length()
+    }
+}
 
 impl Placement {
     /// The SRAM, 0 to 15, that holds a register.

@@ -10,7 +10,7 @@ fn vbar_lanes(m: &Machine) -> u32 {
 
 /// Beats of a load or store without bank conflicts.
 pub(super) fn vbar_beats(m: &Machine) -> u32 {
-    super::isa(m).vector_length() / vbar_lanes(m)
+    m.vector_length() / vbar_lanes(m)
 }
 
 /// Rounds of bank accesses of a load or store from `address` on, over all of its beats.

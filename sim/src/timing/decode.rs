@@ -208,7 +208,7 @@ impl<'m> Decoder<'m> {
         }
         Self {
             machine,
-            isa: super::isa(machine),
+            isa: machine.instruction_set(),
             units: std::array::from_fn(|op| Unit::of(machine, Op::ALL[op].class())),
             srams,
             addresses: Addresses([0; REGISTERS]),

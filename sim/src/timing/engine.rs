@@ -5,7 +5,6 @@ use super::busyboard::Busyboard;
 use super::micro_op::MicroOp;
 use super::reservations::Reservations;
 use crate::machine::{Arbitration, Machine, SourceRelease};
-use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{PerPipe, Pipe, VReg};
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
@@ -376,7 +375,7 @@ impl Engine {
 
 /// Cycles from an issue within which every access to the register file is made.
 fn horizon(machine: &Machine) -> u32 {
-    let length = VECTOR_LENGTH as u32;
+    let length = machine.vector_length();
     // Three reads and two writes of one SRAM in each beat.
     let interval = machine.hple.initiation_interval.max(machine.sbar.initiation_interval).max(5);
     let lanes = length / machine.hple.count * interval;

@@ -44,11 +44,11 @@
 //!
 //! # Occupancy and latency
 //!
-//! A compute or shuffle instruction takes 512 / HPLEs *beats*, one every `initiation_interval`
-//! cycles of its unit. The latency is the multiplier's for `vmul`, the adder's for `vadd` and
+//! Let L be the vector length, 512 for B512. A compute or shuffle instruction takes L / HPLEs
+//! *beats*, one every `initiation_interval` cycles of its unit. The latency is the multiplier's for `vmul`, the adder's for `vadd` and
 //! `vsub`, their sum for a butterfly, and `sbar.latency_cycles` for a shuffle.
 //!
-//! A load or store takes 512 / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
+//! A load or store takes L / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
 //! `vbar.initiation_interval` cycles for each round of bank accesses, and as many rounds as the
 //! most loaded bank has accesses, divided by its ports (a split path has one port to itself) and
 //! rounded up. Lanes of a load that read one word share its access; lanes of a store do not. With
@@ -109,15 +109,9 @@ pub use engine::Timestamps;
 pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};
 
 use crate::machine::Machine;
-use b512_asm::Isa;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
-
-/// The vector length and the word width of a machine.
-fn isa(_: &Machine) -> Isa {
-    Isa::B512
-}
 
 /// Whether accesses to the SRAMs of the register file take turns.
 fn limits_sram_ports(machine: &Machine) -> bool {

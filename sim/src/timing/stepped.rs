@@ -11,9 +11,6 @@ use crate::machine::{
 use b512_asm::{AddressMode, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Elements of a vector register.
-const ELEMENTS: u32 = 512;
-
 /// What the machine does for one instruction, once it issues.
 struct Execution {
     pipe: Pipe,
@@ -233,7 +230,7 @@ fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
         Pipe::Shuffle => machine.sbar.initiation_interval,
         Pipe::LoadStore | Pipe::Scalar => unreachable!("neither computes nor shuffles"),
     };
-    let beats = ELEMENTS / machine.hple.count;
+    let beats = machine.instruction_set().vector_length() / machine.hple.count;
     execution(machine, instr, beats, initiation_interval, latency)
 }
 
@@ -241,10 +238,11 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     let is_store = instr.op() == Op::Vstore;
     let split = machine.vbar.paths == VbarPaths::Split;
     let ports = if split { 1 } else { machine.vdm.ports };
+    let elements = machine.instruction_set().vector_length();
     let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
     let mut occupancy = 0;
     let mut first_lane = 0;
-    while first_lane < ELEMENTS {
+    while first_lane < elements {
         let mut accesses_of_bank: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for lane in first_lane..first_lane + lanes_per_beat {
             let word = address.wrapping_add(mode.element(lane));
@@ -261,7 +259,7 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     let path = usize::from(split && is_store);
     // To the register file each cycle of the occupancy is a beat.
     let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles);
-    let without_conflicts = ELEMENTS / lanes_per_beat * machine.vbar.initiation_interval;
+    let without_conflicts = elements / lanes_per_beat * machine.vbar.initiation_interval;
     Execution { path, bank_conflicts: u64::from(occupancy - without_conflicts), ..execution }
 }
 

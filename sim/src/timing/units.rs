@@ -31,7 +31,7 @@ impl Unit {
 pub(super) fn beats(machine: &Machine, pipe: Pipe) -> u32 {
     match pipe {
         Pipe::LoadStore => vbar_beats(machine) * machine.vbar.initiation_interval,
-        Pipe::Compute | Pipe::Shuffle => super::isa(machine).vector_length() / machine.hple.count,
+        Pipe::Compute | Pipe::Shuffle => machine.vector_length() / machine.hple.count,
         Pipe::Scalar => 0,
     }
 }
