@@ -274,14 +274,14 @@ impl<'a> Scheduler<'a> {
     fn register_of(&self, value: ValueId) -> Option<VReg> {
         match self.place[value.index()] {
             Place::Register(reg) => Some(reg),
-            _ => None,
+            Place::Nowhere | Place::Spilled(_) => None,
         }
     }
 
     fn commit(&mut self, candidate: Candidate) {
         let origin = match candidate.action {
             Action::Inst(id, _) => Some(id),
-            _ => None,
+            Action::Constant(..) | Action::Reload(..) => None,
         };
         self.engine.dispatch(&candidate.micro_op);
         self.out.instructions.push(candidate.instr);

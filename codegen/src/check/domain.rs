@@ -187,7 +187,10 @@ impl Domain {
     fn terms(&self, p: PolynomialId) -> Vec<(PolynomialId, u128)> {
         match &self.polynomials[p.index()].0 {
             Polynomial::Linear(terms) => terms.to_vec(),
-            _ => vec![(p, 1)],
+            Polynomial::Input(_)
+            | Polynomial::Product(..)
+            | Polynomial::Pointwise(..)
+            | Polynomial::Reduced(_) => vec![(p, 1)],
         }
     }
 

@@ -229,7 +229,19 @@ impl<'a> Run<'a> {
                 let address = u32::try_from(self.sdm(offset.words()));
                 self.addresses[rt.index()] = address.map_err(|_| "loads what is no address".to_owned())?;
             }
-            _ => self.compute(instr)?,
+            Instr::Vadd { .. }
+            | Instr::Vsub { .. }
+            | Instr::Vmul { .. }
+            | Instr::Vadds { .. }
+            | Instr::Vsubs { .. }
+            | Instr::Vmuls { .. }
+            | Instr::Bfly { .. }
+            | Instr::Gsbfly { .. }
+            | Instr::Unpklo { .. }
+            | Instr::Unpkhi { .. }
+            | Instr::Pklo { .. }
+            | Instr::Pkhi { .. } => self.compute(instr)?,
+            Instr::Halt {} => {}
         }
         Ok(())
     }

@@ -231,7 +231,7 @@ pub(super) fn evaluate(
     let content = |(number, buffer): (usize, &crate::code::Buffer)| -> Vec<Word> {
         let word = |word| match buffer.role {
             Role::Input => Word::Input(inputs[number], word),
-            _ => Word::Undefined,
+            Role::Output | Role::Table | Role::Scratch => Word::Undefined,
         };
         (0..buffer.words).map(word).collect()
     };

@@ -336,7 +336,7 @@ impl Scheduler<'_> {
             .filter(|&reg| self.free_now(reg, true))
             .filter_map(|reg| match self.registers.content(reg) {
                 Content::Constant(c) => Some((reg, c)),
-                _ => None,
+                Content::Free | Content::Value(_) => None,
             })
             .max_by_key(|&(_, c)| self.users[c.index()].get(self.used[c.index()]).map_or(u32::MAX, |id| id.0))
             .map(|(reg, _)| reg)

@@ -25,7 +25,7 @@ impl Scheduler<'_> {
         let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(
             |reg| match self.registers.content(reg) {
                 Content::Value(value) => Some((next_read(value), value, reg)),
-                _ => None,
+                Content::Free | Content::Constant(_) => None,
             },
         );
         values.max().map(|(_, value, reg)| (value, reg))

@@ -645,7 +645,7 @@ fn gather(lanes: &mut [u128], words: &[u128], mode: AddressMode) {
     let words = &words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => lanes.copy_from_slice(words),
-        _ => {
+        AddressMode::Strided(_) | AddressMode::StridedSkip(_) | AddressMode::Repeated(_) => {
             for (lane, out) in lanes.iter_mut().enumerate() {
                 *out = words[mode.element(lane as u32) as usize];
             }
@@ -658,7 +658,7 @@ fn scatter(lanes: &[u128], words: &mut [u128], mode: AddressMode) {
     let words = &mut words[..mode.span(Isa::B512) as usize];
     match mode {
         AddressMode::Linear => words.copy_from_slice(lanes),
-        _ => {
+        AddressMode::Strided(_) | AddressMode::StridedSkip(_) | AddressMode::Repeated(_) => {
             for (lane, &value) in lanes.iter().enumerate() {
                 words[mode.element(lane as u32) as usize] = value;
             }
