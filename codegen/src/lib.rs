@@ -8,7 +8,7 @@
 //! and [`check`] proves each pass. The crate does no terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
-#![deny(clippy::wildcard_enum_match_arm)]
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 pub mod bounds;
 pub mod check;
