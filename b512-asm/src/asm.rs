@@ -17,33 +17,53 @@
 //! ```
 //!
 //! `.isa vector_length=1024, word_bits=64` selects other parameters than those of B512,
-//! `.scratch` declares working memory, and `.computes y = ntt(x), n=1024, modulus=..., root=...`
-//! states what the program is for. The order of the lines matters for instructions and for the
+//! `.scratch` declares working memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims
+//! a result: outputs, an operation, inputs, and any settings. The assembler checks the symbols of
+//! a claim only. The order of the lines matters for instructions and for the
 //! placement of symbols only. `docs/isa.md` describes the instructions.
 
-use crate::check::{Defect, Place};
 use crate::code::Code;
-use crate::grammar::{self, BlockTokens, Expr, Kind, Parse, Statement};
+use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
-use crate::lex::{Fault, is_blank, number, span_in};
+use crate::lex::{Fault, is_blank, number};
 use crate::parameters::{InvalidIsa, Isa};
-use crate::program::{Equation, Function, Image, Program, Segment, Space, Symbol, UnknownFunction};
+use crate::places::{ClaimPlaces, Places};
+use crate::program::{Claim, Image, Program, Segment, Space, Symbol};
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
-use diagnostic::{Diagnostic, Diagnostics, Span, nearest};
+use diagnostic::{Diagnostics, nearest};
 use std::collections::HashMap;
 
 /// Assembles a `.b512` source.
 ///
 /// # Errors
-/// Every error that the source has, in the order of their places, the first
+/// Returns every error in the source, in the order of their places, the first
 /// [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
+    assemble_with_places(source).map(|(program, _)| program)
+}
+
+/// Assembles a `.b512` source, and says where each part of the program is in it: checks of the
+/// program that are not the assembler's can then point into the source as well.
+///
+/// ```
+/// use b512_asm::{ClaimPart, Place, assemble_with_places};
+///
+/// let source = ".input x, 512\n.output y, 512\n.computes y = negate(x), n=512\nhalt\n";
+/// let (program, places) = assemble_with_places(source)?;
+/// assert_eq!(program.claims[0].operation, "negate");
+/// assert_eq!(&source[places.span(Place::Claim(0, ClaimPart::Operation))], "negate");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
     run(source, |assembler, missing| assembler.check(missing))
 }
 
 /// Assembles directives without the checks of the whole program.
 pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
-    run(source, |_, _| {})
+    run(source, |_, _| {}).map(|(program, _)| program)
 }
 
 /// What may be missing from a program because of errors that have been reported.
@@ -53,7 +73,10 @@ struct Missing {
     directives: bool,
 }
 
-fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<Program, Diagnostics> {
+fn run<'a>(
+    source: &'a str,
+    check: impl FnOnce(&mut Assembler<'a>, Missing),
+) -> Result<(Program, Places<'a>), Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let Parse { statements, lost_instruction, lost_directive } = grammar::parse(source, &mut diagnostics);
     let mut assembler = Assembler {
@@ -62,27 +85,14 @@ fn run(source: &str, check: impl FnOnce(&mut Assembler<'_>, Missing)) -> Result<
         program: Program::default(),
         symbols: HashMap::new(),
         free: [0; 2],
-        places: Places::default(),
+        places: Places { source, ..Places::default() },
         has_isa: false,
     };
     let complete = assembler.statements(statements);
     let directives = lost_directive || !assembler.diagnostics.is_empty();
     check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
-    let Assembler { diagnostics, program, .. } = assembler;
-    diagnostics.into_result(source).map(|()| program)
-}
-
-/// Where each part of the program stands in the source.
-#[derive(Default)]
-struct Places<'a> {
-    name: &'a str,
-    instructions: Vec<&'a str>,
-    symbols: Vec<&'a str>,
-    addresses: Vec<&'a str>,
-    moduli: Vec<&'a str>,
-    equations: Vec<&'a str>,
-    /// For each memory the address and the words of each segment.
-    segments: [Vec<(&'a str, &'a str)>; 2],
+    let Assembler { diagnostics, program, places, .. } = assembler;
+    diagnostics.into_result(source).map(|()| (program, places))
 }
 
 struct Assembler<'a> {
@@ -216,10 +226,22 @@ impl<'a> Assembler<'a> {
                 self.program.addresses.push((reg, address));
                 self.places.addresses.push(statement.text);
             }
-            Kind::Computes { output, function, inputs, settings } => {
-                let equation = equation(statement.text, output, function, inputs, settings)?;
-                self.program.equations.push(equation);
-                self.places.equations.push(statement.text);
+            Kind::Computes { outputs, operation, inputs, settings } => {
+                let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+                let setting = |setting: &SettingText<'_>| (setting.name.to_owned(), setting.value.clone());
+                self.program.claims.push(Claim {
+                    outputs: names(outputs),
+                    operation: (*operation).to_owned(),
+                    inputs: names(inputs),
+                    settings: settings.iter().map(setting).collect(),
+                });
+                self.places.claims.push(ClaimPlaces {
+                    text: statement.text,
+                    outputs: outputs.clone(),
+                    operation,
+                    inputs: inputs.clone(),
+                    settings: settings.iter().map(|setting| setting.text).collect(),
+                });
             }
             Kind::Symbol { .. } | Kind::Words { .. } | Kind::Instruction { .. } => {}
         }
@@ -384,34 +406,9 @@ impl<'a> Assembler<'a> {
                 _ => false,
             };
             if !consequence {
-                let span = self.span(&defect);
-                let Defect { code, message, help, .. } = defect;
-                let (code, span) = (Some(code.name()), Some(span));
-                self.diagnostics.push(Diagnostic { code, message, span, help, ..Diagnostic::default() });
+                self.diagnostics.push(self.places.diagnostic(defect));
             }
         }
-    }
-
-    fn span(&self, defect: &Defect) -> Span {
-        let places = &self.places;
-        let text = match defect.place {
-            Place::Name => places.name,
-            Place::Symbol(i) => places.symbols[i],
-            Place::Address(i) => places.addresses[i],
-            Place::Modulus(i) => places.moduli[i],
-            Place::Equation(i) => places.equations[i],
-            Place::Segment(space, i) => places.segments[space as usize][i].0,
-            Place::Word { space, segment, word } => {
-                let (at, block) = places.segments[space as usize][segment];
-                let mut tokens = BlockTokens { rest: block.get(1..).unwrap_or("") };
-                tokens.nth(word).unwrap_or(at)
-            }
-            Place::Instruction(i) => match places.instructions.get(i).or(places.instructions.last()) {
-                Some(instruction) => instruction,
-                None => return self.source.len()..self.source.len(),
-            },
-        };
-        span_in(self.source, text)
     }
 }
 
@@ -432,47 +429,6 @@ pub(crate) fn syntax(op: Op) -> String {
         }
     }
     text
-}
-
-fn equation<'a>(
-    text: &'a str,
-    output: &str,
-    function: &'a str,
-    inputs: &[&str],
-    settings: &[(&'a str, u128)],
-) -> Result<Equation, Fault<'a>> {
-    let function: Function = function.parse().map_err(|UnknownFunction| {
-        let names = Function::ALL.map(Function::name);
-        let fault = Fault::new(Code::Equation, function, format!("no function is called `{function}`"));
-        match nearest(function, names) {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help(format!("the functions are {}", names.join(", "))),
-        }
-    })?;
-    let mut values = HashMap::new();
-    for &(key, value) in settings {
-        if values.insert(key, value).is_some() {
-            return Err(Fault::new(Code::Duplicate, key, format!("`{key}` is given twice")));
-        }
-    }
-    let mut setting = |key: &str, needed: bool| match values.remove(key) {
-        None if needed => {
-            let message = format!("the equation does not give `{key}`");
-            Err(Fault::new(Code::Equation, text, message).help(format!("add `, {key}=...`")))
-        }
-        value => Ok(value.unwrap_or(0)),
-    };
-    let n = setting("n", true)?;
-    let n = u32::try_from(n)
-        .map_err(|_| Fault::new(Code::Equation, text, format!("n = {n} is larger than any memory")))?;
-    Ok(Equation {
-        output: output.to_owned(),
-        function,
-        inputs: inputs.iter().map(|&input| input.to_owned()).collect(),
-        n,
-        modulus: setting("modulus", true)?,
-        root: setting("root", function.needs_root())?,
-    })
 }
 
 /// What messages call a register of that kind.

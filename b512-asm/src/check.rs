@@ -7,13 +7,14 @@
 //! * image segments are in ascending order, not empty, and do not overlap; their words fit the
 //!   ISA's word width;
 //! * launch values fit their registers; moduli are odd, at least 3, and fit a word;
-//! * equations name input and output symbols of the VDM of n words;
-//! * values of inputs and tables are below the modulus where there is only one;
+//! * claims name input and output symbols of the VDM, each output once; what they say of them is not
+//!   checked here;
+//! * values of tables, and of inputs without a claim, are below the modulus if there is only one;
 //! * the program ends with its only `halt`.
 
 use crate::code::Code;
 use crate::isa::{Instr, Op};
-use crate::program::{Equation, Program, Role, Space};
+use crate::program::{Claim, Program, Role, Setting, Space};
 use crate::reg::MAX_VDM_WORDS;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
@@ -32,8 +33,8 @@ pub enum Place {
     Address(usize),
     /// The launch value of a modulus register.
     Modulus(usize),
-    /// An equation.
-    Equation(usize),
+    /// A part of a claim.
+    Claim(usize, ClaimPart),
     /// A segment of a memory's image.
     Segment(Space, usize),
     /// A word of a segment of a memory's image.
@@ -105,6 +106,8 @@ impl fmt::Display for InvalidProgram {
 
 impl std::error::Error for InvalidProgram {}
 
+const NAME_RULE: &str = "a name is a letter or `_`, then letters, digits, `_` or `.`";
+
 /// Whether `name` can name a kernel or a symbol: a letter or `_`, then letters, digits, `_`, `.`.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
@@ -124,22 +127,22 @@ impl Program {
         checker.image(Space::Vdm);
         checker.image(Space::Sdm);
         checker.launch_values();
-        checker.equations();
+        checker.claims();
         checker.reduced_values();
         checker.halt();
         if checker.defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects: checker.defects }) }
     }
 
-    /// The program's modulus, where it can only be one: every launch value and equation has the
-    /// same, and no instruction loads another.
+    /// The program's modulus, if there can only be one: every modulus register has the same launch
+    /// value, and no instruction loads another.
     pub fn only_modulus(&self) -> Option<u128> {
-        let launch = self.moduli.iter().map(|&(_, modulus)| modulus);
-        let mut all = launch.chain(self.equations.iter().map(|equation| equation.modulus));
+        let mut all = self.moduli.iter().map(|&(_, modulus)| modulus);
         let first = all.next()?;
         (all.all(|modulus| modulus == first) && !self.loads_moduli()).then_some(first)
     }
 
-    fn loads_moduli(&self) -> bool {
+    /// Whether an instruction loads a modulus register.
+    pub fn loads_moduli(&self) -> bool {
         self.instructions.iter().any(|instr| instr.op() == Op::Mload)
     }
 }
@@ -156,15 +159,14 @@ impl Checker<'_> {
 
     fn names(&mut self) {
         let program = self.program;
-        let rule = "a name is a letter or `_`, then letters, digits, `_` or `.`";
         if !program.name.is_empty() && !is_name(&program.name) {
             let message = format!("`{}` cannot name a kernel", program.name.escape_debug());
-            self.report(Code::Syntax, Place::Name, message, rule.to_owned());
+            self.report(Code::Syntax, Place::Name, message, NAME_RULE.to_owned());
         }
         for (i, symbol) in program.symbols.iter().enumerate() {
             if !is_name(&symbol.name) {
                 let message = format!("`{}` cannot name a symbol", symbol.name.escape_debug());
-                self.report(Code::Syntax, Place::Symbol(i), message, rule.to_owned());
+                self.report(Code::Syntax, Place::Symbol(i), message, NAME_RULE.to_owned());
             }
         }
     }
@@ -266,79 +268,77 @@ impl Checker<'_> {
         false
     }
 
-    fn equations(&mut self) {
+    fn claims(&mut self) {
         let program = self.program;
         let mut seen = HashSet::new();
-        for (i, equation) in program.equations.iter().enumerate() {
-            if !seen.insert(&equation.output) {
-                let message = format!("`{}` has two equations", equation.output);
-                self.report(Code::Duplicate, Place::Equation(i), message, None);
+        for (number, claim) in program.claims.iter().enumerate() {
+            for (i, output) in claim.outputs.iter().enumerate() {
+                let part = ClaimPart::Output(i);
+                if !seen.insert(output) {
+                    let message = format!("`{output}` has two claims");
+                    self.report(Code::Duplicate, Place::Claim(number, part), message, None);
+                }
+                self.operand(Place::Claim(number, part), output, Role::Output);
             }
-            self.equation(Place::Equation(i), equation);
+            for (i, input) in claim.inputs.iter().enumerate() {
+                self.operand(Place::Claim(number, ClaimPart::Input(i)), input, Role::Input);
+            }
+            self.claim_text(number, claim);
         }
     }
 
-    fn equation(&mut self, place: Place, equation: &Equation) {
-        let &Equation { function, n, modulus, root, .. } = equation;
-        let good_modulus = self.modulus(place, modulus);
-        let good_n = n >= 2 && n.is_power_of_two();
-        if !good_n {
-            let message = format!("n = {n} is not a power of two from 2 on");
-            self.report(Code::Equation, place, message, None);
+    /// Checks that the claim can be written down.
+    fn claim_text(&mut self, number: usize, claim: &Claim) {
+        let place = |part| Place::Claim(number, part);
+        if claim.outputs.is_empty() || claim.inputs.is_empty() {
+            let message = "a claim has at least one output and one input".to_owned();
+            self.report(Code::Claim, place(ClaimPart::Whole), message, None);
         }
-        if equation.inputs.len() != function.arity() {
-            let message =
-                format!("`{function}` takes {} operands, not {}", function.arity(), equation.inputs.len());
-            self.report(Code::Equation, place, message, None);
-        }
-        self.operand(place, &equation.output, Role::Output, n);
-        for input in &equation.inputs {
-            self.operand(place, input, Role::Input, n);
-        }
-        if function.needs_root() {
-            if good_n && good_modulus && modulus % (2 * u128::from(n)) != 1 {
-                let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * u64::from(n));
-                let help = format!("`{function}` needs a primitive 2n-th root of unity");
-                self.report(Code::Equation, place, message, help);
+        let mut name = |part, name: &str| {
+            if !is_name(name) {
+                let message = format!("invalid name `{}` in a claim", name.escape_debug());
+                self.report(Code::Syntax, place(part), message, NAME_RULE.to_owned());
             }
-            if root == 0 || root >= modulus {
-                let message = format!("the root {root:#x} is not between 0 and the modulus");
-                self.report(Code::Equation, place, message, None);
+        };
+        name(ClaimPart::Operation, &claim.operation);
+        for (i, (key, value)) in claim.settings.iter().enumerate() {
+            name(ClaimPart::Setting(i), key);
+            if let Setting::Word(word) = value {
+                name(ClaimPart::Setting(i), word);
             }
-        } else if root != 0 {
-            let message = format!("`{function}` is defined without a root of unity");
-            self.report(Code::Equation, place, message, "leave `root` out".to_owned());
         }
-        let launch = &self.program.moduli;
-        let known = good_modulus && !launch.is_empty() && !self.program.loads_moduli();
-        if known && launch.iter().all(|&(_, other)| other != modulus) {
-            let message = format!("no modulus register holds the equation's modulus {modulus:#x}");
-            let help = format!("`{}` holds {:#x}", launch[0].0, launch[0].1);
-            self.report(Code::Equation, place, message, help);
+        for (i, (key, _)) in claim.settings.iter().enumerate() {
+            if claim.settings[..i].iter().any(|(earlier, _)| earlier == key) {
+                let message = format!("`{key}` is given twice");
+                self.report(Code::Duplicate, place(ClaimPart::Setting(i)), message, None);
+            }
         }
     }
 
-    fn operand(&mut self, place: Place, name: &str, role: Role, n: u32) {
+    fn operand(&mut self, place: Place, name: &str, role: Role) {
         let program = self.program;
         let Some(symbol) = program.symbol(name) else {
             let near = nearest(name, program.symbols.iter().map(|symbol| symbol.name.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
-            let message = format!("the equation names `{name}`, which is no symbol");
-            return self.report(Code::UnknownSymbol, place, message, help);
+            return self.report(
+                Code::UnknownSymbol,
+                place,
+                format!("unknown symbol `{name}` in a claim"),
+                help,
+            );
         };
         if symbol.role != role || symbol.space != Space::Vdm {
             let message = format!("`{name}` is not an {role} in the VDM");
-            let help = format!("declare it with `.{role} {name}, {n}`");
-            self.report(Code::Equation, place, message, help);
-        } else if symbol.words != n {
-            let message = format!("`{name}` has {} words where n = {n}", symbol.words);
-            self.report(Code::Equation, place, message, None);
+            let help = format!("declare it with `.{role} {name}, {}`", symbol.words);
+            self.report(Code::Claim, place, message, help);
         }
     }
 
     fn reduced_values(&mut self) {
         let program = self.program;
         let Some(modulus) = program.only_modulus() else { return };
+        let claimed: HashSet<&str> =
+            program.claims.iter().flat_map(|claim| &claim.inputs).map(String::as_str).collect();
         let mut reported = 0;
         for (s, segment) in program.vdm.segments.iter().enumerate() {
             for (w, &word) in segment.words.iter().enumerate() {
@@ -347,7 +347,12 @@ impl Checker<'_> {
                 }
                 let address = u64::from(segment.start) + w as u64;
                 let owner = program.symbols.iter().find(|symbol| {
-                    let data = matches!(symbol.role, Role::Input | Role::Table);
+                    let data = match symbol.role {
+                        Role::Table => true,
+                        // The modulus of an input with a claim follows from the operation.
+                        Role::Input => !claimed.contains(symbol.name.as_str()),
+                        Role::Output | Role::Scratch => false,
+                    };
                     data && symbol.space == Space::Vdm && symbol.contains(address)
                 });
                 if let Some(symbol) = owner {

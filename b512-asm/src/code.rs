@@ -109,7 +109,7 @@ codes! {
     /// `at` address of a symbol may only name symbols declared on an earlier line.
     UnknownSymbol = "B010", "unknown symbol";
 
-    /// A name, a register's launch value, the kernel's name or an output's equation is given
+    /// A name, a register's launch value, the kernel's name or an output's claim is given
     /// twice.
     Duplicate = "B011", "defined twice";
 
@@ -121,9 +121,10 @@ codes! {
     /// word width of the program's ISA: 128 bits unless `.isa` gives another.
     Image = "B013", "bad memory image";
 
-    /// The machine's arithmetic is defined for values below the modulus only. Where a program has
-    /// a single modulus (the same in all `.modulus` and `.computes` lines, and no `mload`), the
-    /// initial contents of inputs and tables in the VDM are checked against it.
+    /// The machine's arithmetic is defined for values below the modulus only. If a program has
+    /// a single modulus (the same in all `.modulus` lines, and no `mload`), the initial contents of
+    /// tables and inputs in the VDM are checked against it. An input that a `.computes` line names
+    /// is checked against its modulus there.
     NotReduced = "B014", "value not below the modulus";
 
     /// A modulus is odd and at least 3: the multipliers reduce by Montgomery's or Barrett's
@@ -131,14 +132,16 @@ codes! {
     /// gives another width.
     Modulus = "B015", "bad modulus";
 
-    /// `.computes output = function(inputs)` names symbols of the VDM with the roles output and
-    /// input and n words each. n is a power of two, at least 2. The transforms need a primitive
-    /// 2n-th root of unity, so their modulus is 1 mod 2n.
+    /// `.computes outputs = operation(inputs), settings` claims a result. The outputs are symbols
+    /// of the VDM with the role output, the inputs with the role input. The operation determines
+    /// the number of both, their lengths and the settings: `rpu gen --list` lists the operations.
+    /// The degree n is a power of two. The transforms need a primitive 2n-th root of unity, so
+    /// their modulus is 1 mod 2n. A setting is a number, a list of numbers or a word.
     ///
     /// ```text
     /// .computes y = ntt(x), n=1024, modulus=0x..., root=0x...
     /// ```
-    Equation = "B016", "bad equation";
+    Claim = "B016", "invalid claim";
 
     /// A program ends with one `halt`, its last instruction: there are no branches, so nothing
     /// after it could execute.

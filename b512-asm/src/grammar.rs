@@ -8,7 +8,7 @@ use crate::isa::Op;
 use crate::lex::{
     Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
 };
-use crate::program::{Role, Space};
+use crate::program::{Role, Setting, Space};
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::branch::alt;
@@ -16,7 +16,7 @@ use nom::bytes::complete::{tag, take_till, take_while};
 use nom::character::complete::{char, one_of};
 use nom::combinator::{consumed, opt, value};
 use nom::multi::{many0, separated_list0, separated_list1};
-use nom::sequence::{delimited, preceded};
+use nom::sequence::{delimited, preceded, terminated};
 
 /// A statement with the text that it was read from, for the spans of later errors.
 #[derive(Debug)]
@@ -27,14 +27,52 @@ pub(crate) struct Statement<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Kind<'a> {
-    Kernel { name: &'a str },
-    Isa { settings: Vec<(&'a str, (&'a str, u128))> },
-    Symbol { role: Role, name: &'a str, words: (&'a str, u128), space: Space, at: Option<Expr<'a>> },
-    Words { at: Expr<'a>, space: Option<Space>, block: &'a str, words: Vec<u128> },
-    Modulus { register: &'a str, value: u128 },
-    Address { register: &'a str, at: Expr<'a> },
-    Computes { output: &'a str, function: &'a str, inputs: Vec<&'a str>, settings: Vec<(&'a str, u128)> },
-    Instruction { mnemonic: &'a str, operands: Vec<&'a str> },
+    Kernel {
+        name: &'a str,
+    },
+    Isa {
+        settings: Vec<(&'a str, (&'a str, u128))>,
+    },
+    Symbol {
+        role: Role,
+        name: &'a str,
+        words: (&'a str, u128),
+        space: Space,
+        at: Option<Expr<'a>>,
+    },
+    Words {
+        at: Expr<'a>,
+        space: Option<Space>,
+        block: &'a str,
+        words: Vec<u128>,
+    },
+    Modulus {
+        register: &'a str,
+        value: u128,
+    },
+    Address {
+        register: &'a str,
+        at: Expr<'a>,
+    },
+    Computes {
+        outputs: Vec<&'a str>,
+        operation: &'a str,
+        inputs: Vec<&'a str>,
+        settings: Vec<SettingText<'a>>,
+    },
+    Instruction {
+        mnemonic: &'a str,
+        operands: Vec<&'a str>,
+    },
+}
+
+/// A setting of a claim.
+#[derive(Debug)]
+pub(crate) struct SettingText<'a> {
+    /// Name and value.
+    pub(crate) text: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) value: Setting,
 }
 
 /// A word address: a constant, or a symbol's address plus a constant.
@@ -251,18 +289,31 @@ fn isa(input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Isa { settings }))
 }
 
-/// `y = ntt(x), n=1024, modulus=0x..., root=0x...`
+/// `y = ntt(x), n=1024, modulus=0x..`: outputs, operation, inputs and any settings.
 fn computes(input: &str) -> Parsed<'_, Kind<'_>> {
-    let (rest, output) = expect("the output's name", ws(name))(input)?;
-    let (rest, _) = expect("`=`", ws(char('=')))(rest)?;
-    let (rest, function) = expect("a function", ws(token))(rest)?;
-    let operands = separated_list1(ws(char(',')), expect("an input's name", ws(name)));
+    let outputs = separated_list1(ws(char(',')), expect("an output's name", ws(name)));
+    let inputs = separated_list1(ws(char(',')), expect("an input's name", ws(name)));
+    let (rest, outputs) = terminated(outputs, expect("`=`", ws(char('=')))).parse(input)?;
+    let (rest, operation) = expect("an operation", ws(name))(rest)?;
     let (rest, inputs) =
-        delimited(expect("`(`", ws(char('('))), operands, expect("`)`", ws(char(')')))).parse(rest)?;
-    let key = expect("`n`, `modulus` or `root`", ws(alt((tag("n"), tag("modulus"), tag("root")))));
-    let setting = (key, preceded(expect("`=`", ws(char('='))), expect("a number", ws(number))));
+        delimited(expect("`(`", ws(char('('))), inputs, expect("`)`", ws(char(')')))).parse(rest)?;
     let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
-    Ok((rest, Kind::Computes { output, function, inputs, settings }))
+    Ok((rest, Kind::Computes { outputs, operation, inputs, settings }))
+}
+
+/// `NAME = NUMBER`, `NAME = [NUMBER, ..]` or `NAME = WORD`.
+fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
+    let numbers = separated_list0(ws(char(',')), ws(number));
+    let list = delimited(ws(char('[')), numbers, expect("`]`", char(']')));
+    let value = alt((
+        number.map(Setting::Number),
+        list.map(Setting::Numbers),
+        name.map(|word| Setting::Word(word.to_owned())),
+    ));
+    let value = expect("a number, a list of numbers or a word", value);
+    let setting = (expect("the name of a setting", ws(name)), preceded(expect("`=`", ws(char('='))), value));
+    let (rest, (text, (name, value))) = ws(consumed(setting)).parse(input)?;
+    Ok((rest, SettingText { text, name, value }))
 }
 
 /// `ADDRESS [, vdm|sdm] {`

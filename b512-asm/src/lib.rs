@@ -31,6 +31,7 @@ pub mod isa;
 mod lex;
 pub mod object;
 mod parameters;
+mod places;
 mod print;
 pub mod program;
 mod reference;
@@ -38,7 +39,7 @@ pub mod reg;
 #[cfg(any(test, feature = "proptest"))]
 pub mod strategy;
 
-pub use asm::assemble;
+pub use asm::{assemble, assemble_with_places};
 pub use check::{ClaimPart, Defect, InvalidProgram, Place};
 pub use code::{Code, UnknownCode};
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
@@ -47,8 +48,7 @@ pub use isa::{
     OperandSpec, PerPipe, Permutation, Pipe, VectorAccess,
 };
 pub use parameters::{InvalidIsa, Isa};
-pub use program::{
-    Claim, Equation, Function, Image, Program, Role, Segment, Setting, Space, Symbol, UnknownFunction,
-};
+pub use places::Places;
+pub use program::{Claim, Image, Program, Role, Segment, Setting, Space, Symbol};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};

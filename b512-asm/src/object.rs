@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | `.text` | PROGBITS | 0 | the instructions, 8 little-endian bytes each |
 //! | `.vdm`, `.sdm` | NOBITS | 0 | the part of the memory that symbols or images use |
-//! | `.b512` | PROGBITS | - | kernel name, symbols with roles, launch values and equations: the directives of the assembly text |
+//! | `.b512` | PROGBITS | - | kernel name, symbols with roles, launch values and claims: the directives of the assembly text |
 //! | `.vdm.words`, `.sdm.words` | PROGBITS | byte address | one for each segment of a memory's image, little-endian words of 16 bytes, or of 4 or 8 in other ISAs than B512 |
 //! | `.symtab` | SYMTAB | - | the kernel as a function, the symbols as objects |
 //!

@@ -63,14 +63,8 @@ impl Program {
         for (reg, modulus) in &self.moduli {
             writeln!(f, ".modulus {reg}, {modulus:#x}")?;
         }
-        for equation in &self.equations {
-            let inputs = equation.inputs.join(", ");
-            write!(f, ".computes {} = {}({inputs})", equation.output, equation.function)?;
-            write!(f, ", n={}, modulus={:#x}", equation.n, equation.modulus)?;
-            if equation.function.needs_root() {
-                write!(f, ", root={:#x}", equation.root)?;
-            }
-            writeln!(f)?;
+        for claim in &self.claims {
+            writeln!(f, ".computes {claim}")?;
         }
         Ok(())
     }

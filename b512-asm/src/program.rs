@@ -4,8 +4,6 @@ use crate::isa::Instr;
 use crate::parameters::Isa;
 use crate::reg::{AReg, MAX_SDM_WORDS, MAX_VDM_WORDS, MReg};
 use std::fmt;
-use std::str::FromStr;
-use thiserror::Error;
 
 /// Instructions, initial memories, initial registers, names, and what the program computes.
 ///
@@ -29,8 +27,8 @@ pub struct Program {
     pub moduli: Vec<(MReg, u128)>,
     /// Named ranges of the memories, in the order of their declaration.
     pub symbols: Vec<Symbol>,
-    /// What the program computes: an equation for each of its outputs.
-    pub equations: Vec<Equation>,
+    /// What the program computes. No output has two claims.
+    pub claims: Vec<Claim>,
 }
 
 impl Program {
@@ -248,91 +246,5 @@ impl fmt::Display for Claim {
             }
         }
         Ok(())
-    }
-}
-
-/// `output = function(inputs)` over Z_q\[x\]/(x^n + 1): the contract that `rpu run --check` holds
-/// a program to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Equation {
-    /// The symbol that receives the result.
-    pub output: String,
-    /// What is computed.
-    pub function: Function,
-    /// The symbols of the operands, as many as [`Function::arity`] says.
-    pub inputs: Vec<String>,
-    /// The ring's degree, a power of two; every operand has as many coefficients.
-    pub n: u32,
-    /// The modulus q.
-    pub modulus: u128,
-    /// psi: the primitive 2n-th root of unity modulo q that the transforms are defined by. Zero
-    /// for functions without a transform.
-    pub root: u128,
-}
-
-/// The ring operations that a program can claim to compute.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Function {
-    /// Forward negacyclic number-theoretic transform: natural order in, bit-reversed order out,
-    /// `y[i] = x(psi^(2 bitrev(i) + 1))`, no scaling.
-    Ntt,
-    /// The inverse of [`Function::Ntt`]: bit-reversed order in, natural order out, scaled by 1/n.
-    Intt,
-    /// Product of two polynomials modulo x^n + 1, natural order.
-    Polymul,
-    /// Sum, coefficient by coefficient.
-    Add,
-    /// Difference, coefficient by coefficient.
-    Sub,
-    /// Product, coefficient by coefficient.
-    Mul,
-}
-
-impl Function {
-    /// Every function.
-    pub const ALL: [Self; 6] = [Self::Ntt, Self::Intt, Self::Polymul, Self::Add, Self::Sub, Self::Mul];
-
-    /// The name in assembly text and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ntt => "ntt",
-            Self::Intt => "intt",
-            Self::Polymul => "polymul",
-            Self::Add => "add",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-        }
-    }
-
-    /// The number of operands.
-    pub const fn arity(self) -> usize {
-        match self {
-            Self::Ntt | Self::Intt => 1,
-            Self::Polymul | Self::Add | Self::Sub | Self::Mul => 2,
-        }
-    }
-
-    /// Whether the function is defined by a root of unity.
-    pub const fn needs_root(self) -> bool {
-        matches!(self, Self::Ntt | Self::Intt)
-    }
-}
-
-impl fmt::Display for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that no function has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the kernels are {}", Function::ALL.map(Function::name).join(", "))]
-pub struct UnknownFunction;
-
-impl FromStr for Function {
-    type Err = UnknownFunction;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFunction> {
-        Self::ALL.into_iter().find(|function| function.name() == name).ok_or(UnknownFunction)
     }
 }

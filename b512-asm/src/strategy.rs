@@ -5,7 +5,7 @@
 use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
 use crate::parameters::Isa;
-use crate::program::{Equation, Function, Image, Program, Role, Segment, Space, Symbol};
+use crate::program::{Claim, Image, Program, Role, Segment, Setting, Space, Symbol};
 use crate::reg::{AReg, AddressMode, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -63,44 +63,41 @@ pub fn program() -> impl Strategy<Value = Program> {
         subsequence((0..REGISTERS).collect::<Vec<_>>(), 0..6),
         vec(odd_modulus(), 6),
         vec(symbol(), 0..6),
-        vec(computation(), 0..3),
+        vec(claim(), 0..3),
     );
-    parts.prop_map(
-        |(isa, name, mut instructions, images, addresses, registers, moduli, symbols, computations)| {
-            instructions.push(Instr::Halt {});
-            let mut program = Program {
-                isa,
-                name,
-                instructions,
-                vdm: images.0,
-                sdm: images.1,
-                addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
-                moduli: registers
-                    .into_iter()
-                    .map(MReg::at)
-                    .zip(moduli.iter().map(|q| (q & isa.max_word()).max(3)))
-                    .collect(),
-                symbols,
-                equations: Vec::new(),
-            };
-            for (i, symbol) in program.symbols.iter_mut().enumerate() {
-                symbol.name.push_str(&format!(".{i}"));
-            }
-            for (i, computation) in computations.into_iter().enumerate() {
-                computation.add_to(&mut program, i);
-            }
-            for segment in
-                [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
-            {
-                segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
-            }
-            if let Some(modulus) = program.only_modulus() {
-                let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
-                words.for_each(|word| *word %= modulus);
-            }
-            program
-        },
-    )
+    parts.prop_map(|(isa, name, mut instructions, images, addresses, registers, moduli, symbols, claims)| {
+        instructions.push(Instr::Halt {});
+        let mut program = Program {
+            isa,
+            name,
+            instructions,
+            vdm: images.0,
+            sdm: images.1,
+            addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
+            moduli: registers
+                .into_iter()
+                .map(MReg::at)
+                .zip(moduli.iter().map(|q| (q & isa.max_word()).max(3)))
+                .collect(),
+            symbols,
+            claims: Vec::new(),
+        };
+        for (i, symbol) in program.symbols.iter_mut().enumerate() {
+            symbol.name.push_str(&format!(".{i}"));
+        }
+        for (i, claim) in claims.into_iter().enumerate() {
+            add_claim(&mut program, i, claim);
+        }
+        for segment in [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
+        {
+            segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
+        }
+        if let Some(modulus) = program.only_modulus() {
+            let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
+            words.for_each(|word| *word %= modulus);
+        }
+        program
+    })
 }
 
 /// Names, among them words that mean something elsewhere in the text.
@@ -143,36 +140,34 @@ fn image() -> impl Strategy<Value = Image> {
     })
 }
 
-/// An equation before its symbols and its modulus are part of a program.
-#[derive(Debug)]
-struct Computation {
-    function: Function,
-    log_n: u32,
-    multiple: u64,
-    root: u128,
+/// A claim about symbols that no program has yet, with settings of any kind.
+fn claim() -> impl Strategy<Value = Claim> {
+    let value = prop_oneof![
+        any::<u128>().prop_map(Setting::Number),
+        vec(any::<u128>(), 0..4).prop_map(Setting::Numbers),
+        name().prop_map(Setting::Word),
+    ];
+    let names = |letter, most: usize| (1..=most).prop_map(move |count| vec![letter; count]);
+    (names("y", 2), name(), names("x", 3), vec((name(), value), 0..4)).prop_map(
+        |(outputs, operation, inputs, settings)| {
+            let own = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+            Claim { outputs: own(outputs), operation, inputs: own(inputs), settings }
+        },
+    )
 }
 
-fn computation() -> impl Strategy<Value = Computation> {
-    (select(Function::ALL.to_vec()), 1..12_u32, 1..u64::MAX, any::<u128>())
-        .prop_map(|(function, log_n, multiple, root)| Computation { function, log_n, multiple, root })
-}
-
-impl Computation {
-    fn add_to(self, program: &mut Program, number: usize) {
-        let n = 1 << self.log_n;
-        let most = (program.isa.max_word() - 1) / (2 * u128::from(n));
-        let modulus = (1 + u128::from(self.multiple) % most) * 2 * u128::from(n) + 1;
-        let mut declare = |letter: char, role| {
-            let name = format!("{letter}{number}");
-            let start = number as u32 * n;
-            program.symbols.push(Symbol { name: name.clone(), space: Space::Vdm, start, words: n, role });
-            name
-        };
-        let output = declare('y', Role::Output);
-        let inputs = ('a'..).take(self.function.arity()).map(|letter| declare(letter, Role::Input)).collect();
-        let unused = MReg::all().find(|reg| program.moduli.iter().all(|(other, _)| other != reg));
-        program.moduli.extend(unused.map(|reg| (reg, modulus)));
-        let root = if self.function.needs_root() { 1 + self.root % (modulus - 1) } else { 0 };
-        program.equations.push(Equation { output, function: self.function, inputs, n, modulus, root });
+/// Adds a claim with symbols and settings of its own.
+fn add_claim(program: &mut Program, number: usize, mut claim: Claim) {
+    for (names, role) in [(&mut claim.outputs, Role::Output), (&mut claim.inputs, Role::Input)] {
+        for (i, name) in names.iter_mut().enumerate() {
+            *name = format!("{name}{number}_{i}");
+            let symbol =
+                Symbol { name: name.clone(), space: Space::Vdm, start: 64 * i as u32, words: 64, role };
+            program.symbols.push(symbol);
+        }
     }
+    for (i, (name, _)) in claim.settings.iter_mut().enumerate() {
+        name.push_str(&i.to_string());
+    }
+    program.claims.push(claim);
 }

@@ -3,7 +3,7 @@
 //! The check is independent of the simulator: a small interpreter of the instructions that the
 //! kernels use, on big integers, against the definitions.
 
-use b512_asm::{Equation, Function, Instr, Program, Space, VReg, assemble, object};
+use b512_asm::{Instr, Program, Space, VReg, assemble, object};
 use num_bigint::BigUint;
 use std::path::{Path, PathBuf};
 
@@ -104,9 +104,10 @@ fn powers(psi: u128, q: u128, count: usize) -> Vec<BigUint> {
     list
 }
 
-fn equation(program: &Program) -> &Equation {
-    assert_eq!(program.equations.len(), 1);
-    &program.equations[0]
+/// The operation of the program's only claim, the degree and the modulus.
+fn claim(program: &Program) -> (&str, u128, u128) {
+    let [claim] = &program.claims[..] else { panic!("{} claims", program.claims.len()) };
+    (&claim.operation, claim.number("n").unwrap(), claim.number("modulus").unwrap())
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn every_kernel_is_a_program_that_survives_its_other_notations() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if name.ends_with(".b512") {
             let program = kernel(&name);
-            assert!(!program.equations.is_empty(), "{name} does not say what it computes");
+            assert!(!program.claims.is_empty(), "{name} does not say what it computes");
             assert_eq!(assemble(&program.to_string()).as_ref(), Ok(&program));
             assert_eq!(object::read(&object::write(&program).unwrap()).unwrap(), program);
             count += 1;
@@ -137,8 +138,8 @@ fn the_readme_teaches_what_assembles() {
 #[test]
 fn vadd_adds() {
     let program = kernel("vadd.b512");
-    let &Equation { function, n, modulus, .. } = equation(&program);
-    assert_eq!((function, n), (Function::Add, 512));
+    let (operation, n, modulus) = claim(&program);
+    assert_eq!((operation, n), ("add", 512));
     let mut a = splitmix(1, modulus, 512);
     let mut b = splitmix(2, modulus, 512);
     (a[0], b[0]) = (modulus - 1, modulus - 1);
@@ -152,8 +153,8 @@ fn vadd_adds() {
 #[test]
 fn mul1024_multiplies() {
     let program = kernel("mul1024.b512");
-    let &Equation { function, n, modulus, .. } = equation(&program);
-    assert_eq!((function, n), (Function::Mul, 1024));
+    let (operation, n, modulus) = claim(&program);
+    assert_eq!((operation, n), ("mul", 1024));
     let a = splitmix(1, modulus, 1024);
     let b = splitmix(2, modulus, 1024);
     let vdm = run(&program, &[("a", &a), ("b", &b)]);
@@ -165,8 +166,9 @@ fn mul1024_multiplies() {
 #[test]
 fn ntt1024_transforms() {
     let program = kernel("ntt1024.b512");
-    let &Equation { function, n, modulus: q, root: psi, .. } = equation(&program);
-    assert_eq!((function, n), (Function::Ntt, 1024));
+    let (operation, n, q) = claim(&program);
+    let psi = program.claims[0].number("root").unwrap();
+    assert_eq!((operation, n), ("ntt", 1024));
     let x = splitmix((121 << 32) + 4 * 1024, q, 1024);
     let vdm = run(&program, &[("x", &x)]);
     let y = output(&program, &vdm, "y");

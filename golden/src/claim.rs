@@ -1,8 +1,9 @@
 //! The rules for claims: an operation's settings and the number of its operands.
 
-use crate::operation::{Kind, Operand, Operation, SettingSpec, nearest};
+use crate::operation::{Kind, Operand, Operation, SettingSpec};
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{Claim, ClaimPart, Code, Setting};
+use diagnostic::nearest;
 use std::fmt;
 use std::slice;
 
@@ -22,7 +23,7 @@ pub struct ClaimFault {
 impl ClaimFault {
     /// An invalid claim.
     pub fn new(part: ClaimPart, message: impl Into<String>) -> Self {
-        Self { code: Code::Equation, part, message: message.into(), help: None }
+        Self { code: Code::Claim, part, message: message.into(), help: None }
     }
 
     /// Adds what would be right.

@@ -26,6 +26,7 @@ mod claim;
 mod evaluate;
 mod operation;
 pub mod ops;
+mod program;
 #[cfg(test)]
 mod tests;
 mod transform;
@@ -34,3 +35,4 @@ pub use claim::{ClaimFault, Settings};
 pub use evaluate::{GoldenError, Moduli, compare, evaluate, moduli};
 pub use operation::{Definition, Kind, Operand, Operation, SettingSpec, UnknownOperation, find};
 pub use ops::*;
+pub use program::check;

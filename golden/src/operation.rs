@@ -4,6 +4,7 @@ use crate::claim::Settings;
 use crate::ops::OPERATIONS;
 use crate::{ClaimFault, GoldenError};
 use b512_asm::{Claim, Setting};
+use diagnostic::nearest;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -248,15 +249,4 @@ impl UnknownOperation {
             None => format!("the operations are {}", names().collect::<Vec<_>>().join(", ")),
         }
     }
-}
-
-/// The candidate that `word` was probably meant to be, if one is close.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_ascii_lowercase();
-    let allowed = if word.chars().count() <= 3 { 1 } else { 2 };
-    candidates
-        .map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate))
-        .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.len())
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
 }

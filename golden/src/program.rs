@@ -1,0 +1,113 @@
+//! The rules for programs with claims.
+
+use crate::claim::{ClaimFault, Settings};
+use crate::operation::Operation;
+use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
+
+/// Checks every claim of a program: operations are known, settings are valid, operands have n
+/// words, moduli fit a word and are in a modulus register, and the words that the program has for
+/// its inputs are below the modulus.
+///
+/// [`Program::check`] has the other rules.
+///
+/// # Errors
+/// Returns every rule that a claim breaks, of words that are not reduced the first
+/// [`Diagnostics::LIMIT`].
+pub fn check(program: &Program) -> Result<(), InvalidProgram> {
+    let mut defects = Vec::new();
+    for (number, claim) in program.claims.iter().enumerate() {
+        let place = |fault: ClaimFault| {
+            let ClaimFault { code, part, message, help } = fault;
+            Defect { code, place: Place::Claim(number, part), message, help }
+        };
+        match settings(claim) {
+            Err(faults) => defects.extend(faults.into_iter().map(place)),
+            Ok(settings) => {
+                defects.extend(lengths(program, &settings).into_iter().map(place));
+                defects.extend(moduli(program, &settings).into_iter().map(place));
+                defects.extend(words(program, &settings));
+            }
+        }
+    }
+    if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
+}
+
+fn settings(claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
+    let operation = claim.operation.parse::<Operation>().map_err(|unknown| {
+        let message = format!("unknown operation `{}`", unknown.name);
+        vec![ClaimFault::new(ClaimPart::Operation, message).help(unknown.help())]
+    })?;
+    Settings::new(operation, claim)
+}
+
+/// Symbols with another length than n.
+fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
+    let n = settings.degree();
+    let claim = settings.claim();
+    let outputs = claim.outputs.iter().enumerate().map(|(i, name)| (ClaimPart::Output(i), name));
+    let inputs = claim.inputs.iter().enumerate().map(|(i, name)| (ClaimPart::Input(i), name));
+    let wrong = outputs.chain(inputs).filter_map(|(part, name)| {
+        let words = program.symbol(name)?.words;
+        (words as usize != n)
+            .then(|| ClaimFault::new(part, format!("`{name}` has {words} words, but n = {n}")))
+    });
+    wrong.collect()
+}
+
+/// Moduli of results that no register can hold, or none holds.
+fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
+    let mut faults = Vec::new();
+    let mut seen = Vec::new();
+    for operand in settings.operation().outputs() {
+        let part = settings.part(operand.modulus);
+        for &modulus in settings.numbers(operand.modulus) {
+            if seen.contains(&modulus) {
+                continue;
+            }
+            seen.push(modulus);
+            let launch = &program.moduli;
+            if modulus > program.isa.max_word() {
+                let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is too large"));
+                let help = format!("a word has {} bits", program.isa.word_bits());
+                faults.push(ClaimFault { code: Code::Modulus, ..fault.help(help) });
+            } else if !launch.is_empty()
+                && !program.loads_moduli()
+                && launch.iter().all(|&(_, other)| other != modulus)
+            {
+                let message = format!("no modulus register holds the claim's modulus {modulus:#x}");
+                let help = format!("`{}` holds {:#x}", launch[0].0, launch[0].1);
+                faults.push(ClaimFault::new(part, message).help(help));
+            }
+        }
+    }
+    faults
+}
+
+/// Words of inputs that are not below the modulus.
+fn words(program: &Program, settings: &Settings<'_>) -> Vec<Defect> {
+    let moduli = settings.moduli(settings.operation().inputs());
+    let inputs = settings.claim().inputs.iter().zip(moduli);
+    let symbols = inputs.filter_map(|(name, modulus)| Some((program.symbol(name)?, modulus)));
+    symbols
+        .flat_map(|(symbol, modulus)| symbol_words(program, symbol, modulus))
+        .take(Diagnostics::LIMIT)
+        .collect()
+}
+
+fn symbol_words<'p>(program: &'p Program, symbol: &'p Symbol, modulus: u128) -> impl Iterator<Item = Defect> {
+    let segments = program.image(Space::Vdm).segments.iter().enumerate();
+    let all = segments.flat_map(|(s, segment)| {
+        let start = u64::from(segment.start);
+        segment.words.iter().enumerate().map(move |(w, &word)| (s, w, start + w as u64, word))
+    });
+    let wrong = all.filter(move |&(_, _, address, word)| word >= modulus && symbol.contains(address));
+    wrong.map(move |(segment, word, address, value)| {
+        let index = address - u64::from(symbol.start);
+        Defect {
+            code: Code::NotReduced,
+            place: Place::Word { space: Space::Vdm, segment, word },
+            message: format!("{}[{index}] = {value:#x} is not below the modulus", symbol.name),
+            help: Some(format!("the modulus is {modulus:#x}")),
+        }
+    })
+}
