@@ -5,10 +5,8 @@
 //! The candidates take turns, and the best time of each counts: other work on the machine then
 //! changes the times, but hardly the ratios. Everything runs on one thread but the sweep.
 
-use b512_asm::{
-    AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble,
-};
-use codegen::{PlanChoice, Request, Ring, generate, golden, testing as support};
+use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble};
+use codegen::{PlanChoice, Request, Ring, generate, testing as support};
 use lab::sweep::{self, Definition, FIG4, Plan};
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
@@ -304,7 +302,7 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
     let x = random(q, N);
     let (big_x, mut plain_x) = (x.clone(), x.clone());
     let num_bigint = Candidate::new(FEW, move || {
-        golden::evaluate(Function::Ntt, &[&big_x], N, q, root).expect("a transform");
+        golden::NTT.result(&[&big_x], N, q, root).expect("a transform");
     });
     let ntt = Ntt::new(Modulus::new(q).expect("odd"), N, root).expect("a root");
     let plain = Candidate::new(MANY, move || ntt.forward(&mut plain_x));
@@ -328,7 +326,7 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
         let run = Candidate::program(program, vdm_words, &x, true);
         table.row(format!("functional simulation, plan `{name}`, scalar code"), 1, run, others);
     }
-    let program = support::transform(Function::Ntt, N, q, root);
+    let program = support::transform(golden::NTT, N, q, root);
     let run = Candidate::program(&program, support::vdm_words(N), &x, false);
     table.row("functional simulation, each stage through memory", 1, run, others);
 }
@@ -339,7 +337,7 @@ fn transforms64(table: &mut Table<'_>) {
     let x = random(q, N);
     let mut words: Vec<u64> = x.iter().map(|&value| value as u64).collect();
     let num_bigint = Candidate::new(FEW, move || {
-        golden::evaluate(Function::Ntt, &[&x], N, q, root).expect("a transform");
+        golden::NTT.result(&[&x], N, q, root).expect("a transform");
     });
     let modulus = Modulus::new(q).expect("odd");
     let reversed = |j: usize| j.reverse_bits() >> (usize::BITS - N.ilog2());
@@ -422,7 +420,7 @@ fn rewrite_readme(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (q, root) = ring(128);
     let machine = Machine::rpu_128x128();
-    let request = Request::single(Function::Ntt, N as u32, Ring { modulus: q, root });
+    let request = Request::single(golden::NTT, N as u32, Ring { modulus: q, root });
     let kernel = |plan| generate(&request, &machine, &plan).expect("a kernel").program;
     let (classical, best) = (kernel(PlanChoice::Classical), kernel(PlanChoice::Best));
     let kernels = [("kl", &classical), ("best", &best)];

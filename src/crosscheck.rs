@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::files;
 use crate::generate::number_failure;
 use crate::machine::MachineArgs;
-use b512_asm::Function;
 use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::{PlanChoice, Request, Ring};
+use golden::Operation;
 use gpu_ref::{Device, crosscheck as cuda};
 use lab::crosscheck::{GoldenModel, Operands, Simulator, Witness, crosscheck};
 use lab::kernel::{self, KernelSpec, ModulusSpec};
@@ -43,6 +43,18 @@ fn degree(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A CUDA kernel for 128-bit moduli, from degree, modulus, root and operands.
+type CudaKernel = fn(&Device, usize, u128, u128, &[Vec<u128>]) -> Result<Vec<u128>, gpu_ref::Error>;
+
+/// The operations that have a CUDA kernel.
+const CUDA_KERNELS: [(Operation, CudaKernel); 3] = [
+    (golden::NTT, |device, n, modulus, root, x| cuda::forward_wide(device, n, modulus, root, &x[0])),
+    (golden::INTT, |device, n, modulus, root, y| cuda::inverse_wide(device, n, modulus, root, &y[0])),
+    (golden::POLYMUL, |device, n, modulus, root, x| {
+        cuda::product_wide(device, n, modulus, root, &x[0], &x[1])
+    }),
+];
+
 /// The CUDA kernels for 128-bit moduli on one device.
 struct Cuda {
     name: String,
@@ -61,16 +73,17 @@ impl Witness for Cuda {
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
         let (n, Ring { modulus, root }) = (request.n, request.rings[0]);
         let n = n as usize;
+        let operation = request.operation;
+        let (_, kernel) = CUDA_KERNELS
+            .iter()
+            .find(|(known, _)| *known == operation)
+            .ok_or_else(|| format!("there is no CUDA kernel for {operation}"))?;
         let operand = |number: usize| -> Vec<u128> {
             sets.iter().flat_map(|set| &set.vectors[number]).copied().collect()
         };
-        let results = match request.operation {
-            Function::Ntt => cuda::forward_wide(&self.device, n, modulus, root, &operand(0)),
-            Function::Intt => cuda::inverse_wide(&self.device, n, modulus, root, &operand(0)),
-            Function::Polymul => cuda::product_wide(&self.device, n, modulus, root, &operand(0), &operand(1)),
-            function => return Err(format!("there is no CUDA kernel for {function}").into()),
-        };
-        Ok(results?.chunks(n).map(<[u128]>::to_vec).collect())
+        let operands: Vec<Vec<u128>> = (0..operation.inputs().len()).map(operand).collect();
+        let results = kernel(&self.device, n, modulus, root, &operands)?;
+        Ok(results.chunks(n).map(<[u128]>::to_vec).collect())
     }
 }
 
@@ -131,11 +144,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// Every transform at every size, with the bits of its modulus.
 fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
     let mut requests = Vec::new();
-    for function in [Function::Ntt, Function::Intt, Function::Polymul] {
+    for (operation, _) in CUDA_KERNELS {
         for &n in &args.n {
             for &bits in &args.bits {
                 let modulus = ModulusSpec::Bits(bits);
-                let spec = KernelSpec { function, n, modulus, root: None, plan: PlanChoice::Best };
+                let spec = KernelSpec { operation, n, modulus, root: None, plan: PlanChoice::Best };
                 requests.push((bits, spec.request().map_err(number_failure)?));
             }
         }

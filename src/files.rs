@@ -1,7 +1,8 @@
 //! Reading and writing the files of the command line. `-` is standard input or output.
 
 use crate::failure::Failure;
-use b512_asm::{Program, assemble, object};
+use b512_asm::{Program, assemble_with_places, object};
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -59,14 +60,19 @@ pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     let name = name(path);
     let bytes = read(path)?;
     if bytes.starts_with(b"\x7fELF") {
-        return object::read(&bytes).map_err(|error| Failure::wrong(format_args!("{name}: {error}"), None));
+        let wrong = |error: &dyn Display| Failure::wrong(format_args!("{name}: {error}"), None);
+        let program = object::read(&bytes).map_err(|error| wrong(&error))?;
+        golden::check(&program).map_err(|error| wrong(&error))?;
+        return Ok(program);
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
         Failure::wrong(format_args!("{name}: neither an object file nor text: byte {at} is no UTF-8"), help)
     })?;
-    assemble(&text).map_err(|errors| Failure::Source(errors.in_file(&name)))
+    let checked = assemble_with_places(&text)
+        .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
+    checked.map_err(|errors| Failure::Source(errors.in_file(&name)))
 }
 
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.

@@ -3,21 +3,26 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
-use b512_asm::Function;
+use crate::run::{self, Format};
 use codegen::explain::explain;
 use codegen::{Request, Ring, choose, compile};
+use golden::{Operand, Operation, SettingSpec};
 use lab::kernel::{self, parse_u128};
 use ring::number::{NumberError, largest_primes};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to compute; --list prints the names
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
-    kernel: Option<Function>,
+    kernel: Option<Operation>,
     /// Print the names of the kernels and plans
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "plan", "explain", "output"])]
     list: bool,
+    /// How to print the list
+    #[arg(long, value_enum, default_value = "table", requires = "list")]
+    format: Format,
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N", required_unless_present = "list")]
     n: Option<u32>,
@@ -53,7 +58,7 @@ fn number(text: &str) -> Result<u128, String> {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let (Some(function), Some(n)) = (args.kernel, args.n) else { return list() };
+    let (Some(operation), Some(n)) = (args.kernel, args.n) else { return list(args.format) };
     let machine = args.machine.load()?;
     let (roots, towers) = (args.root.len(), args.modulus.len().max(args.towers));
     if roots > 0 && roots != towers {
@@ -61,8 +66,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
     }
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
-    let rings = rings(args, function, n).map_err(number_failure)?;
-    let request = Request { operation: function, n, rings };
+    let rings = rings(args, operation, n).map_err(number_failure)?;
+    let request = Request { operation, n, rings };
     let failure = |error| match error {
         codegen::Error::Number(error) => number_failure(error),
         error => Failure::wrong(error, None),
@@ -76,14 +81,14 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The rings of the moduli and roots that are given, or of those that are found.
-fn rings(args: &Args, function: Function, n: u32) -> Result<Vec<Ring>, NumberError> {
+fn rings(args: &Args, operation: Operation, n: u32) -> Result<Vec<Ring>, NumberError> {
     let moduli = match &args.modulus[..] {
         [] => largest_primes(args.modulus_bits, n.into(), args.towers)?,
         moduli => moduli.to_vec(),
     };
     let ring = |(tower, modulus)| match args.root.get(tower) {
         Some(&root) => Ok(Ring { modulus, root }),
-        None => Ring::new(function, n, modulus),
+        None => Ring::new(operation, n, modulus),
     };
     moduli.into_iter().enumerate().map(ring).collect()
 }
@@ -106,26 +111,44 @@ pub(crate) fn number_failure(error: NumberError) -> Failure {
     Failure::wrong(error, help)
 }
 
-fn list() -> Result<(), Failure> {
+/// Prints the operations and the plans.
+fn list(format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Table => files::print(list_text().as_bytes()),
+        Format::Json => files::print(run::json(&list_document())?.as_bytes()),
+    }
+}
+
+fn list_text() -> String {
     let mut text = String::from("Kernels\n");
-    for function in Function::ALL {
-        text += &format!("  {:<12} {}\n", function.name(), description(function));
+    for operation in golden::OPERATIONS {
+        text += &format!("  {operation:<12} {}\n", operation.definition());
     }
     text += "\nPlans of the transforms\n";
     for (name, description) in kernel::PLANS {
         text += &format!("  {name:<12} {description}\n");
     }
-    files::print(text.as_bytes())
+    text
 }
 
-/// What a kernel reads, writes and computes over Z_q\[x\]/(x^n + 1).
-const fn description(function: Function) -> &'static str {
-    match function {
-        Function::Ntt => "y = forward transform of x: natural order in, bit-reversed out, no scaling",
-        Function::Intt => "y = inverse transform of x: bit-reversed order in, natural out, scaled by 1/n",
-        Function::Polymul => "c = a * b mod x^n + 1, in natural order",
-        Function::Add => "c = a + b, coefficient by coefficient",
-        Function::Sub => "c = a - b, coefficient by coefficient",
-        Function::Mul => "c = a * b, coefficient by coefficient",
-    }
+/// Every operation with its operands, settings and definition.
+fn list_document() -> serde_json::Value {
+    let operands = |operands: &[Operand]| -> Vec<_> {
+        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus })).collect()
+    };
+    let setting = |setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "description": setting.doc });
+    let kernel = |operation: &Operation| {
+        json!({
+            "name": operation.name(),
+            "definition": operation.definition(),
+            "inputs": operands(operation.inputs()),
+            "outputs": operands(operation.outputs()),
+            "settings": operation.settings().iter().map(setting).collect::<Vec<_>>(),
+        })
+    };
+    let plan = |(name, description): &(&str, &str)| json!({ "name": name, "description": description });
+    json!({
+        "kernels": golden::OPERATIONS.iter().map(kernel).collect::<Vec<_>>(),
+        "plans": kernel::PLANS.iter().map(plan).collect::<Vec<_>>(),
+    })
 }

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::files;
-use b512_asm::Function;
 use codegen::forwarding::Removed;
 use codegen::library::{BUILT_IN, Entry, Standing, Target};
+use golden::Operation;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub(crate) struct Args {
     /// Kernel to list; by default all
     #[arg(value_name = "KERNEL")]
-    kernel: Option<Function>,
+    kernel: Option<Operation>,
     /// Degrees to list; by default all
     #[arg(long, value_name = "N")]
     n: Vec<u32>,

@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
-use b512_asm::Function;
 use codegen::library::{Library, Measured, Target};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{Request, Ring};
+use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::tuning::{Cache, CacheError};
 use ring::number::{NumberError, largest_primes};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// What to compute; `rpu gen --list` prints the names
     #[arg(value_name = "KERNEL")]
-    kernel: Function,
+    kernel: Operation,
     /// Degree of the ring, a power of two
     #[arg(long, value_name = "N")]
     n: u32,

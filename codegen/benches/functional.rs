@@ -7,8 +7,7 @@
 //! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions whose stages go through
 //!   memory, and the golden model.
 
-use b512_asm::{AReg, AddressMode, Function, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
-use codegen::golden;
+use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
 use codegen::testing as support;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
@@ -130,7 +129,7 @@ fn transform(c: &mut Criterion) {
         bencher.iter_batched_ref(|| x.clone(), |x| ntt.forward(x), BatchSize::LargeInput);
     });
 
-    let program = support::transform(Function::Ntt, N, q, root);
+    let program = support::transform(golden::NTT, N, q, root);
     let mut executor = Executor::new(support::vdm_words(N), 1);
     executor.load(&program).expect("the program fits");
     executor.write("x", &x).expect("the data fit");
@@ -139,7 +138,7 @@ fn transform(c: &mut Criterion) {
 
     group.sample_size(10);
     group.bench_with_input(BenchmarkId::from_parameter("num-bigint"), &x, |bencher, x| {
-        bencher.iter(|| golden::evaluate(Function::Ntt, &[x], N, q, root).expect("a transform"));
+        bencher.iter(|| golden::NTT.result(&[x], N, q, root).expect("a transform"));
     });
     group.finish();
 }

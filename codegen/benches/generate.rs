@@ -1,7 +1,6 @@
 //! Speed of the code generator, and of the cycle model on what it generates: the 64K transform as
 //! plan `kl` and as the best one known.
 
-use b512_asm::Function;
 use codegen::{PlanChoice, Request, Ring, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ring::number::{largest_prime, smallest_root};
@@ -16,7 +15,7 @@ fn bench(criterion: &mut Criterion) {
     let machine = Machine::rpu_128x128();
     let modulus = largest_prime(128, N.into()).expect("there are primes of 128 bits");
     let root = smallest_root(modulus, N.into()).expect("q is 1 mod 2n");
-    let request = Request::single(Function::Ntt, N, Ring { modulus, root });
+    let request = Request::single(golden::NTT, N, Ring { modulus, root });
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let program = generate(&request, &machine, &plan).expect("a kernel").program;
         let micro_ops = DecodedProgram::of(&program).micro_ops(&machine);

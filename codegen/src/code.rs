@@ -5,7 +5,8 @@
 //! numbers that multiply a whole vector are [`Scalar`]s.
 
 use crate::number::{Expression, Number, NumberId};
-use b512_asm::{AddressMode, Direction, Function, Isa, Log2, Op, OperandKind, Role};
+use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role};
+use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -184,7 +185,7 @@ pub struct Tower {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
     /// The operation.
-    pub operation: Function,
+    pub operation: Operation,
     /// The buffers of the results.
     pub outputs: Vec<BufferId>,
     /// The buffers of the operands.
@@ -240,6 +241,20 @@ fn intern<T: Clone + Eq + Hash, Id: Copy>(
 }
 
 impl Code {
+    /// A claim of the code as a program states it, over symbols with the names of the buffers. Its
+    /// settings are those of one ring: that of the first result.
+    pub fn stated(&self, claim: &Claim) -> b512_asm::Claim {
+        let name = |buffer: &BufferId| self.buffers[buffer.index()].name.clone();
+        let tower = claim.outputs.first().map(|output| self.buffers[output.index()].tower);
+        let ring = tower.and_then(|tower| self.towers.get(tower.index()).copied());
+        let Tower { n, modulus, root } = ring.unwrap_or(Tower { n: 0, modulus: 0, root: 0 });
+        b512_asm::Claim {
+            outputs: claim.outputs.iter().map(name).collect(),
+            inputs: claim.inputs.iter().map(name).collect(),
+            ..claim.operation.in_ring(n, modulus, root)
+        }
+    }
+
     /// Adds a ring, whose passes start from 0.
     pub fn tower(&mut self, tower: Tower) -> TowerId {
         self.pass = 0;

@@ -2,8 +2,8 @@
 
 use crate::plan::PlanError;
 use crate::schedule::ScheduleError;
-use b512_asm::Function;
 use b512_asm::reg::REGISTERS;
+use golden::Operation;
 use ring::number::NumberError;
 use thiserror::Error;
 
@@ -37,7 +37,7 @@ pub enum Error {
     )]
     TooManyRings {
         /// The requested operation.
-        operation: Function,
+        operation: Operation,
         /// The requested degree.
         n: u32,
         /// The number of rings.
@@ -49,7 +49,7 @@ pub enum Error {
     #[error("{operation} in {towers} rings needs {needed} scalar registers, but there are {REGISTERS}")]
     TooManyScalars {
         /// The requested operation.
-        operation: Function,
+        operation: Operation,
         /// The number of rings.
         towers: usize,
         /// Registers needed.
@@ -73,7 +73,7 @@ pub enum Error {
     #[error("{operation} with n = {n} needs {expected}, but the recipe has {found}")]
     Recipe {
         /// The requested operation.
-        operation: Function,
+        operation: Operation,
         /// The requested degree.
         n: u32,
         /// The algorithms that it needs.
@@ -91,7 +91,7 @@ pub enum Error {
     )]
     DoesNotFit {
         /// The requested operation.
-        operation: Function,
+        operation: Operation,
         /// The requested degree.
         n: u32,
         /// Words needed.

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::check;
     use crate::code::{Claim, Tower, TowerId};
-    use b512_asm::{AddressMode, Function, Log2};
+    use b512_asm::{AddressMode, Log2};
 
     const TOWER: TowerId = TowerId(0);
     const X: BufferId = BufferId(0);
@@ -207,7 +207,7 @@ mod tests {
         for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
             code.buffer(name, 1024, role, TOWER);
         }
-        code.claims.push(Claim { operation: Function::Ntt, outputs: vec![Y], inputs: vec![X] });
+        code.claims.push(Claim { operation: golden::NTT, outputs: vec![Y], inputs: vec![X] });
         fill(&mut code);
         code
     }

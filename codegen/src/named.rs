@@ -9,7 +9,7 @@ use crate::plan::{Algorithm, Direction, Plan, Shape};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::Tuning;
-use b512_asm::Function;
+use golden::Operation;
 
 /// The classical pair, scheduled greedily without regard to the SRAMs.
 pub fn constant_geometry(request: &Request) -> Recipe {
@@ -30,7 +30,7 @@ pub fn unoptimised(request: &Request) -> Recipe {
 /// The recipe of an operation by the classical pair, in rectangles of `depth` stages, 1 to 5; the
 /// whole transform is one rectangle if 32 registers hold it. `n` is the ring's degree, a power of
 /// two from 1024 to 131072.
-pub fn classical(operation: Function, n: u32, depth: u32, tuning: Tuning) -> Recipe {
+pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Recipe {
     let log_n = n.trailing_zeros();
     let depth = if log_n <= 14 { 5 } else { depth };
     let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);

@@ -17,7 +17,7 @@ use crate::check::{Contract, Domain};
 use crate::code::Claim;
 use crate::error::Error;
 use crate::plan::Direction;
-use b512_asm::Function;
+use golden::Operation;
 
 /// What the code generator knows about an operation.
 pub(crate) trait RingOp: Sync {
@@ -45,7 +45,7 @@ pub(crate) trait RingOp: Sync {
 macro_rules! registry {
     ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
         /// The code generator's part of an operation.
-        pub(crate) fn of(operation: Function) -> &'static dyn RingOp {
+        pub(crate) fn of(operation: Operation) -> &'static dyn RingOp {
             match operation.name() {
                 $(stringify!($module) => &$module::$Type,)*
                 name => unreachable!("`{name}` is not in the list of operations"),

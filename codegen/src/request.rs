@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::ops;
-use b512_asm::{Function, Isa};
+use b512_asm::Isa;
+use golden::Operation;
 use ring::modular::Modulus;
 use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
 
@@ -10,7 +11,7 @@ use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The ring operation.
-    pub operation: Function,
+    pub operation: Operation,
     /// The degree of the rings: a power of two from 1024 to 131072 for operations with a
     /// transform, from 512 for others.
     pub n: u32,
@@ -36,7 +37,7 @@ impl Ring {
     ///
     /// # Errors
     /// Returns an error if there is no such root modulo `modulus`.
-    pub fn new(operation: Function, n: u32, modulus: u128) -> Result<Self, NumberError> {
+    pub fn new(operation: Operation, n: u32, modulus: u128) -> Result<Self, NumberError> {
         let root = if has_transform(operation) { smallest_root(modulus, n.into())? } else { 0 };
         Ok(Self { modulus, root })
     }
@@ -44,13 +45,13 @@ impl Ring {
 
 /// Whether the code of the operation has transforms, which need a root of unity. The result may not
 /// depend on the root, as that of a product does not.
-fn has_transform(operation: Function) -> bool {
+fn has_transform(operation: Operation) -> bool {
     !ops::of(operation).transforms().is_empty()
 }
 
 impl Request {
     /// A request in a single ring.
-    pub fn single(operation: Function, n: u32, ring: Ring) -> Self {
+    pub fn single(operation: Operation, n: u32, ring: Ring) -> Self {
         Self { operation, n, rings: vec![ring] }
     }
 

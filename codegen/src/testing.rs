@@ -3,9 +3,9 @@
 
 use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{
-    AReg, AddressMode, Equation, Function, Image, Instr, Log2, MReg, Offset, Program, Role, SReg, Segment,
-    Space, Symbol, VReg,
+    AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol, VReg,
 };
+use golden::Operation;
 use ring::modular::Modulus;
 use ring::number::bit_reverse;
 
@@ -44,11 +44,11 @@ fn load_factors(vd: usize, table: usize, m: usize, k: usize) -> Instr {
 ///
 /// # Panics
 /// Panics if `n` is below 1024, two vectors.
-pub fn transform(function: Function, n: usize, modulus: u128, root: u128) -> Program {
+pub fn transform(function: Operation, n: usize, modulus: u128, root: u128) -> Program {
     assert!(n >= 2 * VECTOR_LENGTH);
     let v = VReg::at;
     let q = Modulus::new(modulus).expect("an odd modulus");
-    let inverse = function == Function::Intt;
+    let inverse = function == golden::INTT;
     let (table, half) = (2 * n, n / 2);
     let (mut x, mut y) = (0, n);
     let mut code = vec![];
@@ -119,14 +119,7 @@ pub fn transform(function: Function, n: usize, modulus: u128, root: u128) -> Pro
             symbol("y", x, Role::Output),
             symbol("twiddles", table, Role::Table),
         ],
-        equations: vec![Equation {
-            output: "y".into(),
-            function,
-            inputs: vec!["x".into()],
-            n: n as u32,
-            modulus,
-            root,
-        }],
+        claims: vec![function.in_ring(n as u32, modulus, root)],
         ..Program::default()
     }
 }

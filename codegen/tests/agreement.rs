@@ -1,7 +1,6 @@
 //! The golden model, the executor and the host's transforms agree.
 
-use b512_asm::{Function, Program};
-use codegen::golden::{check, evaluate};
+use b512_asm::Program;
 use codegen::testing as support;
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
@@ -39,18 +38,19 @@ fn check_size(n: usize, bits: &[u32]) {
         let q = largest_prime(bits, n as u64).unwrap();
         let root = smallest_root(q, n as u64).unwrap();
         let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
-        for function in [Function::Ntt, Function::Intt] {
+        for function in [golden::NTT, golden::INTT] {
             let program = support::transform(function, n, q, root);
             let mut executor = Executor::new(support::vdm_words(n), 1);
             executor.load(&program).unwrap();
             for (name, x) in inputs(q, n) {
                 let y = execute(&mut executor, &program, &x);
                 let case = format!("{function} of {n} points, {bits} bits, {name}");
-                assert_eq!(check(&program.equations[0], &[&x], &y), Ok(()), "{case}");
+                assert_eq!(golden::compare(&program.claims[0], &[&x], &[&y]), Ok(()), "{case}");
                 let mut host = x;
-                match function {
-                    Function::Ntt => ntt.forward(&mut host),
-                    _ => ntt.inverse(&mut host),
+                if function == golden::NTT {
+                    ntt.forward(&mut host);
+                } else {
+                    ntt.inverse(&mut host);
                 }
                 assert!(host == y, "the host differs: {case}");
             }
@@ -80,8 +80,8 @@ fn transforms_of_65536_points_agree() {
         let q = largest_prime(bits, n as u64).unwrap();
         let root = smallest_root(q, n as u64).unwrap();
         let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
-        let forward = support::transform(Function::Ntt, n, q, root);
-        let inverse = support::transform(Function::Intt, n, q, root);
+        let forward = support::transform(golden::NTT, n, q, root);
+        let inverse = support::transform(golden::INTT, n, q, root);
         let words = support::vdm_words(n);
         let (mut there, mut back) = (Executor::new(words, 1), Executor::new(words, 1));
         there.load(&forward).unwrap();
@@ -95,7 +95,7 @@ fn transforms_of_65536_points_agree() {
             ntt.inverse(&mut host);
             assert!(host == x, "not undone by the host: {bits} bits, {name}");
             if name == "random" {
-                assert_eq!(check(&forward.equations[0], &[&x], &y), Ok(()), "{bits} bits");
+                assert_eq!(golden::compare(&forward.claims[0], &[&x], &[&y]), Ok(()), "{bits} bits");
             }
         }
     }
@@ -116,12 +116,12 @@ fn a_transform_modulo_a_product_of_primes_agrees() {
     };
     let root = (lift(roots[0], r, p) + lift(roots[1], p, r)) % q;
     let root = u128::try_from(root).unwrap();
-    let program = support::transform(Function::Ntt, n, q, root);
+    let program = support::transform(golden::NTT, n, q, root);
     let mut executor = Executor::new(support::vdm_words(n), 1);
     executor.load(&program).unwrap();
     let x = random(q, n);
     let y = execute(&mut executor, &program, &x);
-    assert_eq!(evaluate(Function::Ntt, &[&x], n, q, root).unwrap(), y);
+    assert_eq!(golden::NTT.result(&[&x], n, q, root).unwrap(), y);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn every_kernel_of_the_host_is_the_golden_model() {
             let q = largest_prime(bits, n as u64).unwrap();
             let root = smallest_root(q, n as u64).unwrap();
             for (name, x) in inputs(q, n) {
-                let expected = evaluate(Function::Ntt, &[&x], n, q, root).unwrap();
+                let expected = golden::NTT.result(&[&x], n, q, root).unwrap();
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available(n, q)) {
                     let mut y = x.clone();
                     Fast::with_kernel(kernel, n, q, root).unwrap().forward(&mut y);

@@ -1,8 +1,8 @@
 //! Programs that work in several rings.
 
-use b512_asm::Function;
 use codegen::library::{BUILT_IN, Entry};
-use codegen::{Error, Kernel, PlanChoice, Request, Ring, check, generate, golden};
+use codegen::{Error, Kernel, PlanChoice, Request, Ring, check, generate};
+use golden::Operation;
 use ring::number::largest_primes;
 use sim::Machine;
 use sim::functional::Executor;
@@ -13,7 +13,7 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     BUILT_IN.entry.iter().filter(|entry| entry.towers > 1)
 }
 
-fn request(operation: Function, n: u32, towers: usize) -> Request {
+fn request(operation: Operation, n: u32, towers: usize) -> Request {
     let moduli = largest_primes(128, n.into(), towers).unwrap();
     let rings = moduli.into_iter().map(|modulus| Ring::new(operation, n, modulus).unwrap()).collect();
     Request { operation, n, rings }
@@ -25,25 +25,27 @@ fn compute(kernel: &Kernel, machine: &Machine) {
     executor.load(&kernel.program).unwrap();
     let mut state = 1u128;
     let mut operands = Vec::new();
-    for equation in &kernel.program.equations {
-        let mut operand = || -> Vec<u128> {
+    for claim in &kernel.program.claims {
+        let n = claim.number("n").unwrap() as usize;
+        let mut operand = |modulus: u128| -> Vec<u128> {
             let mut next = || {
                 state = state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
-                state.rotate_right(64) % equation.modulus
+                state.rotate_right(64) % modulus
             };
-            (0..equation.n).map(|_| next()).collect()
+            (0..n).map(|_| next()).collect()
         };
-        let of_equation: Vec<Vec<u128>> = equation.inputs.iter().map(|_| operand()).collect();
-        for (name, operand) in equation.inputs.iter().zip(&of_equation) {
+        let moduli = golden::moduli(claim).unwrap().inputs;
+        let of_claim: Vec<Vec<u128>> = moduli.into_iter().map(&mut operand).collect();
+        for (name, operand) in claim.inputs.iter().zip(&of_claim) {
             executor.write(name, operand).unwrap();
         }
-        operands.push(of_equation);
+        operands.push(of_claim);
     }
     executor.run().unwrap();
-    for (equation, operands) in kernel.program.equations.iter().zip(&operands) {
+    for (claim, operands) in kernel.program.claims.iter().zip(&operands) {
         let operands: Vec<&[u128]> = operands.iter().map(Vec::as_slice).collect();
-        let result = executor.read(&equation.output).unwrap();
-        assert_eq!(golden::check(equation, &operands, result), Ok(()), "{}", equation.output);
+        let results: Vec<&[u128]> = claim.outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+        assert_eq!(golden::compare(claim, &operands, &results), Ok(()), "{claim}");
     }
 }
 
@@ -52,8 +54,8 @@ fn sixteen_small_transforms_share_a_machine() {
     for n in [1024, 2048, 4096] {
         let entry = entries().find(|entry| entry.n == n && entry.function == "ntt").unwrap();
         let machine = entry.targets[0].machine.machine();
-        let kernel = generate(&request(Function::Ntt, n, 16), &machine, &PlanChoice::Best).unwrap();
-        assert_eq!(kernel.program.equations.len(), 16);
+        let kernel = generate(&request(golden::NTT, n, 16), &machine, &PlanChoice::Best).unwrap();
+        assert_eq!(kernel.program.claims.len(), 16);
         compute(&kernel, &machine);
         check::lowering(&kernel.code).unwrap();
         check::schedule(&kernel.code, &kernel.program).unwrap();
@@ -67,7 +69,7 @@ fn sixteen_small_transforms_share_a_machine() {
 #[test]
 fn every_function_works_in_several_rings() {
     let machine = Machine::rpu_128x128();
-    for function in Function::ALL {
+    for function in golden::OPERATIONS.iter().copied() {
         for plan in [PlanChoice::Classical, PlanChoice::Best] {
             let kernel = generate(&request(function, 1024, 3), &machine, &plan).unwrap();
             compute(&kernel, &machine);
@@ -80,7 +82,7 @@ fn every_function_works_in_several_rings() {
 #[test]
 fn the_number_of_rings_is_checked() {
     let machine = Machine::rpu_128x128();
-    let refused = |towers| generate(&request(Function::Ntt, 1024, towers), &machine, &PlanChoice::Classical);
+    let refused = |towers| generate(&request(golden::NTT, 1024, towers), &machine, &PlanChoice::Classical);
     assert_eq!(refused(0).unwrap_err(), Error::NoRing);
     assert!(refused(31).is_ok());
     let error = refused(32).unwrap_err();

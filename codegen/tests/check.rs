@@ -1,15 +1,16 @@
 //! The checkers accept generated kernels.
 
-use b512_asm::{Function, Instr, Offset, Op, Program};
+use b512_asm::{Instr, Offset, Op, Program};
 use codegen::code::Code;
 use codegen::library::BUILT_IN;
 use codegen::plan::{Algorithm, Bit, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate};
+use golden::Operation;
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 
-fn request(function: Function, n: u32) -> Request {
+fn request(function: Operation, n: u32) -> Request {
     let modulus = largest_prime(60, n.into()).unwrap();
     let root = smallest_root(modulus, n.into()).unwrap();
     Request::single(function, n, Ring { modulus, root })
@@ -25,14 +26,14 @@ fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
 }
 
 fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
-    let function = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
+    let function = if plan.algorithm == Algorithm::Forward { golden::NTT } else { golden::INTT };
     let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
     compile(&request(function, 1 << plan.log_n), &recipe, machine)
         .unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }
 
 /// The kernel of a plan without and with forwarding.
-fn forwarded(function: Function, n: u32, plans: &[Plan], registers: u32, order: Order) -> [Kernel; 2] {
+fn forwarded(function: Operation, n: u32, plans: &[Plan], registers: u32, order: Order) -> [Kernel; 2] {
     [None, Some(registers)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.to_vec());
         let recipe = Recipe { tuning, order, stagger: None, forwarding, plans };
@@ -53,7 +54,7 @@ fn classical_kernels_of_every_size_are_proved() {
         let mut machine = large();
         machine.isa.gs_butterfly = gs_butterfly;
         for n in (10..=16).map(|log_n| 1 << log_n) {
-            for function in [Function::Ntt, Function::Intt] {
+            for function in [golden::NTT, golden::INTT] {
                 for plan in [PlanChoice::Classical, PlanChoice::Paper, PlanChoice::Unoptimised] {
                     let case = format!("{function}{n} {plan:?}");
                     let kernel = generate(&request(function, n), &machine, &plan).unwrap();
@@ -66,7 +67,7 @@ fn classical_kernels_of_every_size_are_proved() {
 
 #[test]
 fn every_function_is_proved() {
-    for function in Function::ALL {
+    for function in golden::OPERATIONS.iter().copied() {
         let kernel = generate(&request(function, 2048), &large(), &PlanChoice::Classical).unwrap();
         prove(&kernel.code, &kernel.program, function.name());
     }
@@ -120,11 +121,8 @@ fn forwarded_code_is_proved() {
         let back = forward.reversed("back", Algorithm::InverseTwisted).unwrap();
         let product = [forward.clone(), back.clone()];
         for order in [Order::ByStep, Order::ByLevel, Order::ByDemand] {
-            let kernels: [(Function, &[Plan]); 3] = [
-                (Function::Ntt, &product[..1]),
-                (Function::Intt, &product[1..]),
-                (Function::Polymul, &product),
-            ];
+            let kernels: [(Operation, &[Plan]); 3] =
+                [(golden::NTT, &product[..1]), (golden::INTT, &product[1..]), (golden::POLYMUL, &product)];
             for (function, plans) in kernels {
                 let case = format!("{function}{} {order:?} {registers}", 1 << log_n);
                 let [without, with] = forwarded(function, 1 << log_n, plans, registers, order);
@@ -143,14 +141,14 @@ fn forwarded_code_is_proved() {
 #[test]
 fn forwarding_removes_what_it_can_and_nothing_else() {
     let forward = Plan::korn_lambiotte(Shape::b512(11), 2);
-    let [without, with] = forwarded(Function::Ntt, 2048, std::slice::from_ref(&forward), 56, Order::ByStep);
+    let [without, with] = forwarded(golden::NTT, 2048, std::slice::from_ref(&forward), 56, Order::ByStep);
     assert_eq!((with.removed.loads, with.removed.stores), (0, 0));
     assert!(without.program == with.program);
     let machine = large();
     assert_eq!(without.bounds(&machine), with.bounds(&machine));
 
     let plans = [forward.clone(), forward.reversed("back", Algorithm::InverseTwisted).unwrap()];
-    let [product, with] = forwarded(Function::Polymul, 2048, &plans, 56, Order::ByStep);
+    let [product, with] = forwarded(golden::POLYMUL, 2048, &plans, 56, Order::ByStep);
     let data = |op| with.code.insts.iter().filter(|inst| inst.op == op).count();
     assert_eq!((data(Op::Vload), data(Op::Vstore)), (2 * 2048 / 512, 2048 / 512));
     let names: Vec<&str> = with.program.symbols.iter().map(|symbol| &*symbol.name).collect();

@@ -3,7 +3,7 @@
 mod interpret;
 
 use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{Function, Op, Role};
+use b512_asm::{Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
 use codegen::lower::{Dialect, Memory, Scratch, Second, transform};
@@ -22,7 +22,7 @@ fn code(plan: &Plan) -> Code {
     let memory = Memory { input: x, output: y, second: Second::New, times: None };
     let mut scratch = Scratch::new("scratch".to_owned(), tower);
     transform(&mut code, dialect, plan, tower, memory, &mut scratch).unwrap();
-    let operation = if plan.algorithm == Algorithm::Forward { Function::Ntt } else { Function::Intt };
+    let operation = if plan.algorithm == Algorithm::Forward { golden::NTT } else { golden::INTT };
     code.claims.push(Claim { operation, outputs: vec![y], inputs: vec![x] });
     code
 }

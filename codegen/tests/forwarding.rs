@@ -1,7 +1,7 @@
 //! Forwarding on random code: loads, stores and sums that no plan produces.
 
 use b512_asm::reg::VECTOR_LENGTH;
-use b512_asm::{AddressMode, Function, Log2, Op, Role};
+use b512_asm::{AddressMode, Log2, Op, Role};
 use codegen::check;
 use codegen::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
 use codegen::forwarding::forward;
@@ -45,7 +45,7 @@ fn empty() -> Code {
     for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
         code.buffer(name, WORDS, role, TOWER);
     }
-    let claim = Claim { operation: Function::Ntt, outputs: vec![BufferId(1)], inputs: vec![BufferId(0)] };
+    let claim = Claim { operation: golden::NTT, outputs: vec![BufferId(1)], inputs: vec![BufferId(0)] };
     code.claims.push(claim);
     code
 }

@@ -5,12 +5,12 @@
 
 mod interpret;
 
-use b512_asm::{AddressMode, FeatureSet, Function, Instr, Log2, Offset, Op, Operand, Program, VReg};
+use b512_asm::{AddressMode, FeatureSet, Instr, Log2, Offset, Op, Operand, Program, VReg};
 use codegen::code::{Code, Inst};
 use codegen::number::Number;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate, golden};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use ring::number::{largest_prime, smallest_root};
@@ -39,11 +39,11 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
         plans: vec![twisted],
     };
     vec![
-        make(Function::Ntt, &PlanChoice::Classical, false),
-        make(Function::Intt, &PlanChoice::Classical, true),
-        make(Function::Intt, &PlanChoice::Classical, false),
-        make(Function::Intt, &PlanChoice::Recipe(Box::new(recipe)), false),
-        make(Function::Polymul, &PlanChoice::Best, false),
+        make(golden::NTT, &PlanChoice::Classical, false),
+        make(golden::INTT, &PlanChoice::Classical, true),
+        make(golden::INTT, &PlanChoice::Classical, false),
+        make(golden::INTT, &PlanChoice::Recipe(Box::new(recipe)), false),
+        make(golden::POLYMUL, &PlanChoice::Best, false),
     ]
 });
 
@@ -57,7 +57,7 @@ static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     [None, Some(5)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.clone());
         let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
-        let request = Request::single(Function::Polymul, N, Ring { modulus, root });
+        let request = Request::single(golden::POLYMUL, N, Ring { modulus, root });
         compile(&request, &recipe, &Machine::rpu_128x128()).unwrap().code
     })
 });
@@ -73,11 +73,11 @@ fn inputs(code: &Code) -> Vec<Vec<u128>> {
     (0..code.claims[0].inputs.len()).map(|i| random(i as u128, code.towers[0].modulus)).collect()
 }
 
-/// The result that the kernel's equation requires.
+/// The result that the kernel's claim requires.
 fn expected(code: &Code) -> Vec<u128> {
     let (claim, tower, inputs) = (&code.claims[0], code.towers[0], inputs(code));
     let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
-    golden::evaluate(claim.operation, &inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
+    claim.operation.result(&inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
 }
 
 /// The result of the program; `None` if it fails.

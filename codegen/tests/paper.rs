@@ -1,22 +1,23 @@
 //! Programs compared with the paper's figures and with the targets of the library.
 
-use b512_asm::{Function, Pipe};
+use b512_asm::Pipe;
 use codegen::library::{BUILT_IN, Standing, Target};
 use codegen::{PlanChoice, Request, Ring, generate};
+use golden::Operation;
 use rayon::prelude::*;
 use ring::number::{largest_prime, smallest_root};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
 use sim::timing::simulate;
 
-fn request(function: Function, n: u32) -> Request {
+fn request(function: Operation, n: u32) -> Request {
     let modulus = largest_prime(60, n.into()).unwrap();
     let root = smallest_root(modulus, n.into()).unwrap();
     Request::single(function, n, Ring { modulus, root })
 }
 
 fn cycles(n: u32, plan: PlanChoice, machine: &Machine) -> u64 {
-    let kernel = generate(&request(Function::Ntt, n), machine, &plan).unwrap();
+    let kernel = generate(&request(golden::NTT, n), machine, &plan).unwrap();
     simulate(machine, &kernel.program).cycles.0
 }
 
@@ -37,7 +38,7 @@ fn the_classical_program_takes_the_papers_cycles() {
 #[test]
 fn the_classical_program_has_the_papers_instructions_and_sensitivity() {
     let machine = Machine::rpu_128x128();
-    let kernel = generate(&request(Function::Ntt, 65536), &machine, &PlanChoice::Classical).unwrap();
+    let kernel = generate(&request(golden::NTT, 65536), &machine, &PlanChoice::Classical).unwrap();
     let timing = simulate(&machine, &kernel.program);
     let [load_store, compute, shuffle] = Pipe::VECTOR.map(|pipe| timing.instructions[pipe]);
     assert_eq!((compute, shuffle), (1024, 1920));
@@ -164,13 +165,13 @@ fn inverse_transforms_take_as_long_as_forward_ones() {
     for log_n in 10..=16 {
         let n = 1 << log_n;
         let there = cycles(n, PlanChoice::Best, &forward);
-        let kernel = generate(&request(Function::Intt, n), &inverse, &PlanChoice::Best).unwrap();
+        let kernel = generate(&request(golden::INTT, n), &inverse, &PlanChoice::Best).unwrap();
         let back = simulate(&inverse, &kernel.program).cycles.0;
         assert!(back * 100 <= there * 105, "n = {n}: {there} cycles there, {back} back");
 
         // Without that butterfly, the best programs are still much faster than three instructions per
         // butterfly would be.
-        let kernel = generate(&request(Function::Intt, n), &forward, &PlanChoice::Best).unwrap();
+        let kernel = generate(&request(golden::INTT, n), &forward, &PlanChoice::Best).unwrap();
         let without = simulate(&forward, &kernel.program).cycles.0;
         assert!(without * 100 <= there * 115, "n = {n}: {there} cycles there, {without} back");
     }

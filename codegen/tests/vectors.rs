@@ -1,7 +1,5 @@
 //! The golden model compared with transforms and products from OpenFHE (`data/README.md`).
 
-use b512_asm::Function;
-use codegen::golden::evaluate;
 use ring::number::{largest_prime, smallest_root};
 use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
@@ -89,14 +87,14 @@ fn transforms_and_products_have_openfhes_digests() {
         assert_eq!(largest_prime(set.q_bits, n as u64), Ok(q));
         assert_eq!(smallest_root(q, n as u64), Ok(psi));
         let (a, b) = (input(set.q_bits, q, n, 0), input(set.q_bits, q, n, 1));
-        let forward = evaluate(Function::Ntt, &[&a], n, q, psi).unwrap();
-        let product = evaluate(Function::Polymul, &[&a, &b], n, q, psi).unwrap();
+        let forward = golden::NTT.result(&[&a], n, q, psi).unwrap();
+        let product = golden::POLYMUL.result(&[&a, &b], n, q, psi).unwrap();
         let name = |what| format!("{what} for n = {n}, {} bits", set.q_bits);
         check_summary(&name("a"), &a, &set.sha256_a, &set.head_a, &set.tail_a);
         check_summary(&name("b"), &b, &set.sha256_b, &set.head_b, &set.tail_b);
         check_summary(&name("fwd_a"), &forward, &set.sha256_fwd_a, &set.head_fwd_a, &set.tail_fwd_a);
         check_summary(&name("c"), &product, &set.sha256_c, &set.head_c, &set.tail_c);
-        assert_eq!(evaluate(Function::Intt, &[&forward], n, q, psi).unwrap(), a, "{}", name("the inverse"));
+        assert_eq!(golden::INTT.result(&[&forward], n, q, psi).unwrap(), a, "{}", name("the inverse"));
     }
 }
 
@@ -113,7 +111,7 @@ fn transforms_and_products_are_openfhes_value_by_value() {
         let (a, b) = (parse(&set.a), parse(&set.b));
         assert_eq!(a, input(set.q_bits, q, n, 0));
         assert_eq!(b, input(set.q_bits, q, n, 1));
-        assert_eq!(evaluate(Function::Ntt, &[&a], n, q, psi).unwrap(), parse(&set.fwd_a));
-        assert_eq!(evaluate(Function::Polymul, &[&a, &b], n, q, psi).unwrap(), parse(&set.c));
+        assert_eq!(golden::NTT.result(&[&a], n, q, psi).unwrap(), parse(&set.fwd_a));
+        assert_eq!(golden::POLYMUL.result(&[&a, &b], n, q, psi).unwrap(), parse(&set.c));
     }
 }

@@ -1,6 +1,7 @@
 //! What an operation is: its names, operands, settings and result.
 
 use crate::claim::Settings;
+use crate::evaluate::evaluate;
 use crate::ops::OPERATIONS;
 use crate::{ClaimFault, GoldenError};
 use b512_asm::{Claim, Setting};
@@ -138,6 +139,21 @@ impl Operation {
     /// Whether the operation is defined by a root of unity.
     pub fn has_root(self) -> bool {
         self.settings().iter().any(|setting| setting.kind == Kind::Root)
+    }
+
+    /// The result in one ring, of an operation whose settings are those of [`Self::in_ring`].
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub fn result(
+        self,
+        inputs: &[&[u128]],
+        n: usize,
+        modulus: u128,
+        root: u128,
+    ) -> Result<Vec<u128>, GoldenError> {
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        evaluate(&self.in_ring(n, modulus, root), inputs).map(|results| results.concat())
     }
 
     /// The claim of this operation in one ring, with the default names of its symbols. A list of

@@ -1,8 +1,8 @@
 //! The same ring operations by several witnesses that share no arithmetic: do they agree word for word?
 
 use crate::run::{self, Mode, Options, draw};
-use b512_asm::Function;
-use codegen::{PlanChoice, Request, Ring, generate, golden};
+use codegen::{PlanChoice, Request, Ring, generate};
+use golden::Operation;
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
@@ -23,7 +23,7 @@ impl Operands {
         let (n, q) = (request.n as usize, request.rings[0].modulus);
         let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
             name,
-            vectors: (0..request.operation.arity() as u64).map(vector).collect(),
+            vectors: (0..request.operation.inputs().len() as u64).map(vector).collect(),
         };
         let extreme = |operand| match operand {
             0 => vec![q - 1; n],
@@ -38,7 +38,7 @@ pub trait Witness: Sync {
     /// Who it is, in a word or two.
     fn name(&self) -> &str;
 
-    /// The result of `request` for each set of operands, in the orders of [`golden::evaluate`].
+    /// The result of `request` for each set of operands, in the orders of [`Operation::result`].
     ///
     /// # Errors
     /// Where it cannot compute that, whatever the reason.
@@ -49,7 +49,7 @@ pub trait Witness: Sync {
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
 }
 
-/// [`golden::evaluate`].
+/// [`Operation::result`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoldenModel;
 
@@ -66,7 +66,7 @@ impl Witness for GoldenModel {
         let (operation, n, Ring { modulus, root }) = (request.operation, request.n, request.rings[0]);
         let evaluate = |set: &Operands| {
             let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-            Ok(golden::evaluate(operation, &vectors, n as usize, modulus, root)?)
+            Ok(operation.result(&vectors, n as usize, modulus, root)?)
         };
         sets.iter().map(evaluate).collect()
     }
@@ -92,12 +92,14 @@ impl Witness for Simulator {
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
         let program = generate(request, &self.machine, &self.plan)?.program;
-        let equation = program.equations.first().ok_or("the generated program claims nothing")?;
+        let claim = program.claims.first().ok_or("the generated program has no claim")?;
         let execute = |set: &Operands| {
-            let inputs = equation.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
+            let inputs = claim.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
             let options = Options { mode: Mode::FunctionalOnly, inputs, ..Options::default() };
             let mut outcome = run::run(&program, &self.machine, &options)?;
-            Ok(outcome.outputs.remove(&equation.output).ok_or("the generated program has no output")?)
+            let outputs = claim.outputs.iter().map(|name| outcome.outputs.remove(name));
+            let outputs: Option<Vec<_>> = outputs.collect();
+            Ok(outputs.ok_or("the generated program has no output")?.concat())
         };
         sets.iter().map(execute).collect()
     }
@@ -111,7 +113,7 @@ impl Witness for Simulator {
 )]
 pub struct Difference {
     /// The ring operation.
-    pub function: Function,
+    pub function: Operation,
     /// The ring's degree.
     pub n: u32,
     /// The modulus.
@@ -137,7 +139,7 @@ pub struct WitnessError {
     /// Who.
     pub witness: String,
     /// The ring operation.
-    pub function: Function,
+    pub function: Operation,
     /// The ring's degree.
     pub n: u32,
     /// The modulus.
@@ -200,10 +202,10 @@ mod tests {
     use crate::kernel::{KernelSpec, ModulusSpec};
     use sim::MachineFile;
 
-    fn request(function: Function) -> Request {
+    fn request(operation: Operation) -> Request {
         let modulus = ModulusSpec::Bits(30);
         let plan = PlanChoice::Classical;
-        KernelSpec { function, n: 1024, modulus, root: None, plan }.request().unwrap()
+        KernelSpec { operation, n: 1024, modulus, root: None, plan }.request().unwrap()
     }
 
     /// Tells the truth about all but the last operands, where it changes or leaves out one coefficient.
@@ -236,7 +238,7 @@ mod tests {
     fn the_simulator_agrees_and_a_lie_is_found() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
-        for function in [Function::Ntt, Function::Intt, Function::Polymul] {
+        for function in golden::OPERATIONS.iter().copied() {
             let request = request(function);
             let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
             let verdicts = crosscheck(&request, 5, &GoldenModel, &witnesses).unwrap();
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn a_witness_that_cannot_is_named() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
-        let request = Request { n: 512, ..request(Function::Ntt) };
+        let request = Request { n: 512, ..request(golden::NTT) };
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
         let error = crosscheck(&request, 0, &simulator, &[]).unwrap_err();
         assert!(error.to_string().starts_with("the simulator cannot compute ntt of 512 "), "{error}");
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn operands_reach_the_ends_of_the_range() {
-        let request = request(Function::Polymul);
+        let request = request(golden::POLYMUL);
         let (sets, q) = (Operands::sets(&request, 3), request.rings[0].modulus);
         assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
         assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);

@@ -1,8 +1,8 @@
 //! Kernels by the names and numbers that people give.
 
-use b512_asm::Function;
 use codegen::{PlanChoice, Recipe, Request, Ring};
 use diagnostic::{Diagnostic, Span};
+use golden::Operation;
 use ring::number::{self, NumberError};
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelSpec {
     /// The ring operation.
-    pub function: Function,
+    pub operation: Operation,
     /// The ring's degree.
     pub n: u32,
     /// The modulus.
@@ -44,20 +44,18 @@ impl KernelSpec {
     /// The request to the code generator, with modulus and root found.
     ///
     /// # Errors
-    /// Where there is no such modulus, or no such root.
+    /// Returns an error if there is no such modulus or no such root.
     pub fn request(&self) -> Result<Request, NumberError> {
         let n = u64::from(self.n);
         let modulus = match self.modulus {
             ModulusSpec::Value(modulus) => modulus,
             ModulusSpec::Bits(bits) => number::largest_prime(bits, n)?,
         };
-        let transforms = matches!(self.function, Function::Ntt | Function::Intt | Function::Polymul);
-        let root = match self.root {
-            Some(root) => root,
-            None if transforms => number::smallest_root(modulus, n)?,
-            None => 0,
+        let ring = match self.root {
+            Some(root) => Ring { modulus, root },
+            None => Ring::new(self.operation, self.n, modulus)?,
         };
-        Ok(Request::single(self.function, self.n, Ring { modulus, root }))
+        Ok(Request::single(self.operation, self.n, ring))
     }
 }
 
@@ -116,7 +114,7 @@ mod tests {
     #[test]
     fn modulus_and_root_are_found() {
         let spec = KernelSpec {
-            function: Function::Ntt,
+            operation: golden::NTT,
             n: 1024,
             modulus: ModulusSpec::Bits(14),
             root: None,
@@ -126,7 +124,7 @@ mod tests {
         let request = spec.request().unwrap();
         assert_eq!(request.rings[0].modulus, 12289);
         assert!(number::check_root(12289, 1024, request.rings[0].root).is_ok());
-        let add = KernelSpec { function: Function::Add, modulus: ModulusSpec::Value(15), ..spec };
+        let add = KernelSpec { operation: golden::ADD, modulus: ModulusSpec::Value(15), ..spec };
         assert_eq!(add.request().unwrap().rings[0].root, 0);
     }
 

@@ -100,7 +100,6 @@ impl Memory for Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use b512_asm::Function;
     use codegen::plan::{Plan, Shape};
     use codegen::schedule::Tuning;
     use codegen::{Order, Ring};
@@ -116,7 +115,7 @@ mod tests {
             plans: vec![Plan::korn_lambiotte(Shape::b512(12), depth)],
         };
         let ring = Ring { modulus: 12289, root: 1945 };
-        let request = Request::single(Function::Ntt, 4096, ring);
+        let request = Request::single(golden::NTT, 4096, ring);
         let machine = Machine::rpu_128x128();
         let open = |machine: &Machine| Cache::open(folder.path(), &request, machine).unwrap();
 

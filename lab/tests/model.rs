@@ -3,8 +3,8 @@
 //! `lab/tests/model.txt` has a line for each program on each machine: operation, degree, plan, machine,
 //! the hash of the program, its cycles, their causes, area and energy.
 
-use b512_asm::Function;
 use codegen::PlanChoice;
+use golden::Operation;
 use lab::kernel::{KernelSpec, ModulusSpec};
 use lab::model::MODEL_VERSION;
 use lab::run::{ProgramFacts, RunReport, TimingReport};
@@ -34,21 +34,26 @@ fn machine(name: &str, overrides: &[&str]) -> Machine {
     MachineFile::built_in(name, &overrides).unwrap()
 }
 
-fn cases() -> Vec<(Function, u32, &'static str)> {
-    let small = [Function::Ntt, Function::Intt, Function::Polymul].into_iter().flat_map(|function| {
+fn cases() -> Vec<(Operation, u32, &'static str)> {
+    let small = [golden::NTT, golden::INTT, golden::POLYMUL].into_iter().flat_map(|function| {
         [1024, 4096]
             .into_iter()
             .flat_map(move |n| ["best", "kl", "unoptimised"].into_iter().map(move |plan| (function, n, plan)))
     });
-    let pointwise = [Function::Add, Function::Sub, Function::Mul].map(|function| (function, 2048, "best"));
-    small.chain(pointwise).chain([(Function::Ntt, 65536, "paper")]).collect()
+    let pointwise = [golden::ADD, golden::SUB, golden::MUL].map(|function| (function, 2048, "best"));
+    small.chain(pointwise).chain([(golden::NTT, 65536, "paper")]).collect()
 }
 
-fn line((function, n, name): (Function, u32, &str), (base, overrides): (&str, &[&str])) -> String {
+fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &[&str])) -> String {
     let machine = machine(base, overrides);
     let plan = lab::kernel::plan(name, Path::new("")).unwrap();
-    let spec =
-        KernelSpec { function, n, modulus: ModulusSpec::Bits(120), root: None, plan: PlanChoice::Best };
+    let spec = KernelSpec {
+        operation: function,
+        n,
+        modulus: ModulusSpec::Bits(120),
+        root: None,
+        plan: PlanChoice::Best,
+    };
     let program = generate(&spec.request().unwrap(), &plan, &machine).unwrap();
     let facts = ProgramFacts::of(&program);
     let timing = TimingReport::new(&machine, &simulate(&machine, &program));

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::setting::Setting;
-use b512_asm::{Function, Pipe, Program};
+use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
 use lab::kernel::{KernelSpec, ModulusSpec};
 use lab::run::{ProgramFacts, RunReport, TimingReport};
@@ -361,7 +361,7 @@ impl Rings {
 /// The transform of `n` points modulo a prime of 128 bits.
 fn request(n: u32) -> Result<Request, Error> {
     let plan = PlanChoice::Paper;
-    let spec = KernelSpec { function: Function::Ntt, n, modulus: ModulusSpec::Bits(128), root: None, plan };
+    let spec = KernelSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None, plan };
     spec.request().map_err(|error| failed(n, error.to_string()))
 }
 

@@ -12,7 +12,6 @@
 //! claim is its deviation over its tolerance. Nothing in it is random: the same claims give the
 //! same file.
 
-use b512_asm::Function;
 use codegen::PlanChoice;
 use diagnostic::Diagnostic;
 use lab::kernel::{KernelSpec, ModulusSpec};
@@ -385,7 +384,7 @@ impl Claims {
 pub fn paper_events() -> Result<Events, FitError> {
     let failed = |reason: String| FitError::Program { reason };
     let spec = KernelSpec {
-        function: Function::Ntt,
+        operation: golden::NTT,
         n: 1 << 16,
         modulus: ModulusSpec::Bits(128),
         root: None,

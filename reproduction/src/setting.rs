@@ -4,7 +4,6 @@
 //! [`SPACE`] lists the open questions. Each has the values that a reader may find in the text, the
 //! simplest first. Every combination is a candidate; [`trials`](crate::trials) chooses one.
 
-use b512_asm::Function;
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
 use diagnostic::Diagnostic;
@@ -65,7 +64,7 @@ pub struct Setting {
 impl Setting {
     /// The plan of the transform of `n` points.
     pub(super) fn plan(&self, n: u32) -> PlanChoice {
-        PlanChoice::Recipe(Box::new(classical(Function::Ntt, n, self.depth, self.tuning.clone())))
+        PlanChoice::Recipe(Box::new(classical(golden::NTT, n, self.depth, self.tuning.clone())))
     }
 }
 

@@ -197,6 +197,10 @@ fn reference_commands_print_something() {
     assert!(succeed(here, &["isa"]).lines().filter(|line| line.contains("opcode")).count() >= 17);
     assert!(succeed(here, &["explain", "B004"]).contains("0 to 63"));
     assert!(succeed(here, &["gen", "--list"]).contains("polymul"));
+    let list = succeed(here, &["gen", "--list", "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(list["kernels"][0]["name"], "ntt");
+    assert_eq!(list["kernels"][0]["settings"][2]["name"], "root");
     assert!(succeed(here, &["completions", "bash"]).contains("rpu"));
 }
 

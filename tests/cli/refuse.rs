@@ -22,7 +22,60 @@ const ADD: (&str, &str) = (
      vload v0, a0, a\nvadd v1, v0, v0, m1\nvstore v1, a0, c\nhalt\n",
 );
 
+const CLAIMS: (&str, &str) = (
+    "claims.b512",
+    "\
+.input x, 1024
+.input half, 512
+.output y, 1024
+.output u, 1024
+.output v, 1024
+.output w, 1024
+.output z, 512
+.output short, 512
+.modulus m1, 12289
+.computes y = nttt(x), n=1024, modulus=12289
+.computes u = ntt(x), modulus=12289, rot=7
+.computes v = add(x, half), n=1024, modulus=12289
+.computes w = mul(x), n=1000, modulus=[12289]
+.computes z = ntt(half), n=512, modulus=12281, root=12281
+.computes short = sub(half, half), n=4294967296, modulus=12288
+halt
+",
+);
+
 const CASES: &[Case] = &[
+    Case { name: "claims", files: &[CLAIMS], args: &["asm", "claims.b512"] },
+    Case {
+        name: "claim_without_an_operation",
+        files: &[("a.b512", ".input x, 512\n.output y, 512\n.computes y = fold(x), n=512\nhalt\n")],
+        args: &["run", "a.b512", "--timing-only"],
+    },
+    Case {
+        name: "claim_of_too_few_operands",
+        files: &[(
+            "a.b512",
+            ".input x, 512\n.output y, 512\n.output z, 512\n.computes y, z = add(x), n=512, modulus=97\nhalt\n",
+        )],
+        args: &["run", "a.b512", "--timing-only"],
+    },
+    Case {
+        name: "claim_of_another_modulus",
+        files: &[(
+            "a.b512",
+            ".input x, 512\n.output y, 512\n.modulus m1, 97\n.computes y = add(x, x), n=512, modulus=101\nhalt\n",
+        )],
+        args: &["run", "a.b512", "--timing-only"],
+    },
+    Case {
+        name: "input_word_not_reduced",
+        files: &[(
+            "a.b512",
+            ".input x, 512\n.output y, 512\n.modulus m1, 97\n.computes y = add(x, x), n=512, modulus=97\n\
+             .words x {\n    1 2\n    96 97\n}\nhalt\n",
+        )],
+        args: &["asm", "a.b512"],
+    },
     Case {
         name: "unknown_mnemonic",
         files: &[("a.b512", "vload v0, a0, 0\nvad v1, v0, v0, m1\nhalt\n")],

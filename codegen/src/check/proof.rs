@@ -55,7 +55,7 @@ impl<'c> Proof<'c> {
     /// Puts the operands of a claim into memory.
     fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
         let Claim { operation, outputs, inputs } = claim;
-        if (inputs.len(), outputs.len()) != (operation.arity(), 1) {
+        if (inputs.len(), outputs.len()) != (operation.inputs().len(), operation.outputs().len()) {
             return Err(LoweringFault::Operands { claim: number, operation: operation.name() });
         }
         let code = self.code;
@@ -317,7 +317,7 @@ impl<'c> Proof<'c> {
 /// Whether the proof needs psi of a tower: a claim is about it, or a number is a power of it.
 fn needs_root(code: &Code, tower: TowerId) -> bool {
     let is_root = |number: &Number| matches!(number, Number::Root { .. });
-    let claims = code.claims.iter().filter(|claim| claim.operation.needs_root());
+    let claims = code.claims.iter().filter(|claim| claim.operation.has_root());
     let mut buffers = claims.flat_map(|claim| claim.outputs.iter().chain(&claim.inputs));
     buffers.any(|buffer| code.buffers[buffer.index()].tower == tower)
         || code.scalars.iter().any(|scalar| scalar.tower == tower && is_root(&scalar.number))

@@ -3,9 +3,7 @@
 use super::terms::{CodeFault, Term, Terms, Word, applied, evaluate};
 use crate::code::{BufferId, Code};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{
-    AReg, AddressMode, Direction, Equation, Instr, InvalidProgram, Isa, Operand, Program, Role, Space,
-};
+use b512_asm::{AReg, AddressMode, Direction, Instr, InvalidProgram, Isa, Operand, Program, Role, Space};
 use thiserror::Error;
 
 /// Where the proof that a program carries out vector code breaks down.
@@ -34,8 +32,8 @@ pub enum ScheduleFault {
         problem: &'static str,
     },
     /// Equations that are not the code's claims.
-    #[error("the program's equations are not the claims of its vector code")]
-    Equations,
+    #[error("the program's claims differ from those of its vector code")]
+    Claims,
     /// An instruction that computes something else than the code, or cannot be.
     #[error("instruction {at} `{instr}` {problem}")]
     Instruction {
@@ -75,7 +73,7 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     let mut terms = Terms::default();
     let inputs: Vec<BufferId> = (0..code.buffers.len() as u32).map(BufferId).collect();
     let expected = evaluate(code, &inputs, &mut terms)?;
-    equations(code, program)?;
+    claims(code, program)?;
     let mut run = Run::new(code, program, &mut terms)?;
     for (at, instr) in program.instructions.iter().enumerate() {
         if matches!(instr, Instr::Halt {}) {
@@ -107,25 +105,9 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     Ok(())
 }
 
-fn equations(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
-    let name = |buffer: &BufferId| code.buffers[buffer.index()].name.clone();
-    let expected = code.claims.iter().map(|claim| {
-        let output = claim.outputs.first()?;
-        let tower = &code.towers[code.buffers[output.index()].tower.index()];
-        Some(Equation {
-            output: name(output),
-            function: claim.operation,
-            inputs: claim.inputs.iter().map(name).collect(),
-            n: tower.n,
-            modulus: tower.modulus,
-            root: if claim.operation.needs_root() { tower.root } else { 0 },
-        })
-    });
-    if expected.eq(program.equations.iter().cloned().map(Some)) {
-        Ok(())
-    } else {
-        Err(ScheduleFault::Equations)
-    }
+fn claims(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
+    let expected = code.claims.iter().map(|claim| code.stated(claim));
+    if expected.eq(program.claims.iter().cloned()) { Ok(()) } else { Err(ScheduleFault::Claims) }
 }
 
 /// A word of the program's memory.

@@ -1,12 +1,12 @@
 //! The memory map of a kernel, and the program that it makes of a schedule.
 
-use crate::code::{BufferId, Code, Tower, TowerId};
+use crate::code::{Code, Tower, TowerId};
 use crate::error::Error;
 use crate::number::{Expression, Number};
 use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Equation, Image, Instr, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol};
+use b512_asm::{AReg, Image, Instr, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
@@ -127,19 +127,6 @@ impl Layout {
             let words = code.scalars.iter().map(|scalar| values.get(scalar.number, scalar.tower));
             sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
-        let name = |buffer: BufferId| code.buffers[buffer.index()].name.clone();
-        let equations = code.claims.iter().map(|claim| {
-            let output = claim.outputs[0];
-            let tower = &code.towers[code.buffers[output.index()].tower.index()];
-            Equation {
-                output: name(output),
-                function: claim.operation,
-                inputs: claim.inputs.iter().map(|&input| name(input)).collect(),
-                n: tower.n,
-                modulus: tower.modulus,
-                root: if claim.operation.needs_root() { tower.root } else { 0 },
-            }
-        });
         Ok(Program {
             isa: code.isa,
             name: request.name(),
@@ -155,7 +142,7 @@ impl Layout {
                 .zip(code.towers.iter().map(|t| t.modulus))
                 .collect(),
             symbols,
-            equations: equations.collect(),
+            claims: code.claims.iter().map(|claim| code.stated(claim)).collect(),
         })
     }
 }

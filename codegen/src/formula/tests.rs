@@ -1,10 +1,8 @@
 //! Tests of rules, trees, matrices and text together.
 
 use super::*;
-use crate::golden;
 use ::ring::modular::Modulus;
 use ::ring::number::bit_reverse;
-use b512_asm::Function;
 
 /// 12289 = 3 * 2^12 + 1; 11 generates the units.
 const Q: u128 = 12289;
@@ -109,14 +107,14 @@ fn the_algorithms_match_the_golden_model() {
         let n = 1 << log_n;
         let ring = ring(n);
         for (algorithm, function) in [
-            (Algorithm::Forward, Function::Ntt),
-            (Algorithm::Inverse, Function::Intt),
-            (Algorithm::InverseTwisted, Function::Intt),
+            (Algorithm::Forward, golden::NTT),
+            (Algorithm::Inverse, golden::INTT),
+            (Algorithm::InverseTwisted, golden::INTT),
         ] {
             let formula = of(algorithm, log_n);
             let columns = (0..n).map(|column| {
                 let unit: Vec<u128> = (0..n).map(|row| u128::from(row == column)).collect();
-                golden::evaluate(function, &[&unit], n, Q, ring.root).unwrap()
+                function.result(&[&unit], n, Q, ring.root).unwrap()
             });
             let columns: Vec<Vec<u128>> = columns.collect();
             let dense = matrix(&formula, &ring);

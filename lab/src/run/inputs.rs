@@ -1,7 +1,7 @@
 //! The data that a program starts with.
 
 use super::Options;
-use b512_asm::{Image, Program, Role, Segment, Symbol};
+use b512_asm::{Claim, Image, Program, Role, Segment, Symbol};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use sim::functional::{AccessError, Executor};
@@ -69,11 +69,15 @@ pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
     (0..n).map(|_| residue()).collect()
 }
 
-/// The modulus that the words of an input are below: that of a claim about it, or the program's
-/// only one.
+/// The modulus that the words of an input are below: the smallest that a claim has for it, or the
+/// program's only one.
 pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
-    let claim = program.equations.iter().find(|equation| equation.inputs.iter().any(|input| input == name));
-    claim.map(|equation| equation.modulus).or_else(|| program.only_modulus())
+    let of_claim = |claim: &Claim| {
+        let moduli = golden::moduli(claim).ok()?.inputs;
+        let own = claim.inputs.iter().zip(moduli).filter(|(input, _)| *input == name);
+        own.map(|(_, modulus)| modulus).min()
+    };
+    program.claims.iter().filter_map(of_claim).min().or_else(|| program.only_modulus())
 }
 
 /// Writes every input of the program; says whether any was drawn.

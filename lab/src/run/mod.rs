@@ -15,8 +15,8 @@ pub use report::{
 pub use stream::StreamReport;
 pub use table::table;
 
-use b512_asm::{Equation, Program, Role};
-use codegen::golden::{self, GoldenError};
+use b512_asm::{Claim as ProgramClaim, Program, Role};
+use golden::GoldenError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine};
@@ -118,12 +118,12 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
         report.seed = execution.drawn.then_some(options.seed);
         if options.check {
-            if program.equations.is_empty() {
+            if program.claims.is_empty() {
                 return Err(RunError::NoClaim);
             }
-            for equation in &program.equations {
-                let (inputs, output) = execution.claim(equation)?;
-                golden::check(equation, &inputs, output)?;
+            for claim in &program.claims {
+                let (inputs, outputs) = execution.claim(claim)?;
+                golden::compare(claim, &inputs, &outputs)?;
             }
             report.checked = true;
         }
@@ -172,14 +172,19 @@ impl Execution {
         Ok(Self { inputs, outputs, instructions, drawn })
     }
 
-    /// The operands and the result of one of the program's claims.
-    pub(crate) fn claim(&self, equation: &Equation) -> Result<(Vec<&[u128]>, &[u128]), AccessError> {
-        fn find<'w>(words: &'w Words, name: &str) -> Result<&'w [u128], AccessError> {
-            let unknown =
-                || AccessError::UnknownSymbol { symbol: name.into(), known: words.keys().cloned().collect() };
-            words.get(name).map(Vec::as_slice).ok_or_else(unknown)
+    /// The operands and the results of one of the program's claims.
+    pub(crate) fn claim(&self, claim: &ProgramClaim) -> Result<(Vectors<'_>, Vectors<'_>), AccessError> {
+        fn find<'w>(words: &'w Words, names: &[String]) -> Result<Vectors<'w>, AccessError> {
+            let unknown = |name: &String| AccessError::UnknownSymbol {
+                symbol: name.clone(),
+                known: words.keys().cloned().collect(),
+            };
+            let find = |name| words.get(name).map(Vec::as_slice).ok_or_else(|| unknown(name));
+            names.iter().map(find).collect()
         }
-        let inputs = equation.inputs.iter().map(|name| find(&self.inputs, name));
-        Ok((inputs.collect::<Result<_, _>>()?, find(&self.outputs, &equation.output)?))
+        Ok((find(&self.inputs, &claim.inputs)?, find(&self.outputs, &claim.outputs)?))
     }
 }
+
+/// The words of several symbols.
+type Vectors<'w> = Vec<&'w [u128]>;

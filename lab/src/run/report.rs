@@ -2,7 +2,7 @@
 
 use super::stream::StreamReport;
 use crate::model::MODEL_VERSION;
-use b512_asm::{Equation, PerPipe, Pipe, Program, for_each_pipe, object};
+use b512_asm::{Claim as ProgramClaim, PerPipe, Pipe, Program, Setting, for_each_pipe, object};
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
@@ -48,21 +48,18 @@ pub struct RunReport {
     pub simulator: Simulator,
 }
 
-/// A claim of the program: `output = function(inputs)`.
+/// A claim of the program: `outputs = operation(inputs), settings`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Claim {
-    /// The output symbol.
-    pub output: String,
-    /// The function.
-    pub function: String,
+    /// The output symbols.
+    pub outputs: Vec<String>,
+    /// The operation.
+    pub operation: String,
     /// The input symbols.
     pub inputs: Vec<String>,
-    /// The ring's degree.
-    pub n: u32,
-    /// The modulus, in hexadecimal.
-    pub modulus: String,
-    /// The root of unity, in hexadecimal; `0x0` where the function has none.
-    pub root: String,
+    /// The settings. Numbers with names of one letter, such as the degree `n`, are numbers. Others
+    /// are text in hexadecimal, such as the `modulus`.
+    pub settings: BTreeMap<String, serde_json::Value>,
 }
 
 /// What the cycle model says.
@@ -185,7 +182,7 @@ impl ProgramFacts {
         Self {
             name: program.name.clone(),
             blake3: program_blake3(program),
-            computes: program.equations.iter().map(Claim::from).collect(),
+            computes: program.claims.iter().map(Claim::from).collect(),
             events: Events::of(program),
         }
     }
@@ -222,15 +219,25 @@ impl RunReport {
     }
 }
 
-impl From<&Equation> for Claim {
-    fn from(equation: &Equation) -> Self {
+impl From<&ProgramClaim> for Claim {
+    fn from(claim: &ProgramClaim) -> Self {
+        let setting = |(name, value): &(String, Setting)| {
+            let number = |number: u128| match u64::try_from(number) {
+                Ok(number) if name.len() == 1 => number.into(),
+                _ => format!("{number:#x}").into(),
+            };
+            let value = match value {
+                Setting::Number(value) => number(*value),
+                Setting::Numbers(values) => values.iter().copied().map(number).collect(),
+                Setting::Word(word) => word.as_str().into(),
+            };
+            (name.clone(), value)
+        };
         Self {
-            output: equation.output.clone(),
-            function: equation.function.to_string(),
-            inputs: equation.inputs.clone(),
-            n: equation.n,
-            modulus: format!("{:#x}", equation.modulus),
-            root: format!("{:#x}", equation.root),
+            outputs: claim.outputs.clone(),
+            operation: claim.operation.clone(),
+            inputs: claim.inputs.clone(),
+            settings: claim.settings.iter().map(setting).collect(),
         }
     }
 }

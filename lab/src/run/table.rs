@@ -1,6 +1,6 @@
 //! A report for people: a glance tells where the cycles go.
 
-use super::{RunReport, StreamReport, TimingReport};
+use super::{Claim, RunReport, StreamReport, TimingReport};
 use sim::hbm::Bottleneck;
 use std::fmt::{self, Write};
 
@@ -17,12 +17,15 @@ pub fn table(report: &RunReport) -> String {
 fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     writeln!(f, "{}", title(report))?;
     for claim in &report.computes {
-        let inputs = claim.inputs.join(", ");
-        writeln!(
-            f,
-            "  {} = {}({inputs}), n = {}, q = {}",
-            claim.output, claim.function, claim.n, claim.modulus
-        )?;
+        let Claim { outputs, operation, inputs, settings } = claim;
+        write!(f, "  {} = {operation}({})", outputs.join(", "), inputs.join(", "))?;
+        for (name, value) in settings {
+            match value.as_str() {
+                Some(text) => write!(f, ", {name} = {text}")?,
+                None => write!(f, ", {name} = {value}")?,
+            }
+        }
+        writeln!(f)?;
     }
     if report.checked {
         writeln!(f, "  checked: every coefficient agrees with the golden model")?;

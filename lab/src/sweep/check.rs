@@ -6,8 +6,7 @@
 
 use super::meter::Meter;
 use crate::run::{Execution, Options, ProgramFacts, RunError};
-use b512_asm::{Equation, Function, Program};
-use codegen::golden;
+use b512_asm::{Claim, Program};
 use sim::Machine;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,8 +24,8 @@ pub(super) struct Job<T> {
     pub(super) task: T,
 }
 
-/// What the golden model is asked: function, degree, modulus, root, hash of the operands.
-type Question = (Function, u32, u128, u128, blake3::Hash);
+/// A question to the golden model: the hash of an operation, its settings and its operands.
+type Question = blake3::Hash;
 
 /// Compares programs with the golden model.
 pub(super) struct Checker<T> {
@@ -92,8 +91,8 @@ impl<T> Checker<T> {
                 known
             }
             Ok(evidence) => {
-                for (equation, (question, _)) in job.program.equations.iter().zip(&evidence.claims) {
-                    self.answer(question, equation, &evidence.execution, meter);
+                for (claim, (question, _)) in job.program.claims.iter().zip(&evidence.claims) {
+                    self.answer(question, claim, &evidence.execution, meter);
                 }
                 let mut state = self.state();
                 state.waiting.push(Waiting { job, evidence: Some(evidence) });
@@ -103,31 +102,29 @@ impl<T> Checker<T> {
     }
 
     fn execute(&self, program: &Program, machine: &Machine) -> Result<Evidence, String> {
-        if program.equations.is_empty() {
+        if program.claims.is_empty() {
             return Err(RunError::NoClaim.to_string());
         }
         let execution = Execution::new(program, machine, &self.options).map_err(|error| error.to_string())?;
-        let claim = |equation: &Equation| {
-            let (inputs, output) = execution.claim(equation).map_err(|error| error.to_string())?;
-            let &Equation { function, n, modulus, root, .. } = equation;
-            Ok(((function, n, modulus, root, hash(&inputs)), hash(&[output])))
+        let claim = |claim: &Claim| {
+            let (inputs, outputs) = execution.claim(claim).map_err(|error| error.to_string())?;
+            Ok((question(claim, &inputs), hash(&outputs)))
         };
-        let claims = program.equations.iter().map(claim).collect::<Result<_, String>>()?;
+        let claims = program.claims.iter().map(claim).collect::<Result<_, String>>()?;
         Ok(Evidence { execution, claims })
     }
 
     /// Asks the golden model, unless it has been asked.
-    fn answer(&self, question: &Question, equation: &Equation, execution: &Execution, meter: &Meter) {
+    fn answer(&self, question: &Question, claim: &Claim, execution: &Execution, meter: &Meter) {
         match self.state().answers.entry(*question) {
             Entry::Occupied(_) => return,
             Entry::Vacant(place) => _ = place.insert(None),
         }
         let answer = guarded(|| {
-            let (inputs, _) = execution.claim(equation).map_err(|error| error.to_string())?;
-            let &Equation { function, n, modulus, root, .. } = equation;
-            let evaluate = || golden::evaluate(function, &inputs, n as usize, modulus, root);
+            let (inputs, _) = execution.claim(claim).map_err(|error| error.to_string())?;
+            let evaluate = || golden::evaluate(claim, &inputs);
             let expected = meter.golden(evaluate).map_err(|error| error.to_string())?;
-            Ok(hash(&[&expected]))
+            Ok(hash(&expected))
         });
         self.state().answers.insert(*question, Some(answer));
     }
@@ -138,7 +135,7 @@ impl<T> State<T> {
     fn settled(&mut self) -> Vec<(Job<T>, Verdict)> {
         let Self { verdicts, answers, waiting } = self;
         for Waiting { job, evidence } in waiting.iter() {
-            let verdict = evidence.as_ref().and_then(|e| e.verdict(&job.program.equations, answers));
+            let verdict = evidence.as_ref().and_then(|e| e.verdict(&job.program.claims, answers));
             if verdict.is_some() {
                 verdicts.insert(job.facts.blake3.clone(), verdict);
             }
@@ -153,15 +150,15 @@ impl Evidence {
     /// `None` where the golden model has not answered everything yet.
     fn verdict(
         &self,
-        equations: &[Equation],
+        claims: &[Claim],
         answers: &HashMap<Question, Option<Result<blake3::Hash, String>>>,
     ) -> Option<Verdict> {
         let mut verdict = Ok(());
-        for (equation, (question, output)) in equations.iter().zip(&self.claims) {
+        for (claim, (question, output)) in claims.iter().zip(&self.claims) {
             let agrees = match answers.get(question)?.as_ref()? {
                 Ok(expected) if expected == output => Ok(()),
                 // Only the full comparison can say where they differ.
-                Ok(_) => guarded(|| self.compare(equation)),
+                Ok(_) => guarded(|| self.compare(claim)),
                 Err(error) => Err(error.clone()),
             };
             verdict = verdict.and(agrees);
@@ -169,18 +166,27 @@ impl Evidence {
         Some(verdict)
     }
 
-    fn compare(&self, equation: &Equation) -> Verdict {
-        let (inputs, output) = self.execution.claim(equation).map_err(|error| error.to_string())?;
-        golden::check(equation, &inputs, output).map_err(|error| error.to_string())
+    fn compare(&self, claim: &Claim) -> Verdict {
+        let (inputs, outputs) = self.execution.claim(claim).map_err(|error| error.to_string())?;
+        golden::compare(claim, &inputs, &outputs).map_err(|error| error.to_string())
     }
 }
 
-/// The hash of residues, one operand after the other.
-fn hash(operands: &[&[u128]]) -> blake3::Hash {
+/// The hash of vectors, one after the other.
+fn hash(vectors: &[impl AsRef<[u128]>]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
-    for operand in operands {
-        hasher.update(bytemuck::cast_slice(operand));
+    for vector in vectors {
+        hasher.update(bytemuck::cast_slice(vector.as_ref()));
     }
+    hasher.finalize()
+}
+
+/// Equal for claims with equal results, whatever the names of their symbols.
+fn question(claim: &Claim, inputs: &[&[u128]]) -> Question {
+    let nameless = Claim { outputs: Vec::new(), inputs: Vec::new(), ..claim.clone() };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(nameless.to_string().as_bytes());
+    hasher.update(hash(inputs).as_bytes());
     hasher.finalize()
 }
 

@@ -7,8 +7,9 @@ use super::plan::{Plan, PlannedPoint};
 use super::record::{Record, Status};
 use crate::kernel::{KernelSpec, ModulusSpec};
 use crate::run::{ProgramFacts, RunReport, TimingReport};
-use b512_asm::{Function, Program};
+use b512_asm::Program;
 use codegen::{PlanChoice, Request};
+use golden::Operation;
 use rayon::prelude::*;
 use ring::number::NumberError;
 use sim::Machine;
@@ -125,7 +126,7 @@ fn by_program<'p>(points: &[&'p PlannedPoint]) -> Vec<Vec<&'p PlannedPoint>> {
 }
 
 /// What modulus and root depend on.
-type Ring = (Function, u32, ModulusSpec, Option<u128>);
+type Ring = (Operation, u32, ModulusSpec, Option<u128>);
 
 /// Requests to the code generator: moduli and roots are sought once for each ring.
 #[derive(Default)]
@@ -133,7 +134,7 @@ struct Requests(Mutex<HashMap<Ring, Result<Request, NumberError>>>);
 
 impl Requests {
     fn get(&self, kernel: &KernelSpec) -> Result<Request, String> {
-        let ring = (kernel.function, kernel.n, kernel.modulus, kernel.root);
+        let ring = (kernel.operation, kernel.n, kernel.modulus, kernel.root);
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(&ring).cloned();
         let request = found.unwrap_or_else(|| {

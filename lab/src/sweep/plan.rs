@@ -5,10 +5,10 @@ use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use crate::kernel::{self, KernelSpec, ModulusSpec, parse_u128};
 use crate::model::MODEL_VERSION;
 use crate::run::SCHEMA;
-use b512_asm::{Function, UnknownFunction};
 use codegen::library::{BUILT_IN, Target};
 use codegen::{PlanChoice, Recipe};
 use diagnostic::Diagnostic;
+use golden::UnknownOperation;
 use rayon::prelude::*;
 use serde::Serialize;
 use sim::{Machine, MachineBase, Override};
@@ -94,7 +94,7 @@ impl Plan {
 fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     let same = |other: &PlannedPoint| {
         let (a, b) = (&points[0].kernel, &other.kernel);
-        (a.function, a.n, a.modulus) == (b.function, b.n, b.modulus)
+        (a.operation, a.n, a.modulus) == (b.operation, b.n, b.modulus)
     };
     match points.first() {
         Some(PlannedPoint { kernel: KernelSpec { modulus, .. }, settings, .. })
@@ -190,7 +190,7 @@ impl<'d> Resolver<'d> {
         let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
 
         let mut settings = Settings::new();
-        settings.insert("kernel".into(), kernel.function.name().into());
+        settings.insert("kernel".into(), kernel.operation.name().into());
         settings.insert("n".into(), kernel.n.into());
         match kernel.modulus {
             ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
@@ -232,7 +232,7 @@ fn kernel<'a>(
     settings: impl Iterator<Item = &'a Setting>,
 ) -> Result<(KernelSpec, String), Diagnostic> {
     let mut spec = KernelSpec {
-        function: Function::Ntt,
+        operation: golden::NTT,
         n: 65536,
         modulus: ModulusSpec::Bits(128),
         root: None,
@@ -247,8 +247,8 @@ fn kernel<'a>(
         let integer = || value.as_integer().and_then(|value| u32::try_from(value).ok());
         match key.as_str() {
             "kernel" => {
-                let function = value.as_str().unwrap_or_default().parse();
-                spec.function = function.map_err(|error: UnknownFunction| wrong(error.to_string()))?;
+                let operation = value.as_str().unwrap_or_default().parse();
+                spec.operation = operation.map_err(|error: UnknownOperation| wrong(error.help()))?;
             }
             "n" => {
                 let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);
@@ -311,13 +311,13 @@ impl<'a> Identity<'a> {
         Self {
             schema: SCHEMA,
             model: MODEL_VERSION,
-            function: kernel.function.name(),
+            function: kernel.operation.name(),
             n: kernel.n,
             modulus: kernel.modulus.to_string(),
             plan: match &kernel.plan {
                 PlanChoice::Best => {
                     let target = Target::of(scheduled_for);
-                    let known = BUILT_IN.lookup(kernel.function.name(), kernel.n, 1, &target);
+                    let known = BUILT_IN.lookup(kernel.operation.name(), kernel.n, 1, &target);
                     known.map_or(PlanIdentity::Best, PlanIdentity::Recipe)
                 }
                 PlanChoice::Classical => PlanIdentity::Classical,

@@ -67,7 +67,7 @@ impl Division {
             let programs: HashSet<&str> = here.iter().map(|point| point.program_key.as_str()).collect();
             let rings: HashSet<_> = here
                 .iter()
-                .map(|point| (point.kernel.function, point.kernel.n, point.kernel.modulus))
+                .map(|point| (point.kernel.operation, point.kernel.n, point.kernel.modulus))
                 .collect();
             let work =
                 program * programs.len() as u32 + answer * rings.len() as u32 + point * here.len() as u32;

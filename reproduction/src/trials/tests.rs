@@ -1,5 +1,5 @@
 use super::*;
-use b512_asm::Function;
+
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
 use sim::Machine;
@@ -17,8 +17,8 @@ fn the_paper_program_and_its_machine_are_what_the_rule_chooses() {
     let Setting { machine, depth, tuning } = space.setting(&chosen.picks).unwrap();
     let paper = Machine::rpu_128x128_paper();
     assert_eq!(Machine { name: paper.name.clone(), ..machine }, paper, "{}", space.describe(&chosen.picks));
-    let plan = classical(Function::Ntt, 65536, depth, tuning);
-    assert_eq!(plan, classical(Function::Ntt, 65536, depth, Tuning::paper()));
+    let plan = classical(golden::NTT, 65536, depth, tuning);
+    assert_eq!(plan, classical(golden::NTT, 65536, depth, Tuning::paper()));
     let kernel =
         |plan| codegen::generate(Rings::new().unwrap().request(65536), &paper, &plan).unwrap().recipe;
     assert_eq!(kernel(PlanChoice::Paper), plan);

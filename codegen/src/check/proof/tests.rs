@@ -7,7 +7,7 @@ use crate::compile::compile_code;
 use crate::named;
 use crate::number::{Expression, Number};
 use crate::request::{Request, Ring};
-use b512_asm::{AddressMode, Function, Op, Role};
+use b512_asm::{AddressMode, Op, Role};
 use sim::Machine;
 use sim::functional::Executor;
 
@@ -62,7 +62,7 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     // The word itself is another element.
     assert!(proof.require("copy", y, polynomial.coefficients()).is_err());
 
-    let request = Request::single(Function::Mul, N, Ring { modulus: B, root: 0 });
+    let request = Request::single(golden::MUL, N, Ring { modulus: B, root: 0 });
     let machine = Machine::rpu_128x128();
     let kernel = compile_code(&request, code, &named::constant_geometry(&request), &machine).unwrap();
     assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
