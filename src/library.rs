@@ -46,7 +46,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         entries.flat_map(|entry| entry.targets.iter().map(move |known| (entry, &known.machine))).collect();
     programs.sort_by_cached_key(|(entry, target)| {
         let memory = (name(&target.mapping), name(&target.busyboard));
-        let properties = (target.gs_butterfly, target.ideal_vrf_ports, memory);
+        let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory);
         (&entry.function, entry.towers, entry.n, properties, target.hples, target.banks)
     });
     let mut rows: Vec<Vec<String>> = programs
@@ -59,7 +59,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
-    let others = [("gs butterfly", target.gs_butterfly), ("ideal vrf ports", target.ideal_vrf_ports)];
+    let others = [
+        ("gs butterfly", target.gs_butterfly),
+        ("ideal vrf ports", target.ideal_vrf_ports),
+        ("no multicast", !target.multicast),
+    ];
     let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
     let plans: Vec<&str> = entry.recipe.plans.iter().map(|plan| &*plan.name).collect();
     let Standing { cycles, bound, removed, .. } = standing;

@@ -100,7 +100,7 @@ pub(crate) fn passes(
             written[value.index()] = (inst.pass, end);
         }
     }
-    let width = if machine.ideal.front_end { u64::MAX } else { machine.frontend.width.into() };
+    let width = machine.dispatch_width().into();
     let bound = |count: &Count| {
         let busy = count.busy.values().flatten().copied().max().unwrap_or(0);
         let resource = Cycle(busy.max(count.instructions.div_ceil(width)));

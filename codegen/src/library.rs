@@ -30,6 +30,18 @@ pub struct Target {
     /// `ideal.vrf_ports`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ideal_vrf_ports: bool,
+    /// `vdm.multicast`.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub multicast: bool,
+}
+
+const fn on() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_on(switch: &bool) -> bool {
+    *switch
 }
 
 impl Target {
@@ -41,7 +53,8 @@ impl Target {
             mapping: machine.vdm.mapping,
             busyboard: machine.frontend.busyboard,
             gs_butterfly: machine.isa.gs_butterfly,
-            ideal_vrf_ports: machine.ideal.vrf_ports,
+            ideal_vrf_ports: !machine.sram_ports_are_limited(),
+            multicast: machine.vdm.multicast,
         }
     }
 
@@ -54,6 +67,7 @@ impl Target {
         machine.frontend.busyboard = self.busyboard;
         machine.isa.gs_butterfly = self.gs_butterfly;
         machine.ideal.vrf_ports = self.ideal_vrf_ports;
+        machine.vdm.multicast = self.multicast;
         machine
     }
 }
@@ -185,7 +199,8 @@ impl Library {
     }
 
     /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if
-    /// the request has several, and from ideal to real VRF ports.
+    /// the request has several, from ideal to real VRF ports, and from a VDM without multicast to one
+    /// with it.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
         self.lookup(request.operation.name(), request.n, request.rings.len(), target)
     }
@@ -197,7 +212,8 @@ impl Library {
             alike && entry.function == operation && entry.n == n
         };
         let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
-        [target, &with_ports].into_iter().find_map(|target| {
+        let with_multicast = [target, &with_ports].map(|t| Target { multicast: true, ..t.clone() });
+        [target, &with_ports].into_iter().chain(&with_multicast).find_map(|target| {
             let entries = self.entry.iter().filter(usable);
             let entries = entries.filter(|entry| entry.targets.iter().any(|known| known.machine == *target));
             entries.min_by_key(|entry| entry.towers.abs_diff(towers)).map(|entry| &entry.recipe)

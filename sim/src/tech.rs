@@ -1,86 +1,8 @@
-//! The technology: the constants of a process from which clock, area and energy follow.
+//! The technology: the constants of a process that determine clock, area and energy.
 //!
-//! The comments in `configs/tech/gf12.toml` say where each value comes from.
+//! The comments in `configs/tech/gf12.toml` give the origin of each value.
 
-use serde::{Deserialize, Serialize};
-
-/// The constants of one process.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Technology {
-    /// The technology's name in results.
-    pub name: String,
-    /// The process node, in nanometres.
-    pub node_nm: u32,
-    /// The clock at some numbers of VDM banks, ascending; at least one point.
-    pub clock: Vec<ClockPoint>,
-    /// What components measure.
-    pub area: AreaConstants,
-    /// What events cost.
-    pub energy: EnergyConstants,
-}
-
-/// The clock at one number of VDM banks.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClockPoint {
-    /// Banks of the VDM.
-    pub banks: u32,
-    /// The clock, in GHz.
-    pub ghz: f64,
-}
-
-/// What components measure, in mm2 unless the name says otherwise.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AreaConstants {
-    /// An SRAM macro of no bytes, in um2.
-    pub sram_macro_um2: f64,
-    /// Each byte of an SRAM macro, in um2.
-    pub sram_um2_per_byte: f64,
-    /// A LAW engine.
-    pub law_mm2: f64,
-    /// Each of the first 32 VDM banks beyond its macro: what reaches it, and what a faster macro takes.
-    pub vdm_bank_mm2_to_32: f64,
-    /// Each VDM bank from the 33rd to the 64th.
-    pub vdm_bank_mm2_to_64: f64,
-    /// Each VDM bank from the 65th to the 128th.
-    pub vdm_bank_mm2_to_128: f64,
-    /// Each VDM bank from the 129th on.
-    pub vdm_bank_mm2_beyond_128: f64,
-    /// The vector crossbar at 128 HPLEs and 128 banks.
-    pub vbar_mm2: f64,
-    /// The factor by which the vector crossbar grows where HPLEs double.
-    pub vbar_growth_with_hples: f64,
-    /// The factor by which the vector crossbar grows where banks double.
-    pub vbar_growth_with_banks: f64,
-    /// The shuffle crossbar at 128 HPLEs.
-    pub sbar_mm2: f64,
-    /// The factor by which the shuffle crossbar grows where HPLEs double, up to 128 of them.
-    pub sbar_growth_to_128: f64,
-    /// The same beyond 128 HPLEs.
-    pub sbar_growth_beyond_128: f64,
-}
-
-/// What events cost, in pJ: one element at each unit that it passes, and one instruction.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EnergyConstants {
-    /// A modular multiplication.
-    pub multiply_pj: f64,
-    /// A modular addition or subtraction.
-    pub add_pj: f64,
-    /// A read or write of the VRF.
-    pub vrf_access_pj: f64,
-    /// A read or write of the VDM.
-    pub vdm_access_pj: f64,
-    /// A passage through the vector crossbar.
-    pub vbar_element_pj: f64,
-    /// A passage through the shuffle crossbar.
-    pub sbar_element_pj: f64,
-    /// An instruction's way from the instruction memory to its pipe.
-    pub instruction_pj: f64,
-}
+pub use crate::machine::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 
 impl Technology {
     /// The clock at a number of VDM banks, in GHz: linear in log2(banks) between two points,

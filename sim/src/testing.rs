@@ -1,6 +1,6 @@
 //! Random programs and machines, and the comparison of the two timing models. For tests and fuzzing.
 
-use crate::machine::{Arbitration, BankMapping, Busyboard, Placement, SourceRelease, VbarPaths, VrfPorts};
+pub use crate::machine::machines;
 use crate::timing::{self, Timing, stepped};
 use crate::{Machine, MachineBase, Override};
 use b512_asm::reg::REGISTERS;
@@ -77,63 +77,6 @@ fn operand(op: Op, kind: OperandKind, registers: &'static [usize]) -> BoxedStrat
             .boxed()
         }
     }
-}
-
-/// Latencies: mostly short, sometimes long.
-fn cycles(from: u32) -> impl Strategy<Value = u32> {
-    prop_oneof![12 => from..=12u32, 1 => 100..=300u32]
-}
-
-/// Machines that differ in every key on which timing depends.
-pub fn machines() -> impl Strategy<Value = Machine> {
-    let frontend = (
-        1..=4u32,
-        select(&[Busyboard::Strict, Busyboard::SharedReads][..]),
-        select(&[SourceRelease::Complete, SourceRelease::Read][..]),
-        1..=6u32,
-        0..=4u32,
-        0..=4u32,
-    );
-    let units = (2..=9u32, cycles(1), 1..=4u32, 1..=4u32, cycles(1), 1..=4u32, cycles(1), 1..=4u32);
-    let vrf = (
-        select(&[VrfPorts::SinglePort, VrfPorts::SinglePort, VrfPorts::SinglePort, VrfPorts::Ideal][..]),
-        select(&[Placement::Mod, Placement::Div][..]),
-        select(&[Arbitration::OldestFirst, Arbitration::PipeOrder][..]),
-    );
-    let vdm = (0..=9u32, select(&[BankMapping::Interleaved, BankMapping::Xor][..]), 1..=2u32, any::<bool>());
-    let ideal = prop::array::uniform4(prop::bool::weighted(0.1));
-    (frontend, cycles(1), units, vrf, vdm, ideal).prop_map(|(frontend, scalar, units, vrf, vdm, ideal)| {
-        let mut m = default_machine();
-        let f = &mut m.frontend;
-        (
-            f.width,
-            f.busyboard,
-            f.source_release,
-            f.queue_depth,
-            f.fetch_to_dispatch_cycles,
-            f.dispatch_to_issue_cycles,
-        ) = frontend;
-        m.scalar.load_latency_cycles = scalar;
-        let hples;
-        (
-            hples,
-            m.hple.multiplier_latency_cycles,
-            m.hple.initiation_interval,
-            m.hple.adder_latency_cycles,
-            m.sbar.latency_cycles,
-            m.sbar.initiation_interval,
-            m.vbar.latency_cycles,
-            m.vbar.initiation_interval,
-        ) = units;
-        m.hple.count = 1 << hples;
-        (m.vrf.ports, m.vrf.placement, m.vrf.arbitration) = vrf;
-        let (banks, split);
-        (banks, m.vdm.mapping, m.vdm.ports, split) = vdm;
-        m.vdm.banks = 1 << banks;
-        m.vbar.paths = if split && m.vdm.ports == 2 { VbarPaths::Split } else { VbarPaths::Shared };
-        [m.ideal.bank_conflicts, m.ideal.queues, m.ideal.vrf_ports, m.ideal.front_end] = ideal;
-        m
-    })
 }
 
 fn default_machine() -> Machine {

@@ -6,7 +6,7 @@ use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Instr, Pipe, VReg};
-use sim::machine::{Busyboard, VrfPorts};
+use sim::machine::Busyboard;
 use sim::timing::Cycle;
 
 /// The number of cycles without progress after which the scheduler falls back to program order. The
@@ -247,7 +247,7 @@ impl Scheduler<'_> {
             }
             options.push(reg);
         }
-        if self.tuning.srams == SramCare::None || self.machine.vrf.ports == VrfPorts::Ideal {
+        if self.tuning.srams == SramCare::None || !self.machine.sram_ports_are_limited() {
             let start = self.next_register;
             options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
             return Ok(Some(options[..count].iter().copied().collect()));

@@ -4,8 +4,8 @@
 //! overrides of the command line. Each layer sets keys; a later one replaces what an earlier one
 //! set. Every value remembers the text that it came from, so that an error points at it.
 
-use super::schema::{self, Key, Kind};
-use super::{Machine, VbarPaths};
+use super::table::{Key, Kind};
+use super::{Machine, schema};
 use diagnostic::{Diagnostic, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -67,11 +67,12 @@ const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128-xor", include_str!("../../../configs/machines/rpu-128x128-xor.toml")),
 ];
 
+/// The technology of the paper.
+pub(super) const GF12: &str = include_str!("../../../configs/tech/gf12.toml");
+
 /// Technology files that every binary carries.
-const TECHNOLOGIES: &[(&str, &str)] = &[
-    ("gf12", include_str!("../../../configs/tech/gf12.toml")),
-    ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml")),
-];
+const TECHNOLOGIES: &[(&str, &str)] =
+    &[("gf12", GF12), ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml"))];
 
 impl MachineFile {
     /// The names of the built-in machines.
@@ -357,11 +358,15 @@ impl Layers {
             None => format!("`{}` cannot be this", key.path),
         };
         let nearest = match (key.kind, value) {
-            (Kind::Choice(choices), Some(Value::String(text))) => nearest(text, choices.iter().copied()),
+            (Kind::Choice(choices), Some(Value::String(text))) => {
+                nearest(text, choices.iter().map(|choice| choice.text))
+            }
             _ => None,
         };
         let mut help = format!("it must be {}", key.kind.describe());
-        if let Some(nearest) = nearest {
+        if let Some(replacement) = value.and_then(|value| schema::replacement(key, value)) {
+            help = replacement.to_owned();
+        } else if let Some(nearest) = nearest {
             help += &format!("; did you mean `\"{nearest}\"`?");
         }
         self.error(at, message, Some(help))
@@ -380,7 +385,7 @@ impl Layers {
                 let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
                 let mut keys: Vec<_> = schema::section(parent).map(|key| key.path).collect();
                 if keys.is_empty() {
-                    keys = schema::KEYS.iter().filter_map(|key| key.path.split('.').next()).collect();
+                    keys = schema::keys().filter_map(|key| key.path.split('.').next()).collect();
                     keys.dedup();
                 }
                 format!("there are `{}`", keys.join("`, `"))
@@ -391,30 +396,39 @@ impl Layers {
 
     fn finish(self, name: &str) -> Result<Machine, Diagnostic> {
         let whole = |message: String, help: &str| Diagnostic::new(message).in_file(name).with_help(help);
-        let mut root = Table::new();
-        for key in schema::KEYS {
-            let leaf = self.leaves.get(key.path).ok_or_else(|| {
+        for key in schema::keys() {
+            if !self.leaves.contains_key(key.path) {
                 let help = "set it, or inherit it with `inherits = \"rpu-128x128\"`";
-                whole(format!("the key `{}` is missing", key.path), help)
-            })?;
-            insert(&mut root, key.path, leaf.value.clone());
+                return Err(whole(format!("the key `{}` is missing", key.path), help));
+            }
         }
-        let machine = Machine::deserialize(root.into_deserializer()).map_err(|error| {
+        let values = self.leaves.iter().map(|(&path, leaf)| (path, leaf.value.clone()));
+        let machine = assemble(values).map_err(|error| {
             whole(error.message().to_owned(), "every key has the type of the built-in file")
         })?;
-        if machine.vbar.paths == VbarPaths::Split && machine.vdm.ports != 2 {
-            // The one of the two keys that was set last is the one to blame.
-            let (paths, ports) = (&self.leaves["vbar.paths"], &self.leaves["vdm.ports"]);
-            let at = if ports.order > paths.order { &ports.at } else { &paths.at };
-            let message = "`vbar.paths = \"split\"` needs `vdm.ports = 2`".to_owned();
-            let help = "a load and a store under way at once each take one port of a bank".to_owned();
-            return Err(self.error(at, message, Some(help)));
-        }
-        Ok(machine)
+        let Some(rule) = machine.broken_rule() else { return Ok(machine) };
+        // The error points at the key that was set last.
+        let leaves = rule.keys.iter().map(|&key| &self.leaves[key]);
+        let last = leaves.max_by_key(|leaf| leaf.order).expect("a rule concerns some keys");
+        Err(self.error(&last.at, rule.message.into(), Some(rule.help.into())))
     }
 }
 
-/// Puts a value at a dotted path.
+/// The machine with these values at these dotted paths.
+///
+/// # Errors
+/// Returns an error if a key is missing or its value has another type.
+pub(super) fn assemble(
+    values: impl Iterator<Item = (&'static str, Value)>,
+) -> Result<Machine, toml::de::Error> {
+    let mut root = Table::new();
+    for (path, value) in values {
+        insert(&mut root, path, value);
+    }
+    Machine::deserialize(root.into_deserializer())
+}
+
+/// Sets the value at a dotted path.
 fn insert(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(table.insert(path.to_owned(), value)),

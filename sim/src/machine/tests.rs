@@ -1,6 +1,7 @@
+use super::table::Kind;
 use super::*;
 use crate::{Area, Energy, Events};
-use b512_asm::Instr;
+use b512_asm::{Feature, Instr, Program, Space};
 use diagnostic::Diagnostic;
 use std::path::Path;
 
@@ -22,34 +23,34 @@ fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diag
 }
 
 #[test]
-fn the_schema_lists_exactly_the_keys_of_the_machine() {
-    fn paths(prefix: &str, value: &toml::Value, into: &mut Vec<String>) {
-        match value {
-            toml::Value::Table(table) => {
-                for (key, value) in table {
-                    let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-                    paths(&path, value, into);
-                }
-            }
-            _ => into.push(prefix.to_owned()),
-        }
-    }
-    let machine = toml::Value::try_from(Machine::rpu_128x128()).unwrap();
-    let mut of_machine = Vec::new();
-    paths("", &machine, &mut of_machine);
-    let mut of_schema: Vec<_> = schema::KEYS.iter().map(|key| key.path).collect();
-    of_machine.sort_unstable();
-    of_schema.sort_unstable();
-    assert_eq!(of_machine, of_schema);
+fn the_table_lists_each_key_once() {
+    let mut paths: Vec<_> = schema::keys().map(|key| key.path).collect();
+    let keys = paths.len();
+    paths.sort_unstable();
+    paths.dedup();
+    assert_eq!(paths.len(), keys);
+    assert!(schema::keys().all(|key| !key.doc.is_empty()));
+}
+
+#[test]
+fn a_machine_that_was_changed_in_memory_is_checked() {
+    let mut machine = Machine::rpu_128x128();
+    assert_eq!(machine.check(), Ok(()));
+    machine.vbar.paths = VbarPaths::Split;
+    let error = machine.check().unwrap_err();
+    assert_eq!(error.message, "`vbar.paths = \"split\"` needs `vdm.ports = 2`");
+    machine.vdm.ports = 3;
+    let error = machine.check().unwrap_err();
+    assert_eq!(error.to_string(), "`vdm.ports` cannot be `3`; it must be a whole number from 1 to 2");
 }
 
 #[test]
 fn every_choice_of_the_schema_can_be_loaded() {
-    for key in schema::KEYS {
-        let schema::Kind::Choice(choices) = key.kind else { continue };
+    for key in schema::keys() {
+        let Kind::Choice(choices) = key.kind else { continue };
         for choice in choices {
             // A split VBAR needs two ports.
-            let change = format!("{}={choice}", key.path);
+            let change = format!("{}={}", key.path, choice.text);
             assert!(overridden(&["vdm.ports=2", &change]).is_ok(), "{change}");
         }
     }
@@ -177,7 +178,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 1),
             "qwertyuiop",
             "unknown key `vdm.qwertyuiop`",
-            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.size_mib`",
+            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`",
         ),
         (
             "type",
@@ -204,12 +205,20 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "it must be `\"interleaved\"` or `\"xor\"`; did you mean `\"xor\"`?",
         ),
         (
+            "retired",
+            "[vrf]\nports = 'ideal'",
+            (3, 9),
+            "'ideal'",
+            "`vrf.ports` cannot be `\"ideal\"`",
+            "set `ideal.vrf_ports = true` instead",
+        ),
+        (
             "section",
             "vdm = 3",
             (2, 7),
             "3",
             "`vdm` is a section, not a value",
-            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.size_mib`",
+            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`",
         ),
         (
             "split",

@@ -3,7 +3,7 @@
 use super::decode::{DecodedProgram, Decoder};
 use super::micro_op::MicroOp;
 use super::registers::Table;
-use super::{Cycle, Timestamps, Timing, limits_sram_ports};
+use super::{Cycle, Timestamps, Timing};
 use crate::machine::{Busyboard, Machine, SRAMS, SourceRelease};
 use b512_asm::{PerPipe, Pipe, Program, VReg, for_each_pipe};
 
@@ -355,7 +355,7 @@ impl<'m> Demand<'m> {
     /// Cycles for which each SRAM of the register file is used; zeros where ports are ideal.
     pub(super) fn srams(&self) -> [u64; SRAMS] {
         let mut srams = [0; SRAMS];
-        if limits_sram_ports(self.machine) {
+        if self.machine.sram_ports_are_limited() {
             for reg in VReg::all() {
                 srams[usize::from(self.machine.vrf.placement.sram(reg))] += self.registers[reg.into()];
             }
@@ -365,8 +365,7 @@ impl<'m> Demand<'m> {
 
     /// The bounds of the `program`, all of whose instructions have been added.
     pub(super) fn bounds(&self, program: &DecodedProgram) -> Bounds {
-        let (frontend, scalar) = (&self.machine.frontend, &self.machine.scalar);
-        let width = if self.machine.ideal.front_end { u64::MAX } else { frontend.width.into() };
+        let (width, scalar) = (self.machine.dispatch_width().into(), &self.machine.scalar);
         // Cycles that pass after a scalar load before the next instruction. One may come last and
         // hold nothing up.
         let hold = u64::from(scalar.load_latency_cycles - 1) * program.scalar_loads().saturating_sub(1);

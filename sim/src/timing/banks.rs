@@ -44,9 +44,10 @@ fn count_beat(
     accesses: &mut [u64],
 ) -> u64 {
     let lanes = vbar_lanes(m);
-    // Lanes of a load that read the word of an earlier one share its access.
+    // With multicast, lanes of a load that read the word of an earlier one share its access.
+    let shared = m.vdm.multicast && !store;
     let distinct = match mode {
-        AddressMode::Repeated(block) if !store => lanes.min(1 << block.value()),
+        AddressMode::Repeated(block) if shared => lanes.min(1 << block.value()),
         AddressMode::Linear
         | AddressMode::Strided(_)
         | AddressMode::StridedSkip(_)

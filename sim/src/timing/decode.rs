@@ -201,7 +201,7 @@ impl<'m> Decoder<'m> {
     /// A decoder with every address register at 0.
     pub fn new(machine: &'m Machine) -> Self {
         let mut srams = Table::new(0);
-        if super::limits_sram_ports(machine) {
+        if machine.sram_ports_are_limited() {
             for reg in VReg::all() {
                 srams[reg.into()] = sram(machine.vrf.placement.sram(reg));
             }

@@ -144,7 +144,7 @@ impl Engine {
         let frontend = &machine.frontend;
         Self {
             params: Params {
-                width: if machine.ideal.front_end { u32::MAX } else { frontend.width },
+                width: machine.dispatch_width(),
                 queue_depth: if machine.ideal.queues { usize::MAX } else { frontend.queue_depth as usize },
                 dispatch_to_issue: frontend.dispatch_to_issue_cycles,
                 scalar_latency: machine.scalar.load_latency_cycles,

@@ -45,14 +45,16 @@
 //! # Occupancy and latency
 //!
 //! Let L be the vector length, 512 for B512. A compute or shuffle instruction takes L / HPLEs
-//! *beats*, one every `initiation_interval` cycles of its unit. The latency is the multiplier's for `vmul`, the adder's for `vadd` and
-//! `vsub`, their sum for a butterfly, and `sbar.latency_cycles` for a shuffle.
+//! *beats*, one every `initiation_interval` cycles of its unit. The latency is the multiplier's for
+//! `vmul`, the adder's for `vadd` and `vsub`, their sum for a butterfly, and `sbar.latency_cycles`
+//! for a shuffle.
 //!
 //! A load or store takes L / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
 //! `vbar.initiation_interval` cycles for each round of bank accesses, and as many rounds as the
 //! most loaded bank has accesses, divided by its ports (a split path has one port to itself) and
-//! rounded up. Lanes of a load that read one word share its access; lanes of a store do not. With
-//! `ideal.bank_conflicts` every beat takes one round. The latency is `vbar.latency_cycles`.
+//! rounded up. With `vdm.multicast`, lanes of a load that read the same word share its access;
+//! without it, and in a store, every lane makes an access of its own. With `ideal.bank_conflicts`
+//! every beat takes one round. The latency is `vbar.latency_cycles`.
 //!
 //! Word addresses have 32 bits and wrap around: an address register takes the low 32 bits of the
 //! word that `aload` reads, and the sums of register, offset and lane are modulo 2^32. Functional
@@ -64,8 +66,8 @@
 //!
 //! # Ports of the vector register file
 //!
-//! Each SRAM makes one access a cycle (none is counted with `vrf.ports = "ideal"` or
-//! `ideal.vrf_ports`). Let an instruction read `r` and write `w` distinct registers of an SRAM.
+//! Each SRAM makes one access a cycle (any number with `ideal.vrf_ports`). Let an instruction read
+//! `r` and write `w` distinct registers of an SRAM.
 //!
 //! * The *interval* between its beats is at least `initiation_interval` of its unit, and at least
 //!   the largest `r` and the largest `w` over all SRAMs. For loads and stores a beat is one
@@ -108,15 +110,9 @@ pub use decode::DecodedProgram;
 pub use engine::Timestamps;
 pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};
 
-use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
-
-/// Whether accesses to the SRAMs of the register file take turns.
-fn limits_sram_ports(machine: &Machine) -> bool {
-    machine.vrf.ports == crate::machine::VrfPorts::SinglePort && !machine.ideal.vrf_ports
-}
 
 /// A point in time, or a number of cycles since the start command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 
 use super::{Cause, Cycle, Timestamps, Timing};
 use crate::machine::{
-    Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths, VrfPorts,
+    Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths,
 };
 use b512_asm::{AddressMode, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -85,7 +85,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
         let mut dispatched = 0;
         let mut cause = None;
         while let Some(instr) = program.instructions.get(next) {
-            if dispatched == machine.frontend.width && !machine.ideal.front_end {
+            if dispatched == machine.dispatch_width() {
                 break;
             }
             cause = why_not(machine, instr, cycle, held_until, &in_flight, &queues);
@@ -247,7 +247,7 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
         for lane in first_lane..first_lane + lanes_per_beat {
             let word = address.wrapping_add(mode.element(lane));
             let accesses = accesses_of_bank.entry(bank(machine, word)).or_default();
-            if is_store || !accesses.contains(&word) {
+            if is_store || !machine.vdm.multicast || !accesses.contains(&word) {
                 accesses.push(word);
             }
         }
@@ -331,7 +331,7 @@ fn execution(
 /// For each SRAM, how many of `registers` it holds, each counted once.
 fn registers_of_each_sram(machine: &Machine, registers: &[VReg]) -> [u32; SRAMS] {
     let mut count = [0; SRAMS];
-    if machine.vrf.ports == VrfPorts::Ideal || machine.ideal.vrf_ports {
+    if !machine.sram_ports_are_limited() {
         return count;
     }
     for register in registers.iter().collect::<BTreeSet<_>>() {

@@ -8,7 +8,7 @@
 use crate::rules::{machine, program, v};
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, SReg};
 use sim::Machine;
-use sim::machine::{Ideal, VrfPorts};
+use sim::machine::Ideal;
 use sim::testing as random;
 use sim::timing::{Timing, simulate};
 
@@ -25,7 +25,7 @@ const SWITCHES: [(&str, Switch); 4] = [
 fn without_port_conflicts_no_switch_slows_a_program() {
     random::check(1, 4000, (random::programs(24), random::machines()), |program, machine| {
         let mut machine = machine.clone();
-        machine.vrf.ports = VrfPorts::Ideal;
+        machine.ideal.vrf_ports = true;
         let real = simulate(&machine, program).cycles;
         for (name, switch) in SWITCHES {
             let mut ideal = machine.clone();

@@ -174,7 +174,7 @@ fn a_source_can_be_released_once_it_is_read() {
 #[test]
 fn a_full_queue_blocks_until_the_cycle_after_its_head_issues() {
     // The instructions issue in cycles 3, 7 and 11.
-    let depth = ["frontend.queue_depth=1", "vrf.ports=ideal"];
+    let depth = ["frontend.queue_depth=1", "ideal.vrf_ports=true"];
     assert_dispatches(&depth, &[load(0)], load(1), 4);
     assert_dispatches(&depth, &[load(0), load(1)], load(2), 8);
     assert_dispatches(&["frontend.queue_depth=2"], &[load(0), load(1)], load(2), 4);
@@ -197,7 +197,7 @@ fn an_issue_waits_for_its_dispatch_and_its_pipe() {
     assert_issues(&["frontend.dispatch_to_issue_cycles=5"], &[load(0), load(1)], &[7, 11]);
     assert_issues(&["frontend.dispatch_to_issue_cycles=0"], &[load(0)], &[2]);
     // Pipes do not wait for one another.
-    assert_issues(&["vrf.ports=ideal"], &[load(0), vmul(1, 2, 3), unpklo(4, 5, 6)], &[3, 4, 5]);
+    assert_issues(&["ideal.vrf_ports=true"], &[load(0), vmul(1, 2, 3), unpklo(4, 5, 6)], &[3, 4, 5]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_stream_takes_its_fill_and_then_one_occupancy_each() {
             format!("hple.initiation_interval={interval}"),
             format!("sbar.initiation_interval={interval}"),
             format!("vbar.initiation_interval={interval}"),
-            "vrf.ports=ideal".to_owned(),
+            "ideal.vrf_ports=true".to_owned(),
         ];
         let changes: Vec<_> = changes.iter().map(String::as_str).collect();
         let occupancy = 512 / hples * interval;
@@ -294,8 +294,7 @@ fn an_sram_serves_one_instruction_at_a_time() {
     assert_issues(&[], &late, &[3, 4, 8, 14]);
     let waited = run(&[], &late).port_wait;
     assert_eq!(Pipe::VECTOR.map(|pipe| waited[pipe]), [14 - 12, 0, 0]);
-    // Ideal ports cause no waits, whether the machine or the switch makes them ideal.
-    assert_issues(&["vrf.ports=ideal"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
+    // Ideal ports cause no waits.
     assert_issues(&["ideal.vrf_ports=true"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
 }
 
@@ -365,6 +364,9 @@ fn banks_conflict_beat_by_beat() {
         (&[], load_as(0, 9, repeated(0)), 4),
         (&[], store_as(0, 9, repeated(0)), 512),
         (&[], store_as(0, 9, repeated(5)), 16),
+        // Without multicast, a load also reads it once per lane.
+        (&["vdm.multicast=false"], load_as(0, 9, repeated(0)), 512),
+        (&["vdm.multicast=false"], load_as(0, 9, repeated(5)), 16),
         // Two ports serve two accesses per cycle.
         (&["vdm.ports=2"], load_as(0, 0, strided(1)), 4),
         (&["vdm.ports=2"], load_as(0, 0, strided(3)), 16),
@@ -414,7 +416,7 @@ fn banks_are_used_as_much_as_they_are_accessed() {
 #[test]
 fn cycles_are_charged_to_the_first_rule_that_fails() {
     // Sources are checked before destinations, and the store's pipe before the shuffle's.
-    let shared = ["frontend.busyboard=shared-reads", "vrf.ports=ideal"];
+    let shared = ["frontend.busyboard=shared-reads", "ideal.vrf_ports=true"];
     let stalls = run(&shared, &[store(0), unpklo(1, 0, 2), vadd(0, 3, 4)]).stalls;
     // The store issues in 3 and completes in 11, the shuffle issues in 4 and completes in 13.
     assert_eq!(stalls.get(Cause::Busy(Pipe::LoadStore)), 11 - 4);

@@ -1,0 +1,331 @@
+//! The keys of a machine: the one table that defines them.
+//!
+//! A row gives a key's meaning, type, accepted values, value in the paper's machine, origin of that
+//! value, and values in random machines. From the rows follow the structures below, the checks of
+//! machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and the strategy for random
+//! machines. A new key is a row here, the code that uses it, and the two generated files.
+
+use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Text};
+use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
+use super::table::{Kind, choices, sections};
+use serde::{Deserialize, Serialize};
+
+/// Longest latency of a unit, in cycles.
+const LATENCY: u32 = 1024;
+/// Longest initiation interval, in cycles. With one HPLE an instruction then holds its pipe for
+/// 32,768 cycles.
+const INTERVAL: u32 = 64;
+
+choices! {
+    /// The uses of a register by instructions in flight that make a later instruction wait.
+    Busyboard {
+        /// Any use blocks any later use.
+        Strict = "strict",
+        /// A read does not block a later read.
+        SharedReads = "shared-reads",
+    }
+
+    /// The time at which a source register stops being busy.
+    SourceRelease {
+        /// At the completion of the instruction.
+        Complete = "complete",
+        /// After the pipeline has read the last element.
+        Read = "read",
+    }
+
+    /// The order in which pipelines try to access an SRAM of the VRF in the same cycle.
+    Arbitration {
+        /// Program order.
+        OldestFirst = "oldest-first",
+        /// Load/store before compute before shuffle.
+        PipeOrder = "pipe-order",
+    }
+
+    /// Ports of the VRF's SRAMs.
+    VrfPorts {
+        /// One access a cycle.
+        SinglePort = "single-port",
+    }
+
+    /// The assignment of registers to the SRAMs of the VRF.
+    Placement {
+        /// Register number mod 16.
+        Mod = "mod",
+        /// Register number / 4.
+        Div = "div",
+    }
+
+    /// Paths through the vector crossbar.
+    VbarPaths {
+        /// One instruction at a time.
+        Shared = "shared",
+        /// One load and one store at a time. Needs `vdm.ports = 2`.
+        Split = "split",
+    }
+
+    /// The assignment of words to the banks of the VDM.
+    BankMapping {
+        /// Address mod banks.
+        Interleaved = "interleaved",
+        /// All groups of log2(banks) address bits, folded together by exclusive or.
+        Xor = "xor",
+    }
+}
+
+/// The clock at one number of VDM banks.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockPoint {
+    /// Banks of the VDM.
+    pub banks: u32,
+    /// The clock, in GHz.
+    pub ghz: f64,
+}
+
+sections! {
+    /// A resolved machine: every key has a value, and every value has been validated.
+    Machine [] {
+        /// The machine's name in results.
+        name: String => Text, "\"rpu-128x128\"", Label "", Fixed;
+    } + {
+        /// Clock, area and energy constants. A machine file names a technology file here.
+        technology: Technology,
+        /// Extensions of the instruction set.
+        isa: Isa,
+        /// Fetch, decode, busyboard and queues.
+        frontend: Frontend,
+        /// The scalar unit.
+        scalar: Scalar,
+        /// The compute lanes.
+        hple: Hple,
+        /// The vector register file.
+        vrf: Vrf,
+        /// The shuffle crossbar.
+        sbar: Sbar,
+        /// The crossbar between VDM and VRF.
+        vbar: Vbar,
+        /// The vector data memory.
+        vdm: Vdm,
+        /// The scalar data memory.
+        sdm: Sdm,
+        /// The off-chip memory.
+        hbm: Hbm,
+        /// Limits that are switched off to prove a bottleneck.
+        ideal: Ideal,
+    }
+
+    /// The constants of one process: clock, area and energy.
+    Technology [technology] {
+        /// The technology's name in results.
+        name: String => Text;
+        /// The process node, in nanometres.
+        node_nm: u32 => Int(1, 1000);
+        /// The clock at some numbers of VDM banks, ascending. Between two points it is linear in
+        /// log2(banks); beyond the first and the last it is constant.
+        clock: Vec<ClockPoint> => Clock;
+    } + {
+        /// Areas of components.
+        area: AreaConstants,
+        /// Energies of events.
+        energy: EnergyConstants,
+    }
+
+    /// Areas of components.
+    AreaConstants [technology.area] {
+        /// An SRAM macro, without the part that grows with its size, in um2.
+        sram_macro_um2: f64 => NotNegative;
+        /// Each byte of an SRAM macro, in um2.
+        sram_um2_per_byte: f64 => NotNegative;
+        /// A LAW engine, in mm2.
+        law_mm2: f64 => NotNegative;
+        /// Each of the first 32 VDM banks beyond its macro, in mm2: the wires that reach it, and a
+        /// faster macro.
+        vdm_bank_mm2_to_32: f64 => NotNegative;
+        /// Each VDM bank from the 33rd to the 64th, in mm2.
+        vdm_bank_mm2_to_64: f64 => NotNegative;
+        /// Each VDM bank from the 65th to the 128th, in mm2.
+        vdm_bank_mm2_to_128: f64 => NotNegative;
+        /// Each VDM bank from the 129th on, in mm2.
+        vdm_bank_mm2_beyond_128: f64 => NotNegative;
+        /// The vector crossbar at 128 HPLEs and 128 banks, in mm2.
+        vbar_mm2: f64 => NotNegative;
+        /// The growth factor of the vector crossbar for twice the HPLEs.
+        vbar_growth_with_hples: f64 => Positive;
+        /// The growth factor of the vector crossbar for twice the banks.
+        vbar_growth_with_banks: f64 => Positive;
+        /// The shuffle crossbar at 128 HPLEs, in mm2.
+        sbar_mm2: f64 => NotNegative;
+        /// The growth factor of the shuffle crossbar for twice the HPLEs, up to 128 of them.
+        sbar_growth_to_128: f64 => Positive;
+        /// The growth factor of the shuffle crossbar for twice the HPLEs, beyond 128 of them.
+        sbar_growth_beyond_128: f64 => Positive;
+    }
+
+    /// Energies of events, in pJ: one element at each unit that it passes, and one instruction.
+    EnergyConstants [technology.energy] {
+        /// A modular multiplication.
+        multiply_pj: f64 => NotNegative;
+        /// A modular addition or subtraction.
+        add_pj: f64 => NotNegative;
+        /// A read or write of the VRF.
+        vrf_access_pj: f64 => NotNegative;
+        /// A read or write of the VDM.
+        vdm_access_pj: f64 => NotNegative;
+        /// A passage through the vector crossbar.
+        vbar_element_pj: f64 => NotNegative;
+        /// A passage through the shuffle crossbar.
+        sbar_element_pj: f64 => NotNegative;
+        /// An instruction, from the instruction memory to its pipe.
+        instruction_pj: f64 => NotNegative;
+    }
+
+    /// Extensions of the instruction set.
+    Isa [isa] {
+        /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
+        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed;
+    }
+
+    /// The in-order front end.
+    Frontend [frontend] {
+        /// Instructions dispatched per cycle, in order.
+        width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4);
+        /// The uses of a register by instructions in flight that make a later instruction wait.
+        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any;
+        /// The time at which a source register stops being busy.
+        source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any;
+        /// Instructions that each of the three queues holds between dispatch and issue.
+        queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6);
+        /// Cycles from the start command to the first dispatch: fetch and decode.
+        fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4);
+        /// Cycles from dispatch to the earliest issue.
+        dispatch_to_issue_cycles: u32 => Int(0, LATENCY), "0", Fitted "the 1K transform in 309 cycles", Between(0, 4);
+        /// Size of the instruction memory, 128 instructions a KiB.
+        instruction_memory_kib: u32 => Int(1, 1 << 20), "512", Paper "", Fixed;
+    }
+
+    /// The scalar unit.
+    Scalar [scalar] {
+        /// Cycles for which a scalar, address or modulus load holds the front end.
+        load_latency_cycles: u32 => Int(1, LATENCY), "2", Assumed "", Cycles(1);
+    }
+
+    /// The High-Performance LAW Engines.
+    Hple [hple] {
+        /// Number of HPLEs.
+        count: u32 => PowerOfTwo(1, 512), "128", Paper "", Between(4, 512);
+        /// Stages of the modular multiplier.
+        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1);
+        /// Cycles between two operations of one multiplier.
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4);
+        /// Stages of the modular adder and subtractor; a butterfly passes through multiplier and adder.
+        adder_latency_cycles: u32 => Int(1, LATENCY), "1", Assumed "", Cycles(1);
+    }
+
+    /// The vector register file: 16 SRAMs a slice, four registers each.
+    Vrf [vrf] {
+        /// Ports of its SRAMs.
+        ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any;
+        /// The SRAM of a register.
+        placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any;
+        /// The order in which pipelines try to access an SRAM in the same cycle.
+        arbitration: Arbitration => Kind::Choice(Arbitration::CHOICES), "\"oldest-first\"", Assumed "", Any;
+    }
+
+    /// The shuffle crossbar.
+    Sbar [sbar] {
+        /// Stages.
+        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1);
+        /// Cycles between two beats of one element per HPLE.
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4);
+    }
+
+    /// The vector crossbar.
+    Vbar [vbar] {
+        /// Stages between VDM and VRF, for loads and stores alike.
+        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1);
+        /// Cycles between two beats of min(HPLEs, banks) elements.
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4);
+        /// Paths of loads and stores.
+        paths: VbarPaths => Kind::Choice(VbarPaths::CHOICES), "\"shared\"", Assumed "", Any;
+    }
+
+    /// The vector data memory.
+    Vdm [vdm] {
+        /// Number of banks.
+        banks: u32 => PowerOfTwo(1, 512), "128", Paper "", Any;
+        /// The bank of a word.
+        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any;
+        /// Accesses per bank and cycle.
+        ports: u32 => Int(1, 2), "1", Assumed "", Any;
+        /// Whether lanes of a load that read the same word share its access to the bank. If not, every
+        /// lane makes an access of its own. Energy counts lanes either way.
+        multicast: bool => Bool, "true", Assumed "", Any;
+        /// Size, in MiB.
+        size_mib: u32 => Int(1, 32), "4", Paper "", Fixed;
+    }
+
+    /// The scalar data memory.
+    Sdm [sdm] {
+        /// Size, in KiB.
+        size_kib: u32 => Int(1, 16384), "32", Paper "", Fixed;
+    }
+
+    /// The off-chip memory.
+    Hbm [hbm] {
+        /// Bandwidth, in 1e9 bytes a second.
+        gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed;
+        /// Time from the end of a transfer's last word on the channel to the end of the transfer.
+        latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed;
+        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering.
+        buffers: u32 => Int(1, 64), "2", Paper "\"commonly double buffer\"", Fixed;
+        /// Whether every run of a stream loads its tables, as towers of different moduli must, or only
+        /// the first.
+        reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed;
+    }
+
+    /// Switches that remove one limit each, to prove a bottleneck.
+    Ideal [ideal] {
+        /// Every beat of a load or store finds its banks free.
+        bank_conflicts: bool => Bool, "false", Label "", Seldom;
+        /// Queues are unlimited.
+        queues: bool => Bool, "false", Label "", Seldom;
+        /// SRAMs of the VRF make any number of accesses a cycle.
+        vrf_ports: bool => Bool, "false", Label "", Seldom;
+        /// The front end dispatches any number of instructions a cycle.
+        front_end: bool => Bool, "false", Label "", Seldom;
+    }
+}
+
+/// A value that machine files once accepted, and its replacement.
+pub(super) struct Retired {
+    /// The key.
+    pub(super) path: &'static str,
+    /// The text that it accepted.
+    pub(super) value: &'static str,
+    /// The replacement.
+    pub(super) help: &'static str,
+}
+
+/// Values that machine files once accepted.
+pub(super) const RETIRED: &[Retired] =
+    &[Retired { path: "vrf.ports", value: "ideal", help: "set `ideal.vrf_ports = true` instead" }];
+
+/// A rule over several keys.
+pub(super) struct Rule {
+    /// The keys that it concerns.
+    pub(super) keys: &'static [&'static str],
+    /// Whether a machine obeys it.
+    pub(super) holds: fn(&Machine) -> bool,
+    /// The rule.
+    pub(super) message: &'static str,
+    /// Its reason.
+    pub(super) help: &'static str,
+}
+
+/// The rules over several keys.
+pub(super) const RULES: &[Rule] = &[Rule {
+    keys: &["vbar.paths", "vdm.ports"],
+    holds: |machine| machine.vbar.paths != VbarPaths::Split || machine.vdm.ports == 2,
+    message: "`vbar.paths = \"split\"` needs `vdm.ports = 2`",
+    help: "a load and a store under way at once each take one port of a bank",
+}];

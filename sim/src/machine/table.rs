@@ -1,0 +1,262 @@
+//! The form of the key table: the macros that expand it, and what they record of each key.
+
+use toml::Value;
+
+/// A key of a machine: one row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The dotted path, from the root of the machine.
+    pub path: &'static str,
+    /// The lines of its documentation.
+    pub doc: &'static [&'static str],
+    /// The values that it accepts.
+    pub kind: Kind,
+    /// Its value in the paper's machine; `None` for a key of a technology file.
+    pub built_in: Option<BuiltIn>,
+}
+
+/// The value of a key in the paper's machine.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// The value, as TOML writes it.
+    pub value: &'static str,
+    /// The origin of the value.
+    pub origin: Origin,
+    /// The text or number behind the origin; may be empty.
+    pub reason: &'static str,
+    /// The values in random machines.
+    pub sample: Sample,
+}
+
+/// The origin of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// Printed in the paper.
+    Paper,
+    /// Printed in another public text.
+    Public,
+    /// Follows from the paper by an argument.
+    Derived,
+    /// Chosen so that the model meets a number of the paper.
+    Fitted,
+    /// The texts are silent; this is the project's choice.
+    Assumed,
+    /// A name or a switch, no property of the hardware.
+    Label,
+}
+
+/// The values of a key in the random machines of the tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sample {
+    /// The value of the paper's machine: timing does not depend on the key.
+    Fixed,
+    /// Any value, all equally often.
+    Any,
+    /// Any value between the bounds, both included.
+    Between(u32, u32),
+    /// A latency of at least this many cycles: mostly short, seldom long.
+    Cycles(u32),
+    /// Mostly `false`, one time in ten `true`.
+    Seldom,
+}
+
+/// The values that a key accepts.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Text that is not empty.
+    Text,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number within the bounds, both included.
+    Int(u32, u32),
+    /// A power of two within the bounds, both included.
+    PowerOfTwo(u32, u32),
+    /// A finite number above zero.
+    Positive,
+    /// A finite number, zero or above.
+    NotNegative,
+    /// One of these texts.
+    Choice(&'static [Choice]),
+    /// The list of `{ banks, ghz }`, in ascending order of banks.
+    Clock,
+}
+
+/// A text that a key accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The text.
+    pub text: &'static str,
+    /// Its meaning.
+    pub doc: &'static [&'static str],
+}
+
+/// A table of a machine file.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// The dotted path; empty for the root.
+    pub path: &'static str,
+    /// The lines of its documentation.
+    pub doc: &'static [&'static str],
+    /// Its keys, without those of sections below it.
+    pub keys: &'static [Key],
+}
+
+/// Defines enumerations whose variants have a text in machine files.
+macro_rules! choices {
+    ($($(#[doc = $doc:literal])* $Enum:ident {
+        $($(#[doc = $variant_doc:literal])* $Variant:ident = $text:literal,)*
+    })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+            pub enum $Enum {
+                $($(#[doc = $variant_doc])* #[serde(rename = $text)] $Variant,)*
+            }
+
+            impl $Enum {
+                /// The texts, in the order of the variants.
+                const CHOICES: &'static [$crate::machine::table::Choice] = &[
+                    $($crate::machine::table::Choice { text: $text, doc: &[$($variant_doc),*] },)*
+                ];
+            }
+        )*
+    };
+}
+
+/// Defines the structures of a machine, and the list of their [`Section`]s.
+///
+/// A row is `name: type => kind, value, origin reason, sample;`. A key of a technology file ends
+/// after its kind. `+` lists the sections below a section.
+macro_rules! sections {
+    ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
+        $(
+            $(#[doc = $key_doc:literal])*
+            $key:ident: $Type:ty => $kind:expr
+                $(, $value:literal, $origin:ident $reason:literal, $sample:expr)?;
+        )*
+    } $(+ {
+        $($(#[doc = $field_doc:literal])* $field:ident: $Field:ty,)*
+    })?)*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub struct $Struct {
+                $($(#[doc = $key_doc])* pub $key: $Type,)*
+                $($($(#[doc = $field_doc])* pub $field: $Field,)*)?
+            }
+        )*
+
+        /// Every section, in the order of the paper's machine file.
+        pub const SECTIONS: &[$crate::machine::table::Section] = &[$(
+            $crate::machine::table::Section {
+                path: sections!(@path $path),
+                doc: &[$($doc),*],
+                keys: &[$($crate::machine::table::Key {
+                    path: sections!(@path $path $key),
+                    doc: &[$($key_doc),*],
+                    kind: $kind,
+                    built_in: sections!(@built_in $($value, $origin $reason, $sample)?),
+                },)*],
+            },
+        )*];
+    };
+    (@path []) => { "" };
+    (@path [] $key:ident) => { stringify!($key) };
+    (@path [$first:ident $(. $rest:ident)*] $($key:ident)?) => {
+        concat!(stringify!($first) $(, ".", stringify!($rest))* $(, ".", stringify!($key))?)
+    };
+    (@built_in) => { None };
+    (@built_in $value:literal, $origin:ident $reason:literal, $sample:expr) => {
+        Some($crate::machine::table::BuiltIn {
+            value: $value,
+            origin: $crate::machine::table::Origin::$origin,
+            reason: $reason,
+            sample: $sample,
+        })
+    };
+}
+
+pub(super) use {choices, sections};
+
+impl Origin {
+    /// The word in machine files; empty for a name or a switch.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Public => "public",
+            Self::Derived => "derived",
+            Self::Fitted => "fitted",
+            Self::Assumed => "assumed",
+            Self::Label => "",
+        }
+    }
+}
+
+impl BuiltIn {
+    /// The origin with its reason; empty for a name or a switch.
+    pub fn provenance(&self) -> String {
+        match self.reason {
+            "" => self.origin.word().to_owned(),
+            reason => format!("{}: {reason}", self.origin.word()),
+        }
+    }
+}
+
+impl Kind {
+    /// Whether the key accepts `value`.
+    pub fn allows(self, value: &Value) -> bool {
+        let number = || match *value {
+            Value::Integer(i) => Some(i as f64),
+            Value::Float(f) => f.is_finite().then_some(f),
+            _ => None,
+        };
+        let within = |min: u32, max: u32| {
+            let range = i64::from(min)..=i64::from(max);
+            value.as_integer().filter(|i| range.contains(i))
+        };
+        match self {
+            Self::Text => value.as_str().is_some_and(|text| !text.is_empty()),
+            Self::Bool => value.is_bool(),
+            Self::Int(min, max) => within(min, max).is_some(),
+            Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),
+            Self::Positive => number().is_some_and(|x| x > 0.0),
+            Self::NotNegative => number().is_some_and(|x| x >= 0.0),
+            Self::Choice(choices) => {
+                value.as_str().is_some_and(|text| choices.iter().any(|choice| choice.text == text))
+            }
+            Self::Clock => is_clock(value),
+        }
+    }
+
+    /// The accepted values, in words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Text => "text in quotes".into(),
+            Self::Bool => "`true` or `false`".into(),
+            Self::Int(min, max) => format!("a whole number from {min} to {max}"),
+            Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),
+            Self::Positive => "a number above 0".into(),
+            Self::NotNegative => "a number, 0 or above".into(),
+            Self::Choice(choices) => {
+                let texts: Vec<_> = choices.iter().map(|choice| format!("`\"{}\"`", choice.text)).collect();
+                texts.join(" or ")
+            }
+            Self::Clock => "a list of `{ banks = .., ghz = .. }`, banks ascending, both above 0".into(),
+        }
+    }
+}
+
+/// Whether `value` is a well-formed clock table.
+fn is_clock(value: &Value) -> bool {
+    let Some(points) = value.as_array().filter(|points| !points.is_empty()) else { return false };
+    let mut previous = 0;
+    points.iter().all(|point| {
+        let Some(point) = point.as_table().filter(|table| table.len() == 2) else { return false };
+        let (banks, ghz) = (point.get("banks").and_then(Value::as_integer), point.get("ghz"));
+        let (Some(banks), Some(ghz)) = (banks, ghz) else { return false };
+        let ascending = banks > previous && banks <= i64::from(u32::MAX);
+        previous = banks;
+        ascending && Kind::Positive.allows(ghz)
+    })
+}
