@@ -1,6 +1,6 @@
 //! Choice of a recipe. It may search, and then takes seconds; [`compile`] builds the result.
 
-use crate::compile::compile;
+use crate::compile::{compile, isa};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::library::{BUILT_IN, Target};
@@ -76,12 +76,15 @@ impl fmt::Display for Origin {
 /// Returns an error if the request is invalid, or if a search finds no program that fits the
 /// machine.
 pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result<Choice, Error> {
-    request.check()?;
+    let isa = isa(machine);
+    request.check(isa)?;
     let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
     Ok(match plan {
-        PlanChoice::Classical => named("the classical pair", named::constant_geometry(request)),
-        PlanChoice::Paper => named("the paper's program", named::paper(request)),
-        PlanChoice::Unoptimised => named("the classical pair in textbook order", named::unoptimised(request)),
+        PlanChoice::Classical => named("the classical pair", named::constant_geometry(request, isa)),
+        PlanChoice::Paper => named("the paper's program", named::paper(request, isa)),
+        PlanChoice::Unoptimised => {
+            named("the classical pair in textbook order", named::unoptimised(request, isa))
+        }
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => match BUILT_IN.find(request, &Target::of(machine)) {
             Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },

@@ -255,6 +255,11 @@ impl Code {
         }
     }
 
+    /// Empty code for an instruction set.
+    pub fn for_isa(isa: Isa) -> Self {
+        Self { isa, ..Self::default() }
+    }
+
     /// Adds a ring, whose passes start from 0.
     pub fn tower(&mut self, tower: Tower) -> TowerId {
         self.pass = 0;

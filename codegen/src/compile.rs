@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::schedule;
-use b512_asm::Instr;
+use b512_asm::{Instr, Isa};
 use sim::Machine;
 
 /// Compiles a request by a recipe for a machine.
@@ -22,12 +22,22 @@ use sim::Machine;
 /// Returns an error if the request is invalid, the recipe does not suit it, or the program does not
 /// fit the machine.
 pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    request.check()?;
-    check_recipe(request, recipe)?;
-    let (mut code, mut removed) = lower(request, recipe, machine, Workspace::Separate)?;
+    compile_for(isa(machine), request, recipe, machine)
+}
+
+/// The vector length and the word width of a machine.
+pub(crate) const fn isa(_: &Machine) -> Isa {
+    Isa::B512
+}
+
+fn compile_for(isa: Isa, request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
+    request.check(isa)?;
+    check_recipe(request, recipe, isa)?;
+    let lower = |workspace| lower(isa, request, recipe, machine, workspace);
+    let (mut code, mut removed) = lower(Workspace::Separate)?;
     let mut layout = Layout::new(request, &code, recipe.tuning.table)?;
     if layout.end > machine.vdm_words() && ops::of(request.operation).may_overwrite_operand() {
-        (code, removed) = lower(request, recipe, machine, Workspace::Operand)?;
+        (code, removed) = lower(Workspace::Operand)?;
         layout = Layout::new(request, &code, recipe.tuning.table)?;
     }
     emit(request, recipe, machine, Lowered { code, removed, layout })
@@ -76,18 +86,21 @@ pub(crate) fn compile_code(
 }
 
 /// Checks that the recipe has a plan of the right degree and direction for each transform.
-fn check_recipe(request: &Request, recipe: &Recipe) -> Result<(), Error> {
+fn check_recipe(request: &Request, recipe: &Recipe, isa: Isa) -> Result<(), Error> {
     let (operation, n) = (request.operation, request.n);
     let wanted = ops::of(operation).transforms();
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, &direction)| {
-            plan.log_n == n.trailing_zeros() && plan.algorithm.direction() == direction
+            plan.shape() == request.shape(isa) && plan.algorithm.direction() == direction
         });
     if fits {
         return Ok(());
     }
     let list = |plans: Vec<String>| if plans.is_empty() { "no plan".to_owned() } else { plans.join(" and ") };
-    let describe = |plan: &Plan| format!("{} of degree {}", plan.algorithm.direction(), 1u64 << plan.log_n);
+    let describe = |plan: &Plan| {
+        let (degree, lanes) = (1u64 << plan.log_n, 1u64 << plan.shape().lanes);
+        format!("one of the {} transform of degree {degree} in {lanes} lanes", plan.algorithm.direction())
+    };
     Err(Error::Recipe {
         operation,
         n,
@@ -100,6 +113,7 @@ fn check_recipe(request: &Request, recipe: &Recipe) -> Result<(), Error> {
 
 /// The vector code of a request, and the accesses that forwarding removed from it.
 fn lower(
+    isa: Isa,
     request: &Request,
     recipe: &Recipe,
     machine: &Machine,
@@ -107,7 +121,7 @@ fn lower(
 ) -> Result<(Code, Removed), Error> {
     let by_level = recipe.order == Order::ByLevel;
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level };
-    let mut code = Code::default();
+    let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;
     let mut builder = Builder { code: &mut code, request, plans, dialect, workspace };
     ops::of(request.operation).lower(&mut builder)?;
@@ -120,3 +134,6 @@ fn lower(
     }
     Ok((code, removed))
 }
+
+#[cfg(test)]
+mod tests;

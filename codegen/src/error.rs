@@ -1,6 +1,7 @@
 //! Errors of the code generator.
 
 use crate::plan::PlanError;
+use crate::request::Request;
 use crate::schedule::ScheduleError;
 use b512_asm::reg::REGISTERS;
 use golden::Operation;
@@ -11,7 +12,7 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum Error {
     /// A degree that the generator does not cover.
-    #[error("unsupported degree n = {n}: it must be a power of two from {least} to 131072")]
+    #[error("unsupported degree n = {n}: it must be a power of two from {least} to {}", Request::MAX_N)]
     Degree {
         /// The requested degree.
         n: u32,
@@ -24,6 +25,14 @@ pub enum Error {
     /// A modulus that is even or too small.
     #[error("the modulus {0:#x} must be odd and at least 3")]
     Modulus(u128),
+    /// A modulus that does not fit a word.
+    #[error("the modulus {modulus:#x} does not fit a word of {word_bits} bits")]
+    WordBits {
+        /// The modulus.
+        modulus: u128,
+        /// The word width of the machine.
+        word_bits: u32,
+    },
     /// An unknown operation.
     #[error("unknown kernel `{0}`")]
     Operation(String),

@@ -74,7 +74,8 @@ pub fn transform(
     let passes = plan.trace()?;
     let buffers = pass_buffers(code, &passes, memory, scratch);
     let (algorithm, log_n) = (plan.algorithm, plan.log_n);
-    let scaling = if log_n <= WHOLE_LOG_N { passes.last().map_or(1, scaling_stages) } else { 1 };
+    let scaling =
+        if plan.shape().vectors() <= WHOLE_VECTORS { passes.last().map_or(1, scaling_stages) } else { 1 };
     let constants = FxHashMap::default();
     let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, scaling, constants };
     for (number, pass) in passes.iter().enumerate() {
@@ -85,9 +86,9 @@ pub fn transform(
     Ok(())
 }
 
-/// log2 of the largest degree whose data fit half of the registers. Beyond it, the time of a
+/// log2 of the number of vectors that fill half of the registers. Beyond it, the time of a
 /// multiplication and its latency are small beside the rest, and memory for factors is short.
-const WHOLE_LOG_N: u32 = 14;
+const WHOLE_VECTORS: u32 = 5;
 
 /// How many of the last stages of [`Algorithm::Inverse`] bring in 1/n, each for the products that
 /// it makes of what is not scaled yet; what is a sum all along takes a multiplication of its own.

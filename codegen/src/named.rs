@@ -9,31 +9,36 @@ use crate::plan::{Algorithm, Direction, Plan, Shape};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::Tuning;
+use b512_asm::Isa;
 use golden::Operation;
 
 /// The classical pair, scheduled greedily without regard to the SRAMs.
-pub fn constant_geometry(request: &Request) -> Recipe {
-    classical(request.operation, request.n, 4, Tuning::spiral())
+pub fn constant_geometry(request: &Request, isa: Isa) -> Recipe {
+    rectangles(request.operation, request.shape(isa), 4, Tuning::spiral())
 }
 
 /// The classical pair as the paper's numbers describe its program: larger rectangles, and a
 /// scheduler with less knowledge. Meant for the machine `rpu-128x128-paper`.
-pub fn paper(request: &Request) -> Recipe {
-    classical(request.operation, request.n, 5, Tuning::paper())
+pub fn paper(request: &Request, isa: Isa) -> Recipe {
+    rectangles(request.operation, request.shape(isa), 5, Tuning::paper())
 }
 
 /// The classical pair in textbook order, with no knowledge of the machine.
-pub fn unoptimised(request: &Request) -> Recipe {
-    classical(request.operation, request.n, 4, Tuning::textbook())
+pub fn unoptimised(request: &Request, isa: Isa) -> Recipe {
+    rectangles(request.operation, request.shape(isa), 4, Tuning::textbook())
 }
 
-/// The recipe of an operation by the classical pair, in rectangles of `depth` stages, 1 to 5; the
-/// whole transform is one rectangle if 32 registers hold it. `n` is the ring's degree, a power of
-/// two from 1024 to 131072.
+/// The recipe of an operation by the classical pair for B512, in rectangles of `depth` stages, 1 to
+/// 5; the whole transform is one rectangle if 32 registers hold it. `n` is the ring's degree, a power
+/// of two from 1024 to 131072.
 pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Recipe {
-    let log_n = n.trailing_zeros();
-    let depth = if log_n <= 14 { 5 } else { depth };
-    let forward = Plan::korn_lambiotte(Shape::b512(log_n), depth);
+    rectangles(operation, Shape::b512(n.trailing_zeros()), depth, tuning)
+}
+
+/// [`classical`] for any vector length.
+fn rectangles(operation: Operation, shape: Shape, depth: u32, tuning: Tuning) -> Recipe {
+    let depth = if shape.vectors() <= 5 { 5 } else { depth };
+    let forward = Plan::korn_lambiotte(shape, depth);
     let plans = ops::of(operation).transforms().iter().map(|direction| match direction {
         Direction::Forward => forward.clone(),
         Direction::Inverse => {

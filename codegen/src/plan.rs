@@ -387,7 +387,7 @@ impl TracedPass {
 
 impl Plan {
     /// log2 of the largest degree.
-    pub const MAX_LOG_N: u32 = 20;
+    pub const MAX_LOG_N: u32 = 17;
 
     /// The shape of the plan. The lane bits of the first load determine the vector length.
     pub fn shape(&self) -> Shape {

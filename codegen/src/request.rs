@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::ops;
+use crate::plan::{Plan, Shape};
 use b512_asm::Isa;
 use golden::Operation;
 use ring::modular::Modulus;
@@ -12,8 +13,8 @@ use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
 pub struct Request {
     /// The ring operation.
     pub operation: Operation,
-    /// The degree of the rings: a power of two from 1024 to 131072 for operations with a
-    /// transform, from 512 for others.
+    /// The degree of the rings: a power of two, at most [`Self::MAX_N`], and at least the vector
+    /// length, or twice the vector length for operations with a transform.
     pub n: u32,
     /// The rings, at least one. A program for several rings computes the operation once in each:
     /// the towers of a residue number system. Their instructions interleave, which keeps the pipes
@@ -64,22 +65,33 @@ impl Request {
         }
     }
 
-    /// Checks degree, moduli and roots.
+    /// The largest degree.
+    pub const MAX_N: u32 = 1 << Plan::MAX_LOG_N;
+
+    /// The size of its transforms and vectors. The degree must be a power of two.
+    pub(crate) fn shape(&self, isa: Isa) -> Shape {
+        Shape { log_n: self.n.trailing_zeros(), lanes: isa.lane_bits() }
+    }
+
+    /// Checks degree, moduli and roots for an instruction set.
     ///
     /// # Errors
     /// Returns an error if the request defines no computation that the generator covers.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self, isa: Isa) -> Result<(), Error> {
         let n = self.n;
         // A stage works on two vectors.
         let vectors = if has_transform(self.operation) { 2 } else { 1 };
-        let least = vectors * Isa::B512.vector_length();
-        if !n.is_power_of_two() || !(least..=1 << 17).contains(&n) {
+        let least = vectors * isa.vector_length();
+        if !n.is_power_of_two() || !(least..=Self::MAX_N).contains(&n) {
             return Err(Error::Degree { n, least });
         }
         if self.rings.is_empty() {
             return Err(Error::NoRing);
         }
         for &Ring { modulus, root } in &self.rings {
+            if modulus > isa.max_word() {
+                return Err(Error::WordBits { modulus, word_bits: isa.word_bits() });
+            }
             if has_transform(self.operation) {
                 transform_modulus(modulus, n.into())?;
                 check_root(modulus, n.into(), root)?;

@@ -5,7 +5,7 @@
 //! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
 //! far. It is deterministic for a seed, whatever the number of threads.
 
-use crate::compile::compile;
+use crate::compile::{compile, isa};
 use crate::error::Error;
 use crate::forwarding::Removed;
 use crate::library;
@@ -14,6 +14,7 @@ use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Margin, TableOrder, Tuning};
+use b512_asm::Isa;
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
@@ -82,7 +83,7 @@ pub fn tune(
     memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
-    let plans = candidates(request, machine);
+    let plans = plans_for(request, isa(machine), machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = request.rings.len() > 1;
@@ -189,12 +190,12 @@ const LEADERS: usize = 3;
 const ROUND: usize = 12;
 
 /// The plans worth trying for the transforms of an operation.
-fn candidates(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
+pub(crate) fn plans_for(request: &Request, isa: Isa, machine: &Machine) -> Vec<Vec<Plan>> {
     let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(Shape::b512(request.n.trailing_zeros()), machine);
+    let forward = forward_plans(request.shape(isa), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|direction| match direction {

@@ -34,7 +34,7 @@ impl Scheduler<'_> {
     /// Stores a value to the spill memory and frees its register.
     fn spill(&mut self, value: ValueId, reg: VReg) -> Result<(), ScheduleError> {
         let slot = self.free_slots.pop().unwrap_or(self.out.spill_words);
-        self.out.spill_words = self.out.spill_words.max(slot + 512);
+        self.out.spill_words = self.out.spill_words.max(slot + self.code.isa.vector_length());
         let instr = self.spill_access(Op::Vstore, slot, reg)?;
         self.place[value.index()] = Place::Spilled(slot);
         self.registers.set(reg, Content::Free);

@@ -64,7 +64,8 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
 
     let request = Request::single(golden::MUL, N, Ring { modulus: B, root: 0 });
     let machine = Machine::rpu_128x128();
-    let kernel = compile_code(&request, code, &named::constant_geometry(&request), &machine).unwrap();
+    let recipe = named::constant_geometry(&request, code.isa);
+    let kernel = compile_code(&request, code, &recipe, &machine).unwrap();
     assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
     assert_eq!(kernel.program.sdm.word(0), 1);
     let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
