@@ -27,7 +27,7 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
     let name = name(path);
     let text = String::from_utf8(read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::wrong(format_args!("{name}: this is no text: byte {at} is no UTF-8"), None)
+        Failure::wrong(format_args!("{name}: invalid UTF-8 at byte {at}"), None)
     })?;
     Ok((name, text))
 }
@@ -68,7 +68,7 @@ pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
-        Failure::wrong(format_args!("{name}: neither an object file nor text: byte {at} is no UTF-8"), help)
+        Failure::wrong(format_args!("{name}: neither an object file nor UTF-8 text: invalid byte {at}"), help)
     })?;
     let checked = assemble_with_places(&text)
         .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
@@ -91,7 +91,7 @@ pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
     if !rest.is_empty() {
         let (name, length) = (path.display(), bytes.len());
         return Err(Failure::wrong(
-            format_args!("{name}: {length} bytes are no whole number of coefficients"),
+            format_args!("{name}: {length} bytes are not a whole number of coefficients"),
             "a coefficient is 16 bytes, the least significant first",
         ));
     }

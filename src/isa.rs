@@ -5,7 +5,10 @@ use crate::files;
 use b512_asm::Op;
 use std::fmt::Write;
 
-pub(crate) fn main() -> Result<(), Failure> {
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn main(_: &Args) -> Result<(), Failure> {
     let mut text = String::new();
     for op in Op::ALL {
         let info = op.info();

@@ -35,59 +35,59 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
+/// The subcommands: help, name and module. (The `mod` lines stay outside: rustfmt does not see them here.)
+macro_rules! subcommands {
+    ($(#[doc = $help:literal] $variant:ident => $module:ident,)*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $(#[doc = $help] $variant($module::Args),)*
+        }
+
+        impl Command {
+            fn run(&self) -> Result<(), Failure> {
+                match self {
+                    $(Self::$variant(args) => $module::main(args),)*
+                }
+            }
+        }
+    };
+}
+
+subcommands! {
     /// Assemble B512 text into an object file
-    Asm(assemble::Args),
+    Asm => assemble,
     /// Print a program as B512 text
-    Disasm(disassemble::Args),
+    Disasm => disassemble,
     /// Generate a kernel for a machine
-    Gen(generate::Args),
+    Gen => generate,
     /// Run a program: execute it, simulate its timing, check its result
-    Run(run::Args),
+    Run => run,
     /// Compare two runs: cycles, causes of stalls, energy, and the keys of the machine that changed
-    Diff(diff::Args),
+    Diff => diff,
     /// Run a kernel on many machines and draw area against latency
-    Sweep(sweep::Args),
+    Sweep => sweep,
     /// Search for the fastest plan of a kernel on a machine
-    Tune(tune::Args),
+    Tune => tune,
     /// List the best known programs, their cycles, and the bounds of their plans
-    Library(library::Args),
+    Library => library,
     /// Draw the files of a sweep's folder again
-    Plot(plot::Args),
-    /// Regenerate the paper's figures and hold its claims against ours
-    Reproduce(reproduce::Args),
+    Plot => plot,
+    /// Regenerate the paper's figures and compare its claims with our results
+    Reproduce => reproduce,
     /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
-    Crosscheck(crosscheck::Args),
+    Crosscheck => crosscheck,
     /// Fit the constants of a technology to printed areas and energies, or try the readings of the paper
-    Fit(fit::Args),
+    Fit => fit,
     /// Explain an error code such as B001
-    Explain(explain::Args),
+    Explain => explain,
     /// Print the instruction set
-    Isa,
+    Isa => isa,
     /// Print completions for a shell
-    Completions(completions::Args),
+    Completions => completions,
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        Command::Asm(args) => assemble::main(&args),
-        Command::Disasm(args) => disassemble::main(&args),
-        Command::Gen(args) => generate::main(&args),
-        Command::Run(args) => run::main(&args),
-        Command::Diff(args) => diff::main(&args),
-        Command::Sweep(args) => sweep::main(&args),
-        Command::Tune(args) => tune::main(&args),
-        Command::Library(args) => library::main(&args),
-        Command::Plot(args) => plot::main(&args),
-        Command::Reproduce(args) => reproduce::main(&args),
-        Command::Crosscheck(args) => crosscheck::main(&args),
-        Command::Fit(args) => fit::main(&args),
-        Command::Explain(args) => explain::main(&args),
-        Command::Isa => isa::main(),
-        Command::Completions(args) => completions::main(&args),
-    };
-    match done {
+    match Cli::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {

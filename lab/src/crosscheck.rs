@@ -41,7 +41,7 @@ pub trait Witness: Sync {
     /// The result of `request` for each set of operands, in the orders of [`Operation::result`].
     ///
     /// # Errors
-    /// Where it cannot compute that, whatever the reason.
+    /// Returns an error if it cannot compute that, whatever the reason.
     fn compute(
         &self,
         request: &Request,
@@ -153,7 +153,7 @@ pub struct WitnessError {
 /// of them agrees.
 ///
 /// # Errors
-/// Where one of them cannot compute the request at all.
+/// Returns an error if one of them cannot compute the request at all.
 pub fn crosscheck(
     request: &Request,
     seed: u64,

@@ -8,7 +8,7 @@ use std::path::Path;
 /// or a pipe, is written to as it stands: replacing it would take the device away.
 ///
 /// # Errors
-/// Where the file cannot be written; `path` is then as it was.
+/// Returns an error if the file cannot be written; `path` is then as it was.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = std::fs::canonicalize(path);
     let path = target.as_deref().unwrap_or(path);

@@ -74,7 +74,8 @@ pub const PLANS: [(&str, &str); 5] = [
 /// Reads the name of a plan, or a recipe from the TOML file of that path.
 ///
 /// # Errors
-/// Where the name is none of [`PLANS`] and there is no such file, or it holds no recipe.
+/// Returns an error if the name is none of [`PLANS`] and there is no such file, or it holds no
+/// recipe.
 pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
     match name {
         "best" => return Ok(PlanChoice::Best),
@@ -135,7 +136,7 @@ mod tests {
         }
         let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
         assert!(
-            error.to_string().starts_with("absent.toml: neither the name of a plan nor a file"),
+            error.to_string().starts_with("absent.toml: unknown plan, and no readable file"),
             "{error}"
         );
         assert!(error.help.unwrap().contains("`kl`"));

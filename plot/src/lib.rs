@@ -82,10 +82,10 @@ pub struct Reference {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlotError {
     /// There is nothing to draw.
-    #[error("there is no point to draw: no point of the sweep has a latency and an area")]
+    #[error("the chart has no points")]
     Empty,
     /// The drawing library failed.
-    #[error("the chart could not be drawn: {0}")]
+    #[error("cannot draw the chart: {0}")]
     Backend(String),
 }
 
@@ -144,7 +144,7 @@ impl Figure {
     /// Draws the figure as an SVG document.
     ///
     /// # Errors
-    /// Where a panel has nothing to draw.
+    /// Returns an error if a panel has nothing to draw.
     pub fn svg(&self) -> Result<String, PlotError> {
         let mut text = String::new();
         let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
@@ -156,7 +156,7 @@ impl Figure {
     /// Draws the figure as a PNG file.
     ///
     /// # Errors
-    /// Where a panel has nothing to draw.
+    /// Returns an error if a panel has nothing to draw.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
         let (width, height) = self.size();
         let (width, height) = (width * PIXELS, height * PIXELS);
@@ -208,7 +208,7 @@ impl Figure {
 /// Draws a chart of its own as an SVG document.
 ///
 /// # Errors
-/// Where there is no point.
+/// Returns an error if there is no point.
 pub fn svg(chart: &Chart) -> Result<String, PlotError> {
     Figure::from(chart.clone()).svg()
 }
@@ -216,7 +216,7 @@ pub fn svg(chart: &Chart) -> Result<String, PlotError> {
 /// Draws a chart of its own as a PNG file.
 ///
 /// # Errors
-/// Where there is no point.
+/// Returns an error if there is no point.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     Figure::from(chart.clone()).png()
 }

@@ -55,7 +55,7 @@ impl Measurements {
     /// Measures forward transforms for words of 64 and 128 bits, on one thread and on all cores.
     ///
     /// # Errors
-    /// Where there is no modulus for a size; for these sizes there is.
+    /// Returns an error if there is no modulus for a size; for these sizes there is.
     pub fn new() -> Result<Self, Error> {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let counts = if cores > 1 { vec![1, cores] } else { vec![1] };

@@ -143,7 +143,8 @@ impl Evaluation {
     /// Simulates everything, in the current rayon pool.
     ///
     /// # Errors
-    /// Where a transform cannot be generated or computes something else than the golden model.
+    /// Returns an error if a transform cannot be generated or computes something else than the
+    /// golden model.
     pub(super) fn new() -> Result<Self, Error> {
         let all = [DESIGNS, UNOPTIMISED, MULTIPLIERS, CROSSBARS, RINGS];
         let mut figures = all
@@ -171,7 +172,7 @@ impl Evaluation {
     /// are not executed on data.
     ///
     /// # Errors
-    /// Where a transform cannot be generated.
+    /// Returns an error if a transform cannot be generated.
     pub(super) fn of(setting: &Setting, rings: &Rings) -> Result<Self, Error> {
         let Setting { machine, .. } = setting;
         let on = |hples, banks| {
@@ -338,7 +339,7 @@ impl Rings {
     /// Finds them.
     ///
     /// # Errors
-    /// Where there is none, for a size.
+    /// Returns an error if there is none, for a size.
     pub(super) fn new() -> Result<Self, Error> {
         SIZES.into_iter().map(request).collect::<Result<_, _>>().map(Self)
     }
@@ -351,7 +352,7 @@ impl Rings {
     /// Cycles of the 64K transform in a setting.
     ///
     /// # Errors
-    /// Where it cannot be generated.
+    /// Returns an error if it cannot be generated.
     pub(super) fn cycles(&self, setting: &Setting) -> Result<u64, Error> {
         let program = generate(self.request(LARGEST), &setting.plan(LARGEST), &setting.machine)?;
         Ok(timing::simulate(&setting.machine, &program).cycles.0)

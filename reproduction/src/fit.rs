@@ -180,7 +180,7 @@ pub enum FitError {
         message: String,
     },
     /// A claim speaks of a component that there is not.
-    #[error("claim {id}: there is no component `{component}`; there are total, hples, {}", components().join(", "))]
+    #[error("claim {id}: unknown component `{component}`; expected total, hples, {}", components().join(", "))]
     Component {
         /// The claim.
         id: String,
@@ -206,7 +206,7 @@ pub enum FitError {
     )]
     Shares,
     /// Fewer claims in the fit than constants.
-    #[error("{constants} constants cannot be fitted to {claims} claims: mark more of them with `fit = true`")]
+    #[error("cannot fit {constants} constants to {claims} claims; mark more claims with `fit = true`")]
     TooFewClaims {
         /// Constants to fit.
         constants: usize,
@@ -214,13 +214,13 @@ pub enum FitError {
         claims: usize,
     },
     /// The least-squares fit has no end.
-    #[error("the fit does not converge: {reason}; begin closer, or mark other claims with `fit = true`")]
+    #[error("the fit does not converge: {reason}; start closer, or mark other claims with `fit = true`")]
     Diverges {
         /// What the method says.
         reason: String,
     },
     /// The program that the energy is for cannot be generated.
-    #[error("the program that the energy is for: {reason}")]
+    #[error("the program whose energy is fitted: {reason}")]
     Program {
         /// Why.
         reason: String,
@@ -293,7 +293,7 @@ impl Claims {
     /// Reads a claims file; `file` names it in errors.
     ///
     /// # Errors
-    /// Where the text is no TOML, or a key is missing, unknown or of the wrong type.
+    /// Returns an error if the text is no TOML, or a key is missing, unknown or of the wrong type.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         toml::from_str(text).map_err(|error| {
             Diagnostic::new(error.message())
@@ -380,7 +380,7 @@ impl Claims {
 /// program on its machine.
 ///
 /// # Errors
-/// Where it cannot be generated.
+/// Returns an error if it cannot be generated.
 pub fn paper_events() -> Result<Events, FitError> {
     let failed = |reason: String| FitError::Program { reason };
     let spec = KernelSpec {
@@ -399,7 +399,7 @@ pub fn paper_events() -> Result<Events, FitError> {
 /// Finds the constants. `events` are those of the program that the printed energy is for.
 ///
 /// # Errors
-/// Where the claims do not determine the constants, or name something unknown.
+/// Returns an error if the claims do not determine the constants, or name something unknown.
 pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
     claims.check()?;
     let area = fit_areas(claims)?;

@@ -61,7 +61,7 @@ struct GpuTiming {
 /// The rows.
 ///
 /// # Errors
-/// Where the table of GPU times lacks a row.
+/// Returns an error if the table of GPU times lacks a row.
 pub(super) fn rows(evaluation: &Evaluation) -> Result<Vec<Row>, Error> {
     let row =
         |machine: &str, transform: &str, time_us: f64, area: Option<f64>, source, reference: &str| Row {

@@ -13,7 +13,7 @@ impl Table {
     /// The table as CSV.
     ///
     /// # Errors
-    /// Where a row has another length than the header.
+    /// Returns an error if a row has another length than the header.
     pub(super) fn csv(&self) -> Result<Vec<u8>, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.header)?;

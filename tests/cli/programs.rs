@@ -251,5 +251,5 @@ fn a_technology_is_fitted_to_claims() {
         .unwrap();
     let output = rpu(folder, &["fit", "bad.toml"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no component `vpu`"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("unknown component `vpu`"));
 }

@@ -65,8 +65,8 @@ impl RunReport {
     /// Reads the document of a run. `file` is its name in errors.
     ///
     /// # Errors
-    /// Where the text is no JSON, comes from another version of the documents, or lacks a key: with
-    /// the place, and the dotted path of the key.
+    /// Returns an error if the text is no JSON, comes from another version of the documents, or
+    /// lacks a key: with the place, and the dotted path of the key.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         // The version first: the document of another one may lack keys or have others.
         let head: Head = parse(file, text)?;
@@ -91,7 +91,7 @@ struct Head {
 fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     match u32::deserialize(deserializer)? {
         SCHEMA => Ok(()),
-        other => Err(D::Error::custom(format_args!("version {other} of the documents instead of {SCHEMA}"))),
+        other => Err(D::Error::custom(format_args!("unsupported version {other}, expected {SCHEMA}"))),
     }
 }
 
@@ -112,7 +112,7 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
         let text_of_error = error.to_string();
         let what = text_of_error.strip_suffix(&place).unwrap_or(&text_of_error);
         let message = match path {
-            _ if !error.is_data() => format!("this is no JSON: {what}"),
+            _ if !error.is_data() => format!("invalid JSON: {what}"),
             Some(path) => format!("`{path}`: {what}"),
             None => what.to_owned(),
         };
@@ -130,7 +130,7 @@ impl Comparison {
     /// Compares two runs; each comes with the name of its file.
     ///
     /// # Errors
-    /// Where only one of them has cycles.
+    /// Returns an error if only one of them has cycles.
     pub fn new((file_a, a): (&str, &RunReport), (file_b, b): (&str, &RunReport)) -> Result<Self, Diagnostic> {
         let without_cycles = match (&a.timing, &b.timing) {
             (None, Some(_)) => Some(file_a),
@@ -392,13 +392,13 @@ mod tests {
         let line = |key: &str| 1 + good[..good.find(key).unwrap()].matches('\n').count();
         let lines = good.lines().count();
         for (text, message) in [
-            ("cycles: 5".to_owned(), "a.json:1:1: this is no JSON: expected value".to_owned()),
-            (String::new(), "a.json:1:1: this is no JSON: EOF while parsing a value".into()),
-            (good.clone() + "}", format!("a.json:{lines}:2: this is no JSON: trailing characters")),
+            ("cycles: 5".to_owned(), "a.json:1:1: invalid JSON: expected value".to_owned()),
+            (String::new(), "a.json:1:1: invalid JSON: EOF while parsing a value".into()),
+            (good.clone() + "}", format!("a.json:{lines}:2: invalid JSON: trailing characters")),
             ("{}".into(), "a.json:1:2: missing field `schema`".into()),
             (
                 good.replace("\"schema\": 2", "\"schema\": 7"),
-                "a.json:2:13: `schema`: version 7 of the documents instead of 2".into(),
+                "a.json:2:13: `schema`: unsupported version 7, expected 2".into(),
             ),
             (
                 good.replace("\"program\":", "\"programme\":"),

@@ -84,7 +84,7 @@ pub enum RunError {
     #[error(transparent)]
     Execute(#[from] ExecuteError),
     /// There is nothing that the golden model could be compared with.
-    #[error("the program does not say what it computes: it has no `.computes` line to check")]
+    #[error("the program has no `.computes` line to check")]
     NoClaim,
     /// The golden model has another result, or none.
     #[error(transparent)]
@@ -104,8 +104,8 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// Runs `program` on `machine`.
 ///
 /// # Errors
-/// Where the program does not fit the machine, an input does not fit the program, an instruction
-/// faults, or the result is not what the golden model says.
+/// Returns an error if the program does not fit the machine, an input does not fit the program, an
+/// instruction faults, or the result is not what the golden model says.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     machine.check_fits(program)?;
     let mut report = RunReport::new(&ProgramFacts::of(program), machine);

@@ -143,8 +143,8 @@ impl Definition {
     /// Reads a definition; `file` is its name for errors and says where the paths in it start.
     ///
     /// # Errors
-    /// Where the text is no TOML, has an unknown key or a value that makes no sense. Keys and
-    /// values of machines are checked by [`Plan::new`](super::Plan::new).
+    /// Returns an error if the text is no TOML, has an unknown key or a value that makes no sense.
+    /// Keys and values of machines are checked by [`Plan::new`](super::Plan::new).
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         let mut definition = Self {
             file: file.into(),
@@ -219,16 +219,16 @@ impl Definition {
         Ok(definition)
     }
 
-    /// Sets a key for all points, as `-p key=value` does.
+    /// Sets a key for all points, as an override `key=value` does.
     ///
     /// Another kernel, degree or modulus leaves the title and the references behind.
     ///
     /// # Errors
-    /// Where the sweep varies that key.
+    /// Returns an error if the sweep varies that key.
     pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
         let key = change.key();
         if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
-            let message = format!("`-p {key}={}` sets a key that the sweep varies", change.value());
+            let message = format!("the override `{key}={}` sets a key that the sweep varies", change.value());
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
         }
         self.changes.push(format!("{key}={}", change.value()));
@@ -346,7 +346,7 @@ impl Definition {
         let span = value.span();
         let wrong = |span| {
             let help = "write \"machine\", \"base\", or a list of keys such as [\"hple.count\"]";
-            self.error(span, "this says no machine to schedule for", help)
+            self.error(span, "invalid `schedule_for`", help)
         };
         match value.into_inner() {
             DeValue::String(name) if name == "machine" => Ok((ScheduleFor::Machine, Vec::new())),
@@ -374,8 +374,8 @@ impl Definition {
         match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
             None => Ok(()),
             Some((key, span)) => {
-                let message = format!("`{key}` is no key of the machine that the sweep varies");
-                let help = format!("those are {}", quoted(machine_keys()));
+                let message = format!("the sweep does not vary a machine key `{key}`");
+                let help = format!("the varied machine keys are {}", quoted(machine_keys()));
                 Err(self.error(span.clone(), message, help))
             }
         }
@@ -389,7 +389,7 @@ impl Definition {
     ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, Diagnostic> {
         let span = value.span();
         let DeValue::Table(table) = value.into_inner() else {
-            return Err(self.error(span, "this must be a table", "write keys with their values"));
+            return Err(self.error(span, "expected a table", "write keys with their values"));
         };
         let mut leaves = Vec::new();
         for (key, value) in in_order(table) {
@@ -474,7 +474,7 @@ impl Definition {
             let others = || self.axes[..i].iter().flatten().flatten();
             let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
             if let Some(setting) = twice {
-                let message = format!("`{}` varies twice", setting.key);
+                let message = format!("`{}` is varied twice", setting.key);
                 return Err(self.error(
                     setting.span.clone(),
                     message,
@@ -564,7 +564,7 @@ mod tests {
         assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
         assert_eq!(
             error("[grid]\nn = [1]\n[[list]]\nn = 2"),
-            "test.toml:4:5: `n` varies twice; keep it in one of [grid], [zip] and [[list]]"
+            "test.toml:4:5: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
         );
         assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; the keys are `name`"));
         assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
@@ -572,7 +572,7 @@ mod tests {
         assert!(error("x = ").starts_with("test.toml:1:"));
         assert_eq!(
             error("schedule_for = ['hple.count', 'vdm.banks']\n[grid]\nn = [1024]\nhple.count = [64]"),
-            "test.toml:1:31: `vdm.banks` is no key of the machine that the sweep varies; those are `hple.count`"
+            "test.toml:1:31: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
         );
         assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: this says no machine"));
         assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: this says no machine"));

@@ -37,7 +37,7 @@ pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Resu
 /// compared with the golden model once. Whatever goes wrong with a point becomes its record.
 ///
 /// # Errors
-/// Where the journal cannot be written.
+/// Returns an error if the journal cannot be written.
 pub fn execute(
     plan: &Plan,
     points: &[&PlannedPoint],

@@ -23,7 +23,7 @@ const MANIFEST: &str = "sweep.json";
 #[derive(Debug, Error)]
 pub enum JournalError {
     /// No folder was named.
-    #[error("no folder was named")]
+    #[error("missing folder")]
     NoFolder,
     /// A file or folder cannot be read or written.
     #[error("{}: {source}", path.display())]
@@ -34,7 +34,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// A folder without a sweep.
-    #[error("{} holds no sweep: there is no {MANIFEST}", folder.display())]
+    #[error("{} is not the folder of a sweep: {MANIFEST} is missing", folder.display())]
     NoSweep {
         /// The folder.
         folder: PathBuf,
@@ -48,7 +48,7 @@ pub enum JournalError {
         reason: String,
     },
     /// A folder with another sweep.
-    #[error("{} holds points of another sweep, `{name}`, than the first folder, `{expected}`", folder.display())]
+    #[error("{} belongs to the sweep `{name}`, the first folder to `{expected}`", folder.display())]
     OtherSweep {
         /// The folder.
         folder: PathBuf,
@@ -58,7 +58,7 @@ pub enum JournalError {
         expected: String,
     },
     /// A line that is no record.
-    #[error("{}:{line}: this is no record of a sweep: {reason}", path.display())]
+    #[error("{}:{line}: invalid record: {reason}", path.display())]
     Line {
         /// The journal.
         path: PathBuf,
@@ -68,13 +68,13 @@ pub enum JournalError {
         reason: String,
     },
     /// A record with unknown content.
-    #[error("a record is not of this version: {reason}")]
+    #[error("record of another version: {reason}")]
     Record {
         /// What is wrong.
         reason: String,
     },
     /// Another process writes the same journal.
-    #[error("{}: another process is running this sweep", path.display())]
+    #[error("{}: locked by another process that runs this sweep", path.display())]
     Locked {
         /// The journal.
         path: PathBuf,
@@ -130,7 +130,8 @@ impl Journal {
     /// manifest. Points with a record in any journal of the folder are known from then on.
     ///
     /// # Errors
-    /// Where files cannot be read or written, or another process has the journal open.
+    /// Returns an error if files cannot be read or written, or another process holds the journal
+    /// open.
     pub fn open(folder: &Path, shard: Shard, manifest: &Manifest) -> Result<Self, JournalError> {
         fs::create_dir_all(folder).map_err(io_error(folder))?;
         let path = folder.join(shard.journal());
@@ -201,7 +202,7 @@ impl Journal {
     /// Appends a record, which [`line`] has turned into `line`.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub(super) fn append(&mut self, record: &Record, line: &str) -> Result<(), JournalError> {
         self.file.write_all(line.as_bytes()).map_err(io_error(&self.path))?;
         self.known.insert(record.key.clone(), record.outcome());

@@ -187,12 +187,12 @@ impl Halving {
     pub(super) fn check(&self) -> Result<(), (String, String)> {
         if !(self.keep > 0.0 && self.keep < 1.0) {
             let help = "it is the share of the points that goes on, for example 0.5";
-            return Err((format!("`keep` cannot be {}", self.keep), help.into()));
+            return Err((format!("invalid value {} for `keep`", self.keep), help.into()));
         }
         let ascending = self.rungs.windows(2).all(|pair| pair[0] < pair[1]);
         if self.rungs.is_empty() || !ascending || !self.rungs.iter().all(|n| n.is_power_of_two()) {
             let help = "list powers of two in ascending order, for example [1024, 4096]";
-            return Err((format!("`rungs` cannot be {:?}", self.rungs), help.into()));
+            return Err((format!("invalid value {:?} for `rungs`", self.rungs), help.into()));
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ pub enum OutputError {
         source: io::Error,
     },
     /// The table cannot be written.
-    #[error("the table cannot be written: {0}")]
+    #[error("cannot write the table: {0}")]
     Table(#[from] csv::Error),
 }
 
@@ -62,7 +62,7 @@ impl<'r> Outputs<'r> {
     /// Takes results apart.
     ///
     /// # Errors
-    /// Where a record is of another version.
+    /// Returns an error if a record is of another version.
     pub fn new(results: &'r Results) -> Result<Self, JournalError> {
         let records = results.records()?;
         let mut members: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
@@ -96,7 +96,7 @@ impl<'r> Outputs<'r> {
     /// such as `pareto-ntt-16384-60.svg`. Where no point went well there is no chart and no page.
     ///
     /// # Errors
-    /// Where a chart cannot be drawn or a file cannot be written.
+    /// Returns an error if a chart cannot be drawn or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         // Each of these takes long in a large sweep.
         let (table, (lines, shown)) =

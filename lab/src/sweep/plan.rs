@@ -50,7 +50,7 @@ impl Plan {
     /// Resolves a definition.
     ///
     /// # Errors
-    /// Where a key or a value of a machine or kernel makes no sense, with its place.
+    /// Returns an error if a key or a value of a machine or kernel makes no sense, with its place.
     pub fn new(definition: &Definition) -> Result<Self, Diagnostic> {
         let resolver = Resolver::new(definition)?;
         let resolve = |point: Vec<&Setting>| resolver.point(&point);
@@ -241,7 +241,7 @@ fn kernel<'a>(
     let mut plan_name = "best".to_owned();
     for Setting { key, value, span } in settings {
         let wrong = |help: String| {
-            let message = format!("`{key}` cannot be {value}");
+            let message = format!("invalid value {value} for `{key}`");
             definition.error(span.clone(), message, help)
         };
         let integer = || value.as_integer().and_then(|value| u32::try_from(value).ok());
@@ -252,12 +252,11 @@ fn kernel<'a>(
             }
             "n" => {
                 let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);
-                spec.n = n.ok_or_else(|| wrong("n is a power of two, such as 65536".into()))?;
+                spec.n = n.ok_or_else(|| wrong("expected a power of two, such as 65536".into()))?;
             }
             "modulus_bits" => {
                 let bits = integer().filter(|bits| (2..=128).contains(bits));
-                spec.modulus =
-                    ModulusSpec::Bits(bits.ok_or_else(|| wrong("a modulus has 2 to 128 bits".into()))?);
+                spec.modulus = ModulusSpec::Bits(bits.ok_or_else(|| wrong("expected 2 to 128 bits".into()))?);
             }
             "modulus" => {
                 let modulus = value.as_str().and_then(parse_u128);
@@ -267,7 +266,7 @@ fn kernel<'a>(
             }
             _ => {
                 plan_name =
-                    value.as_str().ok_or_else(|| wrong("a plan is a name in quotes".into()))?.to_owned();
+                    value.as_str().ok_or_else(|| wrong("expected a name in quotes".into()))?.to_owned();
                 spec.plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|error| {
                     if error.text.is_empty() {
                         let help = error.help.clone().unwrap_or_default();
@@ -389,12 +388,12 @@ mod tests {
         assert!(error("[grid]\nhple.count = [4, 3]").starts_with("test.toml:2:18: "));
         assert_eq!(
             error("n = 1000"),
-            "test.toml:1:5: `n` cannot be 1000; n is a power of two, such as 65536"
+            "test.toml:1:5: invalid value 1000 for `n`; expected a power of two, such as 65536"
         );
         assert!(error("kernel = 'fft'").contains("the kernels are ntt, intt"));
         assert!(
             error("[grid]\nplan = ['best', 'worst']")
-                .starts_with("test.toml:2:17: neither the name of a plan nor a file")
+                .starts_with("test.toml:2:17: unknown plan, and no readable file")
         );
     }
 }

@@ -23,7 +23,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Config(#[from] Diagnostic),
     /// No point has such a key.
-    #[error("{}: no point's key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
+    #[error("{}: no key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
     Unknown {
         /// The sweep's folder.
         folder: PathBuf,
@@ -39,7 +39,7 @@ pub enum ReplayError {
         candidates: Vec<(String, Settings)>,
     },
     /// The sweep has other points than when the folder was written.
-    #[error("`{file}` no longer leads to the point {key}")]
+    #[error("`{file}` no longer defines the point {key}")]
     Changed {
         /// The definition's file.
         file: String,
@@ -149,8 +149,8 @@ impl Replay {
     /// rings of a halving included.
     ///
     /// # Errors
-    /// Where no point or more than one has such a key, the folder holds no sweep, or its definition
-    /// no longer leads to the point.
+    /// Returns an error if no point or more than one has such a key, the folder holds no sweep, or
+    /// its definition no longer leads to the point.
     pub fn find(folder: &Path, prefix: &str) -> Result<Self, ReplayError> {
         let manifest = journal::read_manifest(folder)?;
         let mut found = places(&manifest, prefix);
@@ -192,7 +192,7 @@ impl Replay {
     /// Runs the point: generates and checks its program and simulates it. Nothing is written.
     ///
     /// # Errors
-    /// Where the new record or the old one is no JSON.
+    /// Returns an error if the new record or the old one is no JSON.
     pub fn run(&self, generate: &Generate<'_>) -> Result<Replayed, JournalError> {
         let lines: Result<Vec<String>, _> = records(&self.plan, generate).iter().map(journal::line).collect();
         let line = lines?.concat().trim_end().to_owned();

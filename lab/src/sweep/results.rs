@@ -25,7 +25,8 @@ impl Results {
     /// the choice does not depend on the order of folders and journals.
     ///
     /// # Errors
-    /// Where a folder has no sweep, or that of another one, or a journal cannot be read.
+    /// Returns an error if a folder has no sweep, or that of another one, or a journal cannot be
+    /// read.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let mut manifest: Option<Manifest> = None;
         let mut best: HashMap<String, (Status, String)> = HashMap::new();
@@ -77,7 +78,7 @@ impl Results {
     /// The record of each point that has one, in the order of the sweep.
     ///
     /// # Errors
-    /// Where a record is not of this version of the project.
+    /// Returns an error if a record is not of this version of the project.
     pub fn records(&self) -> Result<Vec<Record>, JournalError> {
         let record = |line: &Option<(Status, String)>| {
             let (_, line) = line.as_ref()?;

@@ -13,7 +13,7 @@ pub struct Shard {
 
 /// Text that names no shard.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("`{0}` is no shard: write K/N with K from 1 to N, for example 1/4")]
+#[error("invalid shard `{0}`: write K/N with K from 1 to N, for example 1/4")]
 pub struct ShardError(String);
 
 impl Shard {

@@ -172,7 +172,7 @@ impl Job {
     /// puts what the tasks print.
     ///
     /// # Errors
-    /// Where an argument has a zero byte.
+    /// Returns an error if an argument has a zero byte.
     pub fn scripts(&self) -> Result<[(&'static str, String); 3], QuoteError> {
         let Self { tasks, time, threads, .. } = self;
         // A line of an option must not end early.

@@ -94,7 +94,7 @@ fn errors_say_what_would_be_right() {
         (
             "component = \"hples\"",
             "component = \"vpu\"",
-            "claim C6: there is no component `vpu`; there are total, hples",
+            "claim C6: unknown component `vpu`; expected total, hples",
         ),
         ("value = 2.5\n", "", "claim C7: write `value = ..`, or `between = [low, high]`"),
         ("bytes = 256", "bytes = 512", "the difference of the bytes"),
@@ -105,7 +105,7 @@ fn errors_say_what_would_be_right() {
     }
     let mut few = gf12();
     few.area.truncate(2);
-    assert!(error(&few).starts_with("3 constants cannot be fitted to 2 claims"), "{}", error(&few));
+    assert!(error(&few).starts_with("cannot fit 3 constants to 2 claims"), "{}", error(&few));
     let unknown = Claims::parse("c.toml", &GF12.replacen("node_nm", "node", 1)).unwrap_err();
     assert_eq!(unknown.position(), Some((4, 1)), "{unknown}");
 }

@@ -44,7 +44,7 @@ fn a_point_runs_again_by_its_key_and_is_held_to_its_record() {
     }
     let (status, errors) = replay(folder, "xyz");
     assert_eq!(status, Some(2));
-    assert!(errors.contains("no point's key begins with `xyz`"), "{errors}");
+    assert!(errors.contains("no key begins with `xyz`"), "{errors}");
 }
 
 #[test]
