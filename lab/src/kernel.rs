@@ -135,10 +135,7 @@ mod tests {
             assert!(plan(name, Path::new("absent.toml")).is_ok());
         }
         let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
-        assert!(
-            error.to_string().starts_with("absent.toml: unknown plan, and no readable file"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("absent.toml: unknown plan, and no readable file"), "{error}");
         assert!(error.help.unwrap().contains("`kl`"));
     }
 }

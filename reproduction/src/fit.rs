@@ -12,17 +12,19 @@
 //! claim is its deviation over its tolerance. Nothing in it is random: the same claims give the
 //! same file.
 
+mod claims;
+mod file;
+
+pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed, Shares, Tied};
+
 use codegen::PlanChoice;
 use diagnostic::Diagnostic;
 use lab::kernel::{KernelSpec, ModulusSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
-use serde::Deserialize;
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use thiserror::Error;
 
 /// The claims from which the built-in `gf12` comes: `configs/tech/gf12.claims.toml`.
 pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
@@ -49,183 +51,6 @@ const AREA: [(&str, &str); 13] = [
 
 /// Digits of a fitted constant.
 const DIGITS: usize = 4;
-
-/// What a paper prints about a technology.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claims {
-    /// The technology's name.
-    pub name: String,
-    /// The process node, in nanometres.
-    pub node_nm: u32,
-    /// The clock at some numbers of VDM banks, ascending.
-    pub clock: Vec<ClockPoint>,
-    /// Two SRAM macros of 128-bit words.
-    pub sram: [Macro; 2],
-    /// Area constants that are not fitted, by their names.
-    pub given: BTreeMap<String, Given>,
-    /// Area constants that are multiples of fitted ones, by their names.
-    #[serde(default)]
-    pub tied: BTreeMap<String, Tied>,
-    /// Area constants that are fitted, with values above zero to begin with.
-    pub fit: BTreeMap<String, f64>,
-    /// Printed areas and ratios of areas.
-    pub area: Vec<AreaClaim>,
-    /// The printed energy.
-    pub energy: EnergyClaim,
-}
-
-/// An SRAM macro.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Macro {
-    /// Its size.
-    pub bytes: f64,
-    /// Its area.
-    pub um2: f64,
-}
-
-/// A constant that is not fitted.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Given {
-    /// Its value.
-    pub value: f64,
-    /// Where that comes from.
-    pub source: String,
-}
-
-/// A constant that is a multiple of one that is fitted.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tied {
-    /// The name of the fitted one.
-    pub to: String,
-    /// The factor, above zero.
-    pub times: f64,
-    /// Where it comes from.
-    pub source: String,
-}
-
-/// A printed area, or a ratio of areas.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AreaClaim {
-    /// The claim's number.
-    pub id: String,
-    /// `total`, `hples` (LAW engines and VRF) or a component, as [`Area`] names it.
-    pub component: String,
-    /// HPLEs and banks of the design.
-    pub of: [u32; 2],
-    /// Those of the design whose area it is divided by, if it is a ratio.
-    pub over: Option<[u32; 2]>,
-    /// The printed number: mm2, or a ratio.
-    pub value: Option<f64>,
-    /// Printed bounds instead.
-    pub between: Option<[f64; 2]>,
-    /// The deviation that counts as agreement, in the unit of the value; above zero.
-    pub tolerance: f64,
-    /// Whether it has a share in the fit.
-    #[serde(default)]
-    pub fit: bool,
-}
-
-/// A printed number.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Printed {
-    /// This one.
-    Value(f64),
-    /// One between these two.
-    Between([f64; 2]),
-}
-
-/// The printed energy of the 64K transform, as the paper's program on the (128, 128) design.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EnergyClaim {
-    /// All of it.
-    pub total_uj: f64,
-    /// The power of a multiplier that begins a multiplication each cycle.
-    pub multiplier_mw: f64,
-    /// Shares of the components, in percent. What they leave is the front end's.
-    pub percent: Shares,
-}
-
-/// Shares of the energy, in percent.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Shares {
-    /// The LAW engines.
-    pub law: f64,
-    /// The vector register file.
-    pub vrf: f64,
-    /// The vector data memory.
-    pub vdm: f64,
-    /// The vector crossbar.
-    pub vbar: f64,
-    /// The shuffle crossbar.
-    pub sbar: f64,
-}
-
-/// Why there are no constants.
-#[derive(Clone, PartialEq, Debug, Error)]
-pub enum FitError {
-    /// The file is no list of claims.
-    #[error(transparent)]
-    Config(#[from] Diagnostic),
-    /// The constants under `given`, `tied` and `fit` are not the ones that an area model needs.
-    #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
-    Constants {
-        /// What is wrong with them.
-        message: String,
-    },
-    /// A claim speaks of a component that there is not.
-    #[error("claim {id}: unknown component `{component}`; expected total, hples, {}", components().join(", "))]
-    Component {
-        /// The claim.
-        id: String,
-        /// The component.
-        component: String,
-    },
-    /// A claim without a number.
-    #[error("claim {id}: write `value = ..`, or `between = [low, high]`")]
-    Printed {
-        /// The claim.
-        id: String,
-    },
-    /// Something that must be above zero is not.
-    #[error("{what} must be a number above 0")]
-    NotPositive {
-        /// What.
-        what: String,
-    },
-    /// Shares of the energy that no constants give.
-    #[error(
-        "the shares of the energy leave nothing for additions or for instructions: `energy.percent` must add up to at \
-         most 100, and the multiplications must take less than `law`"
-    )]
-    Shares,
-    /// Fewer claims in the fit than constants.
-    #[error("cannot fit {constants} constants to {claims} claims; mark more claims with `fit = true`")]
-    TooFewClaims {
-        /// Constants to fit.
-        constants: usize,
-        /// Claims in the fit.
-        claims: usize,
-    },
-    /// The least-squares fit has no end.
-    #[error("the fit does not converge: {reason}; start closer, or mark other claims with `fit = true`")]
-    Diverges {
-        /// What the method says.
-        reason: String,
-    },
-    /// The program that the energy is for cannot be generated.
-    #[error("the program whose energy is fitted: {reason}")]
-    Program {
-        /// Why.
-        reason: String,
-    },
-}
 
 fn names() -> String {
     AREA[2..].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
@@ -618,118 +443,6 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
 
     fn jacobian(&self) -> Option<DMatrix<f64>> {
         differentiate_numerically(&mut self.clone())
-    }
-}
-
-impl Fit {
-    /// The technology file, with sources and residuals in its comments.
-    pub fn file(&self) -> String {
-        let mut text = String::new();
-        self.write(&mut text).expect("writing to a string does not fail");
-        text
-    }
-
-    fn write(&self, f: &mut String) -> std::fmt::Result {
-        let Technology { name, node_nm, clock, area, energy } = &self.technology;
-        writeln!(
-            f,
-            "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: change that."
-        )?;
-        writeln!(f, "# Every value is marked with where it comes from:")?;
-        writeln!(f, "#   paper    printed in the paper")?;
-        writeln!(f, "#   derived  arithmetic on printed numbers")?;
-        writeln!(
-            f,
-            "#   fitted   chosen by least squares, so that printed numbers are met: the table at the end"
-        )?;
-        writeln!(f, "#   assumed  the texts are silent\n")?;
-        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}\n")?;
-        writeln!(
-            f,
-            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); beyond the"
-        )?;
-        writeln!(f, "# ends it stays as it is there.  paper")?;
-        for point in clock {
-            writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
-        }
-        writeln!(f, "\n[area]")?;
-        let fitted: Vec<&str> = self
-            .residuals
-            .iter()
-            .filter(|r| r.fitted && r.id != EnergyClaim::ID)
-            .map(|r| r.id.as_str())
-            .collect();
-        let values = toml::Table::try_from(area).expect("constants are numbers");
-        for (key, what) in AREA {
-            let source = match self.sources.get(key) {
-                Some(source) => source.clone(),
-                None if key.starts_with("sram") => "derived from the two printed macros".into(),
-                None => format!("fitted to {}", fitted.join(", ")),
-            };
-            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
-        }
-        writeln!(f, "\n[energy]")?;
-        let shares = "derived: its printed share of the energy over the events of the paper's program";
-        for (key, what, source, value) in [
-            (
-                "multiply_pj",
-                "A modular multiplication",
-                "derived: printed power of a multiplier over the clock",
-                energy.multiply_pj,
-            ),
-            (
-                "add_pj",
-                "A modular addition or subtraction",
-                "derived: what multiplications leave of the LAW engines' share",
-                energy.add_pj,
-            ),
-            ("vrf_access_pj", "An element read from or written to the VRF", shares, energy.vrf_access_pj),
-            ("vdm_access_pj", "An element read from or written to the VDM", shares, energy.vdm_access_pj),
-            ("vbar_element_pj", "An element through the vector crossbar", shares, energy.vbar_element_pj),
-            ("sbar_element_pj", "An element through the shuffle crossbar", shares, energy.sbar_element_pj),
-            (
-                "instruction_pj",
-                "An instruction from its memory to its pipe",
-                "derived: what the printed shares leave",
-                energy.instruction_pj,
-            ),
-        ] {
-            writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
-        }
-        writeln!(f, "\n# Claims and what the constants make of them:")?;
-        writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
-        for residual in &self.residuals {
-            let Residual { id, quantity, ours, .. } = residual;
-            let printed = match residual.printed {
-                Printed::Value(value) => format!("{value}"),
-                Printed::Between([low, high]) => format!("{low} to {high}"),
-            };
-            let origin = if residual.fitted { "fitted" } else { "predicted" };
-            let verdict = if residual.agrees() { "" } else { ", missed" };
-            let off = residual.deviation();
-            writeln!(
-                f,
-                "#   {id:<4} {quantity:<36} {printed:>11} {ours:>8.3} {off:>+8.3}  {origin}{verdict}"
-            )?;
-        }
-        writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
-        for residuals in self.alternatives.iter().flatten() {
-            let (fitted, predicted): (Vec<_>, Vec<_>) =
-                residuals.iter().partition(|residual| residual.fitted);
-            let fitted: Vec<&str> = fitted.iter().map(|residual| &*residual.id).collect();
-            let agree = predicted.iter().filter(|residual| residual.agrees()).count();
-            let values = predicted.iter().filter(|residual| matches!(residual.printed, Printed::Value(_)));
-            let values: Vec<String> =
-                values.map(|residual| format!("{} becomes {:.3}", residual.id, residual.ours)).collect();
-            writeln!(
-                f,
-                "#   to {}: {}; {agree} of {} predictions agree",
-                fitted.join(", "),
-                values.join(", "),
-                predicted.len()
-            )?;
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,116 @@
+//! The technology file of a fit.
+
+use super::*;
+use std::fmt::Write;
+
+impl Fit {
+    /// The technology file, with sources and residuals in its comments.
+    pub fn file(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text).expect("writing to a string does not fail");
+        text
+    }
+
+    fn write(&self, f: &mut String) -> std::fmt::Result {
+        let Technology { name, node_nm, clock, area, energy } = &self.technology;
+        writeln!(
+            f,
+            "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: change that."
+        )?;
+        writeln!(f, "# Every value is marked with where it comes from:")?;
+        writeln!(f, "#   paper    printed in the paper")?;
+        writeln!(f, "#   derived  arithmetic on printed numbers")?;
+        writeln!(
+            f,
+            "#   fitted   chosen by least squares, so that printed numbers are met: the table at the end"
+        )?;
+        writeln!(f, "#   assumed  the texts are silent\n")?;
+        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}\n")?;
+        writeln!(
+            f,
+            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); beyond the"
+        )?;
+        writeln!(f, "# ends it stays as it is there.  paper")?;
+        for point in clock {
+            writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
+        }
+        writeln!(f, "\n[area]")?;
+        let fitted: Vec<&str> = self
+            .residuals
+            .iter()
+            .filter(|r| r.fitted && r.id != EnergyClaim::ID)
+            .map(|r| r.id.as_str())
+            .collect();
+        let values = toml::Table::try_from(area).expect("constants are numbers");
+        for (key, what) in AREA {
+            let source = match self.sources.get(key) {
+                Some(source) => source.clone(),
+                None if key.starts_with("sram") => "derived from the two printed macros".into(),
+                None => format!("fitted to {}", fitted.join(", ")),
+            };
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
+        }
+        writeln!(f, "\n[energy]")?;
+        let shares = "derived: its printed share of the energy over the events of the paper's program";
+        for (key, what, source, value) in [
+            (
+                "multiply_pj",
+                "A modular multiplication",
+                "derived: printed power of a multiplier over the clock",
+                energy.multiply_pj,
+            ),
+            (
+                "add_pj",
+                "A modular addition or subtraction",
+                "derived: what multiplications leave of the LAW engines' share",
+                energy.add_pj,
+            ),
+            ("vrf_access_pj", "An element read from or written to the VRF", shares, energy.vrf_access_pj),
+            ("vdm_access_pj", "An element read from or written to the VDM", shares, energy.vdm_access_pj),
+            ("vbar_element_pj", "An element through the vector crossbar", shares, energy.vbar_element_pj),
+            ("sbar_element_pj", "An element through the shuffle crossbar", shares, energy.sbar_element_pj),
+            (
+                "instruction_pj",
+                "An instruction from its memory to its pipe",
+                "derived: what the printed shares leave",
+                energy.instruction_pj,
+            ),
+        ] {
+            writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
+        }
+        writeln!(f, "\n# Claims and what the constants make of them:")?;
+        writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
+        for residual in &self.residuals {
+            let Residual { id, quantity, ours, .. } = residual;
+            let printed = match residual.printed {
+                Printed::Value(value) => format!("{value}"),
+                Printed::Between([low, high]) => format!("{low} to {high}"),
+            };
+            let origin = if residual.fitted { "fitted" } else { "predicted" };
+            let verdict = if residual.agrees() { "" } else { ", missed" };
+            let off = residual.deviation();
+            writeln!(
+                f,
+                "#   {id:<4} {quantity:<36} {printed:>11} {ours:>8.3} {off:>+8.3}  {origin}{verdict}"
+            )?;
+        }
+        writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
+        for residuals in self.alternatives.iter().flatten() {
+            let (fitted, predicted): (Vec<_>, Vec<_>) =
+                residuals.iter().partition(|residual| residual.fitted);
+            let fitted: Vec<&str> = fitted.iter().map(|residual| &*residual.id).collect();
+            let agree = predicted.iter().filter(|residual| residual.agrees()).count();
+            let values = predicted.iter().filter(|residual| matches!(residual.printed, Printed::Value(_)));
+            let values: Vec<String> =
+                values.map(|residual| format!("{} becomes {:.3}", residual.id, residual.ours)).collect();
+            writeln!(
+                f,
+                "#   to {}: {}; {agree} of {} predictions agree",
+                fitted.join(", "),
+                values.join(", "),
+                predicted.len()
+            )?;
+        }
+        Ok(())
+    }
+}
