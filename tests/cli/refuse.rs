@@ -171,7 +171,7 @@ const CASES: &[Case] = &[
     Case { name: "unknown_code", files: &[], args: &["explain", "B999"] },
     Case {
         name: "diff_no_json",
-        files: &[("a.json", "{ \"schema\": 1, }\n")],
+        files: &[("a.json", "{ \"schema\": 2, }\n")],
         args: &["diff", "a.json", "a.json"],
     },
     Case {
