@@ -44,12 +44,12 @@ impl Machine {
 
     /// Words of the VDM.
     pub const fn vdm_words(&self) -> u32 {
-        self.vdm.size_mib << 16
+        (self.vdm.size_mib << 20) / (self.isa.word_bits / 8)
     }
 
     /// Words of the SDM.
     pub const fn sdm_words(&self) -> u32 {
-        self.sdm.size_kib << 6
+        (self.sdm.size_kib << 10) / (self.isa.word_bits / 8)
     }
 
     /// Instructions that the instruction memory holds.

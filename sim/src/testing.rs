@@ -89,6 +89,7 @@ fn default_machine() -> Machine {
 /// # Errors
 /// Returns the first difference as text.
 pub fn compare(machine: &Machine, program: &Program) -> Result<Timing, String> {
+    let program = &Program { isa: machine.instruction_set(), ..program.clone() };
     let timing = timing::simulate(machine, program);
     let mut expected = stepped::simulate(machine, program);
     expected.bounds = timing.bounds;

@@ -1,13 +1,16 @@
 //! What can go wrong in functional execution.
 
 use b512_asm::reg::MAX_VDM_WORDS;
-use b512_asm::{AReg, Feature, Instr, MReg, SReg, Space, VReg};
+use b512_asm::{AReg, Feature, Instr, Isa, MReg, SReg, Space, VReg};
 use ring::modular::ModulusError;
 use thiserror::Error;
 
 /// A program that the machine cannot take over.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
+    /// A program for another vector length or word width than B512's.
+    #[error("cannot execute a program with {0}: only B512 is supported")]
+    InstructionSet(Isa),
     /// A memory image that reaches beyond its memory.
     #[error("the program's {} image needs {needed} words; the machine's {} has {available}", memory_name(*.space), memory_name(*.space))]
     ImageTooLarge {

@@ -343,6 +343,9 @@ impl Executor {
     /// Where the images or symbols do not fit the memories, or an initial register value cannot
     /// be; the executor then keeps the program that it had.
     pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
+        if program.isa != Isa::B512 {
+            return Err(LoadError::InstructionSet(program.isa));
+        }
         for (space, image, memory) in
             [(Space::Vdm, &program.vdm, &self.vdm), (Space::Sdm, &program.sdm, &self.sdm)]
         {

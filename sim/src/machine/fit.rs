@@ -1,12 +1,24 @@
 //! The check that a program fits a machine.
 
 use super::Machine;
-use b512_asm::{Feature, Program, Space};
+use b512_asm::{Feature, Isa, Program, Space};
 use thiserror::Error;
 
 /// The reason why a program cannot run on a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FitError {
+    /// Another vector length or word width.
+    #[error(
+        "the program is for vectors of {} words of {} bits, the machine has vectors of {} words of {} bits \
+         (`isa.vector_length`, `isa.word_bits`)",
+        needed.vector_length(), needed.word_bits(), available.vector_length(), available.word_bits()
+    )]
+    InstructionSet {
+        /// Vector length and word width of the program.
+        needed: Isa,
+        /// Those of the machine.
+        available: Isa,
+    },
     /// More instructions than the instruction memory holds.
     #[error(
         "the program has {needed} instructions, the instruction memory holds {capacity} \
@@ -21,7 +33,7 @@ pub enum FitError {
     /// Data beyond the end of a memory.
     #[error(
         "the program's data takes {needed} words of the {memory}, which has {capacity} \
-         (`vdm.size_mib`, 65,536 words a MiB; `sdm.size_kib`, 64 words a KiB)"
+         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
     )]
     Data {
         /// `VDM` or `SDM`.
@@ -49,6 +61,9 @@ impl Machine {
     /// # Errors
     /// Returns the first mismatch, with the sizes that are needed and available.
     pub fn check_fits(&self, program: &Program) -> Result<(), FitError> {
+        if program.isa != self.instruction_set() {
+            return Err(FitError::InstructionSet { needed: program.isa, available: self.instruction_set() });
+        }
         let (needed, capacity) = (program.instructions.len(), self.instruction_capacity());
         if needed > capacity {
             return Err(FitError::Instructions { needed, capacity });

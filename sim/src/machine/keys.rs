@@ -8,12 +8,13 @@
 use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Text};
 use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
 use super::table::{Kind, choices, sections};
+use b512_asm::reg::{MAX_SDM_WORDS, MAX_VDM_WORDS};
 use serde::{Deserialize, Serialize};
 
 /// Longest latency of a unit, in cycles.
 const LATENCY: u32 = 1024;
-/// Longest initiation interval, in cycles. With one HPLE an instruction then holds its pipe for
-/// 32,768 cycles.
+/// Longest initiation interval, in cycles. With one HPLE an instruction of 512 lanes then holds its
+/// pipe for 32,768 cycles.
 const INTERVAL: u32 = 64;
 
 choices! {
@@ -90,7 +91,7 @@ sections! {
     } + {
         /// Clock, area and energy constants. A machine file names a technology file here.
         technology: Technology,
-        /// Extensions of the instruction set.
+        /// The instruction set: vector length, word width and extensions.
         isa: Isa,
         /// Fetch, decode, busyboard and queues.
         frontend: Frontend,
@@ -179,8 +180,12 @@ sections! {
         instruction_pj: f64 => NotNegative;
     }
 
-    /// Extensions of the instruction set.
+    /// The instruction set: vector length, word width and extensions.
     Isa [isa] {
+        /// Elements of a vector register. Programs name it with `.isa`; 512 is B512.
+        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any;
+        /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
+        word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
         gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed;
     }
@@ -211,8 +216,8 @@ sections! {
 
     /// The High-Performance LAW Engines.
     Hple [hple] {
-        /// Number of HPLEs.
-        count: u32 => PowerOfTwo(1, 512), "128", Paper "", Between(4, 512);
+        /// Number of HPLEs, at most one per lane.
+        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096);
         /// Stages of the modular multiplier.
         multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1);
         /// Cycles between two operations of one multiplier.
@@ -323,9 +328,29 @@ pub(super) struct Rule {
 }
 
 /// The rules over several keys.
-pub(super) const RULES: &[Rule] = &[Rule {
-    keys: &["vbar.paths", "vdm.ports"],
-    holds: |machine| machine.vbar.paths != VbarPaths::Split || machine.vdm.ports == 2,
-    message: "`vbar.paths = \"split\"` needs `vdm.ports = 2`",
-    help: "a load and a store under way at once each take one port of a bank",
-}];
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        keys: &["hple.count", "isa.vector_length"],
+        holds: |machine| machine.hple.count <= machine.isa.vector_length,
+        message: "`hple.count` is above `isa.vector_length`",
+        help: "a lane runs on one HPLE",
+    },
+    Rule {
+        keys: &["vdm.size_mib", "isa.word_bits"],
+        holds: |machine| machine.vdm_words() <= MAX_VDM_WORDS,
+        message: "`vdm.size_mib` is more than the instruction set can address",
+        help: "it addresses 2^21 words of `isa.word_bits` bits",
+    },
+    Rule {
+        keys: &["sdm.size_kib", "isa.word_bits"],
+        holds: |machine| machine.sdm_words() <= MAX_SDM_WORDS,
+        message: "`sdm.size_kib` is more than the instruction set can address",
+        help: "it addresses 2^20 words of `isa.word_bits` bits",
+    },
+    Rule {
+        keys: &["vbar.paths", "vdm.ports"],
+        holds: |machine| machine.vbar.paths != VbarPaths::Split || machine.vdm.ports == 2,
+        message: "`vbar.paths = \"split\"` needs `vdm.ports = 2`",
+        help: "a load and a store under way at once each take one port of a bank",
+    },
+];

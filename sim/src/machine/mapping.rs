@@ -9,13 +9,19 @@ pub const SRAMS: usize = 16;
 
 impl Machine {
     /// The vector length and the word width of the programs that the machine runs.
+    ///
+    /// # Panics
+    /// If the keys have invalid values. Machines from files do not.
     pub const fn instruction_set(&self) -> Isa {
-        Isa::B512
+        match Isa::new(self.isa.vector_length, self.isa.word_bits) {
+            Ok(isa) => isa,
+            Err(_) => panic!("the machine has not been checked"),
+        }
     }
 
     /// Elements of a vector register.
     pub const fn vector_length(&self) -> u32 {
-        self.instruction_set().vector_length()
+        self.isa.vector_length
     }
 }
 
