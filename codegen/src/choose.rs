@@ -87,8 +87,11 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
         }
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => match BUILT_IN.find(request, &Target::of(machine)) {
-            Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },
-            None => {
+            // The library's recipes are for B512's vector length.
+            Some(recipe) if recipe.plans.iter().all(|plan| plan.shape() == request.shape(isa)) => {
+                Choice { recipe: recipe.clone(), origin: Origin::Library }
+            }
+            _ => {
                 let found = tune(request, machine, Effort::QUICK, &(), |_, _, _| ())?;
                 let origin = Origin::Search { tried: found.tried, cycles: found.cycles };
                 Choice { recipe: found.recipe, origin }

@@ -26,8 +26,8 @@ pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<
 }
 
 /// The vector length and the word width of a machine.
-pub(crate) const fn isa(_: &Machine) -> Isa {
-    Isa::B512
+pub(crate) const fn isa(machine: &Machine) -> Isa {
+    machine.instruction_set()
 }
 
 fn compile_for(isa: Isa, request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
