@@ -575,7 +575,7 @@ mod tests {
             "test.toml:1:31: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
         );
         assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: invalid `schedule_for`"));
-        assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: this says no machine"));
+        assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: invalid `schedule_for`"));
         assert!(
             error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending")
         );

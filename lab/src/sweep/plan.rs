@@ -390,7 +390,7 @@ mod tests {
             error("n = 1000"),
             "test.toml:1:5: invalid value 1000 for `n`; expected a power of two, such as 65536"
         );
-        assert!(error("kernel = 'fft'").contains("unknown operation `fft`"));
+        assert!(error("kernel = 'fft'").contains("invalid value \"fft\" for `kernel`"));
         assert!(
             error("[grid]\nplan = ['best', 'worst']")
                 .starts_with("test.toml:2:17: unknown plan, and no readable file")
