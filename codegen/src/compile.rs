@@ -120,7 +120,9 @@ fn lower(
     workspace: Workspace,
 ) -> Result<(Code, Removed), Error> {
     let by_level = recipe.order == Order::ByLevel;
-    let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level };
+    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
+    let factor_bits = if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() };
+    let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level, factor_bits };
     let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;
     let mut builder = Builder { code: &mut code, request, plans, dialect, workspace };

@@ -14,6 +14,10 @@ pub struct Dialect {
     /// Whether every step is done on all registers before the next one. Otherwise steps in a row
     /// that pair the same registers are done pair by pair.
     pub by_level: bool,
+    /// log2 of the shortest vector of factors in memory. Shorter ones repeat themselves up to this
+    /// length: if lanes that read one word do not share its access, a load of fewer words than a beat
+    /// has lanes would meet bank conflicts.
+    pub factor_bits: u32,
 }
 
 /// The memory of a transform.
@@ -339,8 +343,8 @@ impl Lowering<'_> {
             let bits = key.2.iter().enumerate();
             bits.map(|(place, bit)| bit.map_or(0, |bit| (lane >> place & 1) << bit.0)).sum()
         };
-        let numbers =
-            (0..1u32 << key.2.len()).map(|lane| self.factor(purpose, key.1 | index(lane))).collect();
+        let bits = (key.2.len() as u32).max(self.dialect.factor_bits);
+        let numbers = (0..1u32 << bits).map(|lane| self.factor(purpose, key.1 | index(lane))).collect();
         let id = self.code.constant(Constant { tower: self.tower, numbers });
         self.constants.insert(key, id);
         id
