@@ -44,7 +44,11 @@ The memories' limits are the ISA's, 32 MiB and 16 MiB; a machine may have less. 
 modulus registers before the start; all other registers hold 0, and a modulus register that nothing has set must not be
 used (**our reading**).
 
-Every operand of an arithmetic instruction is below the modulus that it names, and so is every result.
+The result of an arithmetic instruction is below the modulus that the instruction names, and so are its operands, with one
+exception (**our reading**): the multiplicand of a product may be any word. The multiplicand is the first source of `vmul` and
+`vmuls`, and `vt` of `bfly`; the other factor must be below the modulus. A Montgomery multiplier with R = 2^128 accepts any
+product below q * R. A multiplication by one thus reduces a word of another modulus. Machines with `law.operands = \"reduced\"`
+require reduced multiplicands, too.
 
 There are no branches: a program is a straight line that ends with its only `halt`.
 

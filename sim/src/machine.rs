@@ -14,10 +14,11 @@ mod strategy;
 pub mod table;
 
 pub use fit::FitError;
+pub(crate) use fit::Resources;
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, EnergyConstants, Frontend, Hbm, Hple,
-    Ideal, Isa, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm, SourceRelease, Technology, Vbar, VbarPaths,
-    Vdm, Vrf, VrfPorts,
+    Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm, SourceRelease, Technology,
+    Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
 pub use load::{MachineBase, MachineFile, Override};
 pub use mapping::SRAMS;

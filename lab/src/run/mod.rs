@@ -158,8 +158,7 @@ pub(crate) struct Execution {
 impl Execution {
     /// Executes `program`.
     pub(crate) fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
-        let executor = Executor::new(machine.vdm_words(), machine.sdm_words());
-        let mut executor = executor.with_features(machine.features());
+        let mut executor = Executor::for_machine(machine);
         executor.load(program)?;
         let drawn = inputs::write(&mut executor, program, options)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);

@@ -1,40 +1,38 @@
 //! What can go wrong in functional execution.
 
+use crate::machine::FitError;
 use b512_asm::reg::MAX_VDM_WORDS;
-use b512_asm::{AReg, Feature, Instr, Isa, MReg, SReg, Space, VReg};
+use b512_asm::{AReg, Feature, Instr, MReg, SReg, Space, VReg};
 use ring::modular::ModulusError;
 use thiserror::Error;
 
 /// A program that the machine cannot take over.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
-    /// A program for another vector length or word width than B512's.
-    #[error("cannot execute a program with {0}: only B512 is supported")]
-    InstructionSet(Isa),
-    /// A memory image that reaches beyond its memory.
-    #[error("the program's {} image needs {needed} words; the machine's {} has {available}", memory_name(*.space), memory_name(*.space))]
-    ImageTooLarge {
+    /// The program does not fit the machine.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// A word of a memory image that exceeds the word width.
+    #[error("word {address} of the {} is {value:#x}, the largest word is {max:#x} (`isa.word_bits`)", memory_name(*.space))]
+    WordTooLarge {
         /// The memory.
         space: Space,
-        /// One past the last word of the image.
-        needed: u64,
-        /// Words of the memory.
-        available: u64,
+        /// The address of the word.
+        address: u32,
+        /// Its value.
+        value: u128,
+        /// The largest word.
+        max: u128,
     },
-    /// A symbol that reaches beyond its memory.
-    #[error(
-        "symbol `{name}` ends at word {needed} of the {}, which has {available} words",
-        memory_name(*.space)
-    )]
-    SymbolOutside {
-        /// The symbol's name.
-        name: String,
-        /// The memory.
-        space: Space,
-        /// One past the last word of the symbol.
-        needed: u64,
-        /// Words of the memory.
-        available: u64,
+    /// An initial modulus that exceeds the word width.
+    #[error("{register} cannot start with {value:#x}: the largest word is {max:#x} (`isa.word_bits`)")]
+    ModulusTooLarge {
+        /// The register.
+        register: MReg,
+        /// Its value.
+        value: u128,
+        /// The largest word.
+        max: u128,
     },
     /// An initial address that no address register can hold.
     #[error("{register} cannot start with {value}: addresses are below {MAX_VDM_WORDS}")]
@@ -74,6 +72,20 @@ pub enum AccessError {
         words: usize,
         /// Words given.
         given: usize,
+    },
+    /// A word that exceeds the word width.
+    #[error(
+        "word {index} of symbol `{symbol}` is {value:#x}, the largest word is {max:#x} (`isa.word_bits`)"
+    )]
+    WordTooLarge {
+        /// The symbol's name.
+        symbol: String,
+        /// The index of the word in the symbol.
+        index: usize,
+        /// Its value.
+        value: u128,
+        /// The largest word.
+        max: u128,
     },
 }
 
@@ -148,6 +160,23 @@ pub enum Fault {
         /// The modulus.
         modulus: u128,
     },
+    /// A multiplicand with a lane that is not reduced, on a machine that requires reduced ones.
+    #[error(
+        "lane {lane} of the multiplicand {register} is {value:#x}, which is not below {modulus:#x}, the modulus in \
+         {modulus_register}; `law.operands = \"word\"` accepts it"
+    )]
+    MultiplicandNotBelowModulus {
+        /// The operand.
+        register: VReg,
+        /// The first lane that is too large.
+        lane: usize,
+        /// Its value.
+        value: u128,
+        /// The instruction's modulus register.
+        modulus_register: MReg,
+        /// The modulus.
+        modulus: u128,
+    },
     /// A scalar operand of a compute instruction that is not reduced.
     #[error("{register} is {value:#x}, which is not below {modulus:#x}, the modulus in {modulus_register}")]
     ScalarNotBelowModulus {
@@ -163,6 +192,18 @@ pub enum Fault {
     /// An instruction of an extension that the machine does not implement.
     #[error("the machine lacks the extension (`isa.{0}`)")]
     Extension(Feature),
+}
+
+impl Fault {
+    /// The same fault of a multiplicand.
+    pub(super) fn of_multiplicand(self) -> Self {
+        match self {
+            Self::LaneNotBelowModulus { register, lane, value, modulus_register, modulus } => {
+                Self::MultiplicandNotBelowModulus { register, lane, value, modulus_register, modulus }
+            }
+            other => other,
+        }
+    }
 }
 
 fn memory_name(space: Space) -> &'static str {

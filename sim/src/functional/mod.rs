@@ -48,8 +48,9 @@ mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 
+use crate::machine::{LawOperands, Machine, Resources};
 use b512_asm::Isa;
-use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS, VECTOR_LENGTH};
+use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS};
 use b512_asm::{
     AReg, AddressMode, FeatureSet, Image, Instr, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg,
 };
@@ -68,7 +69,8 @@ pub struct Executor {
     registers: Registers,
     program: Loaded,
     constants: Constants,
-    features: FeatureSet,
+    resources: Resources,
+    operands: LawOperands,
 }
 
 /// What is kept of the program.
@@ -103,36 +105,51 @@ struct VectorRegister {
     pending: bool,
 }
 
-/// What is known of the sizes of the words in the VDM: a bound for each stretch of 512 words.
+/// Upper bounds of the words in the VDM: one for each stretch of as many words as a vector has.
 ///
 /// Results that a program stores and loads again need not be compared with the modulus again.
 #[derive(Debug)]
-struct Bounds(Vec<u128>);
+struct Bounds {
+    bounds: Vec<u128>,
+    lane_bits: u32,
+}
 
 impl Bounds {
-    /// Of a memory full of zeros.
-    fn new(words: u32) -> Self {
-        Self(vec![0; (words as usize).div_ceil(VECTOR_LENGTH)])
+    /// The bounds of a memory of zeros.
+    fn new(words: u32, isa: Isa) -> Self {
+        let stretches = words.div_ceil(isa.vector_length()) as usize;
+        Self { bounds: vec![0; stretches], lane_bits: isa.lane_bits() }
     }
 
-    fn stretches(words: &Range<u32>) -> Range<usize> {
-        words.start as usize / VECTOR_LENGTH..(words.end as usize).div_ceil(VECTOR_LENGTH)
+    fn stretches(&self, words: &Range<u32>) -> Range<usize> {
+        let after = (words.end as usize + (1 << self.lane_bits) - 1) >> self.lane_bits;
+        words.start as usize >> self.lane_bits..after
     }
 
     /// A bound of `words`.
     fn at_most(&self, words: &Range<u32>) -> u128 {
-        self.0[Self::stretches(words)].iter().copied().fold(0, u128::max)
+        self.bounds[self.stretches(words)].iter().copied().fold(0, u128::max)
     }
 
     /// Notes that some of `words` were overwritten with values up to `at_most`; `all` says that
     /// every one was.
     fn overwrite(&mut self, words: &Range<u32>, at_most: u128, all: bool) {
-        let aligned = (words.start as usize).is_multiple_of(VECTOR_LENGTH);
-        let whole = all && aligned && words.len() == VECTOR_LENGTH;
-        for bound in &mut self.0[Self::stretches(words)] {
+        let stretches = self.stretches(words);
+        let aligned = words.start.trailing_zeros() >= self.lane_bits;
+        let whole = all && aligned && words.len() == 1 << self.lane_bits;
+        for bound in &mut self.bounds[stretches] {
             *bound = if whole { at_most } else { at_most.max(*bound) };
         }
     }
+}
+
+/// The rule for a vector source of an arithmetic instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// Every lane is below the modulus.
+    Reduced,
+    /// Every lane is any word, if the machine's multipliers accept that.
+    Multiplicand,
 }
 
 /// A butterfly of [`vector`]: `(out, out1) = kernel(a, b, w)`.
@@ -153,8 +170,8 @@ struct Constants {
 }
 
 impl VectorRegister {
-    fn zero() -> Self {
-        Self { lanes: Vector::zero(VECTOR_LENGTH), at_most: 0, source: None, pending: false }
+    fn zero(lanes: usize) -> Self {
+        Self { lanes: Vector::zero(lanes), at_most: 0, source: None, pending: false }
     }
 
     /// Makes up for a load from the VDM that was put off.
@@ -188,11 +205,11 @@ impl VectorRegister {
 }
 
 impl Registers {
-    fn new() -> Self {
+    fn new(lanes: usize) -> Self {
         Self {
-            vector: std::array::from_fn(|_| VectorRegister::zero()),
-            spare: std::array::from_fn(|_| VectorRegister::zero()),
-            factor: Factors::zero(VECTOR_LENGTH),
+            vector: std::array::from_fn(|_| VectorRegister::zero(lanes)),
+            spare: std::array::from_fn(|_| VectorRegister::zero(lanes)),
+            factor: Factors::zero(lanes),
             scalar: [0; REGISTERS],
             address: [0; REGISTERS],
             modulus: [None; REGISTERS],
@@ -233,6 +250,27 @@ impl Registers {
         let register = &mut self.vector[vs.index()];
         register.settle(vdm);
         register.require_below(vs, rm, q)
+    }
+
+    /// Settles `register` and checks that it is a valid `source`.
+    fn require(
+        &mut self,
+        source: Source,
+        operands: LawOperands,
+        register: VReg,
+        (rm, q): (MReg, &Modulus),
+        vdm: &[u128],
+    ) -> Result<(), Fault> {
+        match (source, operands) {
+            (Source::Reduced, _) => self.require_below(register, rm, q, vdm),
+            (Source::Multiplicand, LawOperands::Reduced) => {
+                self.require_below(register, rm, q, vdm).map_err(Fault::of_multiplicand)
+            }
+            (Source::Multiplicand, LawOperands::Word) => {
+                self.vector[register.index()].settle(vdm);
+                Ok(())
+            }
+        }
     }
 
     /// The value of `register`, which must be below the modulus `q` of `rm`.
@@ -287,18 +325,32 @@ impl Constants {
         Ok(slot)
     }
 
+    /// Whether `register`, which is `vs`, holds constants below the modulus.
+    fn can_prepare(
+        &self,
+        register: &mut VectorRegister,
+        vs: VReg,
+        (rm, q): (MReg, &Modulus),
+        vdm: &[u128],
+    ) -> bool {
+        let Some(slice) = register.source else { return false };
+        self.prepared.contains_key(&(slice, q.value())) || {
+            register.settle(vdm);
+            register.require_below(vs, rm, q).is_ok()
+        }
+    }
+
     /// Whether any of `words` count as constant.
     fn contains_any(&self, words: &Range<u32>) -> bool {
         self.tables.iter().any(|table| overlap(table, words))
     }
 
     /// Notes that `words` are no longer constant.
-    fn overwrite(&mut self, words: &Range<u32>) {
+    fn overwrite(&mut self, words: &Range<u32>, isa: Isa) {
         if self.contains_any(words) {
             self.tables.retain(|table| !overlap(table, words));
-            self.prepared.retain(|(slice, _), _| {
-                !overlap(&(slice.start..slice.start + slice.mode.span(Isa::B512)), words)
-            });
+            self.prepared
+                .retain(|(slice, _), _| !overlap(&(slice.start..slice.start + slice.mode.span(isa)), words));
         }
     }
 }
@@ -309,30 +361,44 @@ fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
 }
 
 impl Executor {
-    /// A machine with memories of that many words of 16 bytes, all zero.
+    /// An executor of B512 programs without extensions, with memories of that many words, all zero.
+    /// Multiplicands may be any words.
     pub fn new(vdm_words: u32, sdm_words: u32) -> Self {
+        let (isa, features) = (Isa::B512, FeatureSet::NONE);
+        let resources = Resources { isa, features, instructions: usize::MAX, vdm_words, sdm_words };
+        Self::with_resources(resources, LawOperands::Word)
+    }
+
+    /// An executor with the vectors, memories, extensions and arithmetic of `machine`.
+    pub fn for_machine(machine: &Machine) -> Self {
+        Self::with_resources(machine.resources(), machine.law.operands)
+    }
+
+    fn with_resources(resources: Resources, operands: LawOperands) -> Self {
+        let Resources { isa, vdm_words, sdm_words, .. } = resources;
         Self {
             vdm: vec![0; vdm_words as usize],
-            bounds: Bounds::new(vdm_words),
+            bounds: Bounds::new(vdm_words, isa),
             sdm: vec![0; sdm_words as usize],
-            registers: Registers::new(),
+            registers: Registers::new(isa.vector_length() as usize),
             program: Loaded::default(),
             constants: Constants::default(),
-            features: FeatureSet::NONE,
+            resources,
+            operands,
         }
     }
 
     /// Accepts the instructions of these extensions, too.
     #[must_use]
     pub fn with_features(mut self, features: FeatureSet) -> Self {
-        self.features = features;
+        self.resources.features = features;
         self
     }
 
     /// Computes with scalar code, whatever the processor has. The results are the same.
     #[must_use]
     pub fn with_scalar_code(mut self) -> Self {
-        self.registers.factor = Factors::scalar_zero(VECTOR_LENGTH);
+        self.registers.factor = Factors::scalar_zero(self.resources.isa.vector_length() as usize);
         self.constants.prepared.clear();
         self
     }
@@ -343,25 +409,18 @@ impl Executor {
     /// Where the images or symbols do not fit the memories, or an initial register value cannot
     /// be; the executor then keeps the program that it had.
     pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
-        if program.isa != Isa::B512 {
-            return Err(LoadError::InstructionSet(program.isa));
-        }
-        for (space, image, memory) in
-            [(Space::Vdm, &program.vdm, &self.vdm), (Space::Sdm, &program.sdm, &self.sdm)]
-        {
-            let ends = image.segments.iter().map(|s| u64::from(s.start) + s.words.len() as u64);
-            let (needed, available) = (ends.max().unwrap_or(0), memory.len() as u64);
-            if needed > available {
-                return Err(LoadError::ImageTooLarge { space, needed, available });
+        self.resources.check(program)?;
+        let max = self.resources.isa.max_word();
+        for (space, image) in [(Space::Vdm, &program.vdm), (Space::Sdm, &program.sdm)] {
+            for segment in &image.segments {
+                if let Some(offset) = segment.words.iter().position(|&word| word > max) {
+                    let (address, value) = (segment.start + offset as u32, segment.words[offset]);
+                    return Err(LoadError::WordTooLarge { space, address, value, max });
+                }
             }
         }
-        for symbol in &program.symbols {
-            let end = u64::from(symbol.start) + u64::from(symbol.words);
-            let available = self.memory(symbol.space).len() as u64;
-            if end > available {
-                let (name, space) = (symbol.name.clone(), symbol.space);
-                return Err(LoadError::SymbolOutside { name, space, needed: end, available });
-            }
+        if let Some(&(register, value)) = program.moduli.iter().find(|&&(_, value)| value > max) {
+            return Err(LoadError::ModulusTooLarge { register, value, max });
         }
         for &(register, address) in &program.addresses {
             if address >= MAX_VDM_WORDS {
@@ -379,7 +438,7 @@ impl Executor {
             symbols: program.symbols.clone(),
         };
         self.constants = Constants::of(program);
-        self.bounds.0.fill(0);
+        self.bounds.bounds.fill(0);
         for segment in &program.vdm.segments {
             self.bounds.overwrite(&(segment.start..segment.end()), u128::MAX, false);
         }
@@ -398,8 +457,12 @@ impl Executor {
             let (symbol, words, given) = (symbol.into(), range.len(), words.len());
             return Err(AccessError::Length { symbol, words, given });
         }
+        let max = self.resources.isa.max_word();
+        if let Some(index) = words.iter().position(|&word| word > max) {
+            return Err(AccessError::WordTooLarge { symbol: symbol.into(), index, value: words[index], max });
+        }
         if space == Space::Vdm {
-            self.constants.overwrite(&range);
+            self.constants.overwrite(&range, self.resources.isa);
             self.bounds.overwrite(&range, u128::MAX, false);
         }
         self.memory_mut(space)[range.start as usize..range.end as usize].copy_from_slice(words);
@@ -461,7 +524,7 @@ impl Executor {
 
     /// Executes one instruction.
     fn step(&mut self, instr: Instr) -> Result<(), Fault> {
-        let missing = instr.op().info().feature.filter(|&feature| !self.features.contains(feature));
+        let missing = instr.op().info().feature.filter(|&feature| !self.resources.features.contains(feature));
         if let Some(feature) = missing {
             return Err(Fault::Extension(feature));
         }
@@ -475,14 +538,20 @@ impl Executor {
             Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::add),
             Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::sub),
             Instr::Vmul { vd, vs, vt, rm } => self.multiply(vd, vs, vt, rm),
-            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::add_scalar),
-            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::sub_scalar),
-            Instr::Vmuls { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, vector::multiply_scalar),
+            Instr::Vadds { vd, vs, rt, rm } => {
+                self.with_scalar(vd, vs, rt, rm, Source::Reduced, vector::add_scalar)
+            }
+            Instr::Vsubs { vd, vs, rt, rm } => {
+                self.with_scalar(vd, vs, rt, rm, Source::Reduced, vector::sub_scalar)
+            }
+            Instr::Vmuls { vd, vs, rt, rm } => {
+                self.with_scalar(vd, vs, rt, rm, Source::Multiplicand, vector::multiply_scalar)
+            }
             Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, vector::butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Multiplicand, vector::butterfly)
             }
             Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, vector::inverse_butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Reduced, vector::inverse_butterfly)
             }
             Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<0>),
             Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<1>),
@@ -494,7 +563,7 @@ impl Executor {
     /// The words of the VDM from the first to the last that a vector load or store touches.
     fn vdm_range(&self, base: AReg, offset: Offset, mode: AddressMode) -> Result<Range<u32>, Fault> {
         let start = self.registers.address[base.index()] + offset.words();
-        let end = start + mode.span(Isa::B512);
+        let end = start + mode.span(self.resources.isa);
         if end as usize > self.vdm.len() {
             return Err(Fault::OutsideVdm { first: start, last: end - 1, words: self.vdm.len() });
         }
@@ -525,7 +594,7 @@ impl Executor {
                 register.settle(&self.vdm);
                 register.source = None;
             }
-            self.constants.overwrite(&range);
+            self.constants.overwrite(&range, self.resources.isa);
         }
         let register = &mut self.registers.vector[vs.index()];
         register.settle(&self.vdm);
@@ -576,24 +645,34 @@ impl Executor {
         vs: VReg,
         rt: SReg,
         rm: MReg,
+        source: Source,
         kernel: fn(&Modulus, &mut [u128], &[u128], u128),
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
-        r.require_below(vs, rm, &q, &self.vdm)?;
+        r.require(source, self.operands, vs, (rm, &q), &self.vdm)?;
         let scalar = r.scalar_below(rt, rm, &q)?;
         kernel(&q, &mut r.spare[0].lanes, &r.vector[vs.index()].lanes, scalar);
         r.commit(0, vd, q.value() - 1);
         Ok(())
     }
 
-    /// `vd = vs vt`, lane by lane.
+    /// `vd = vs vt`, lane by lane: `vs` is the multiplicand, and `vt` must be below the modulus.
     fn multiply(&mut self, vd: VReg, vs: VReg, vt: VReg, rm: MReg) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
-        // A product commutes: either factor may be the constant one.
-        let (x, w) = if r.vector[vs.index()].source.is_some() { (vt, vs) } else { (vs, vt) };
-        r.require_below(x, rm, &q, &self.vdm)?;
+        if self.operands == LawOperands::Reduced {
+            r.require(Source::Multiplicand, self.operands, vs, (rm, &q), &self.vdm)?;
+        }
+        // A product commutes: a reduced constant multiplicand can be the prepared factor. The operand
+        // rule does not depend on the exchange.
+        let exchange = self.constants.can_prepare(&mut r.vector[vs.index()], vs, (rm, &q), &self.vdm);
+        let (x, w) = if exchange { (vt, vs) } else { (vs, vt) };
+        if exchange {
+            r.require_below(vt, rm, &q, &self.vdm)?;
+        } else {
+            r.vector[vs.index()].settle(&self.vdm);
+        }
         let register = &mut r.vector[w.index()];
         let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
         vector::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
@@ -607,12 +686,13 @@ impl Executor {
         [vd, vd1]: [VReg; 2],
         [vs, vt, vt1]: [VReg; 3],
         rm: MReg,
+        source: Source,
         kernel: ButterflyKernel,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require_below(vs, rm, &q, &self.vdm)?;
-        r.require_below(vt, rm, &q, &self.vdm)?;
+        r.require(source, self.operands, vt, (rm, &q), &self.vdm)?;
         let register = &mut r.vector[vt1.index()];
         let w = self.constants.prepare(register, vt1, (rm, &q), &self.vdm, &mut r.factor)?;
         let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
@@ -645,9 +725,8 @@ impl Executor {
 
 /// Loads `lanes` from the beginning of `words`.
 fn gather(lanes: &mut [u128], words: &[u128], mode: AddressMode) {
-    let words = &words[..mode.span(Isa::B512) as usize];
     match mode {
-        AddressMode::Linear => lanes.copy_from_slice(words),
+        AddressMode::Linear => lanes.copy_from_slice(&words[..lanes.len()]),
         AddressMode::Strided(_) | AddressMode::StridedSkip(_) | AddressMode::Repeated(_) => {
             for (lane, out) in lanes.iter_mut().enumerate() {
                 *out = words[mode.element(lane as u32) as usize];
@@ -658,9 +737,8 @@ fn gather(lanes: &mut [u128], words: &[u128], mode: AddressMode) {
 
 /// Stores `lanes` to the beginning of `words`.
 fn scatter(lanes: &[u128], words: &mut [u128], mode: AddressMode) {
-    let words = &mut words[..mode.span(Isa::B512) as usize];
     match mode {
-        AddressMode::Linear => words.copy_from_slice(lanes),
+        AddressMode::Linear => words[..lanes.len()].copy_from_slice(lanes),
         AddressMode::Strided(_) | AddressMode::StridedSkip(_) | AddressMode::Repeated(_) => {
             for (lane, &value) in lanes.iter().enumerate() {
                 words[mode.element(lane as u32) as usize] = value;

@@ -32,23 +32,30 @@ fn symbol(name: &str, space: Space, start: u32, words: u32, role: Role) -> Symbo
     Symbol { name: name.into(), space, start, words, role }
 }
 
-/// A program over the whole VDM, `all`, whose second half holds constants, `table`.
+/// A B512 program over the whole VDM, `all`, whose second half holds constants, `table`.
 fn program(instructions: Vec<Instr>, modulus: u128, words: Vec<u128>) -> Program {
+    program_for(Isa::B512, instructions, modulus, words)
+}
+
+/// The same for another vector length. The VDM has 16 words for each lane.
+fn program_for(isa: Isa, instructions: Vec<Instr>, modulus: u128, words: Vec<u128>) -> Program {
+    let lanes = isa.vector_length();
     Program {
+        isa,
         instructions,
         vdm: Image { segments: vec![Segment { start: 0, words }] },
         // Words 0 to 7 are residues, word 8 a modulus, word 9 an address.
         sdm: Image {
             segments: vec![Segment {
                 start: 0,
-                words: vec![1, 2, 0, modulus / 2, modulus / 3, 1, modulus - 1, 0, modulus, 512],
+                words: vec![1, 2, 0, modulus / 2, modulus / 3, 1, modulus - 1, 0, modulus, lanes.into()],
             }],
         },
-        addresses: vec![(AReg::at(2), 100), (AReg::at(3), 1024)],
+        addresses: vec![(AReg::at(2), 100), (AReg::at(3), 2 * lanes)],
         moduli: vec![(MReg::at(0), modulus), (RM, modulus)],
         symbols: vec![
-            symbol("all", Space::Vdm, 0, VDM_WORDS, Role::Scratch),
-            symbol("table", Space::Vdm, VDM_WORDS / 2, VDM_WORDS / 2, Role::Table),
+            symbol("all", Space::Vdm, 0, 16 * lanes, Role::Scratch),
+            symbol("table", Space::Vdm, 8 * lanes, 8 * lanes, Role::Table),
             symbol("scalars", Space::Sdm, 0, SDM_WORDS, Role::Table),
         ],
         ..Program::default()
@@ -56,16 +63,29 @@ fn program(instructions: Vec<Instr>, modulus: u128, words: Vec<u128>) -> Program
 }
 
 fn executor(program: &Program) -> Executor {
-    let mut executor = Executor::new(VDM_WORDS, SDM_WORDS).with_features(FeatureSet::all());
+    let mut executor = empty(program.isa, LawOperands::Word);
     executor.load(program).unwrap();
     executor
 }
 
+/// An executor with all extensions.
+fn empty(isa: Isa, operands: LawOperands) -> Executor {
+    let resources = Resources {
+        isa,
+        features: FeatureSet::all(),
+        instructions: 1000,
+        vdm_words: 16 * isa.vector_length(),
+        sdm_words: SDM_WORDS,
+    };
+    Executor::with_resources(resources, operands)
+}
+
 /// The VDM after `program`, by the letter of the instructions' documentation.
 fn interpret(program: &Program) -> Vec<u128> {
+    let lanes = program.isa.vector_length() as usize;
     let mut vdm = program.vdm.segments[0].words.clone();
     let sdm = &program.sdm.segments[0].words;
-    let mut vrf = vec![vec![BigUint::ZERO; VECTOR_LENGTH]; REGISTERS];
+    let mut vrf = vec![vec![BigUint::ZERO; lanes]; REGISTERS];
     let mut srf = vec![BigUint::ZERO; REGISTERS];
     let mut arf = [0; REGISTERS];
     for &(register, address) in &program.addresses {
@@ -83,9 +103,9 @@ fn interpret(program: &Program) -> Vec<u128> {
         let v = |register: VReg, lane: usize| &old[register.index()][lane];
         let s = |register: SReg| &srf[register.index()];
         let mut set = |vd: VReg, lane: &dyn Fn(usize) -> BigUint| {
-            vrf[vd.index()] = (0..VECTOR_LENGTH).map(lane).collect();
+            vrf[vd.index()] = (0..lanes).map(lane).collect();
         };
-        let half = VECTOR_LENGTH / 2;
+        let half = lanes / 2;
         let either = |i: usize, a: VReg, b: VReg| if i < half { (a, i) } else { (b, i - half) };
         match instr {
             Instr::Halt {} => break,
@@ -93,7 +113,7 @@ fn interpret(program: &Program) -> Vec<u128> {
                 set(vd, &|i| vdm[word(&arf, base, offset, mode, i)].into());
             }
             Instr::Vstore { vs, base, offset, mode } => {
-                for i in 0..VECTOR_LENGTH {
+                for i in 0..lanes {
                     vdm[word(&arf, base, offset, mode, i)] = v(vs, i).try_into().unwrap();
                 }
             }
@@ -129,9 +149,9 @@ fn interpret(program: &Program) -> Vec<u128> {
     vdm
 }
 
-/// Any instruction on few registers, so that they meet often, without a fault.
-fn instruction() -> impl Strategy<Value = Instr> {
-    // Strided accesses reach over 2^12 words, from at most 1024 + 2048.
+/// Any instruction on few registers, so that they meet often, without a fault on vectors of that length.
+fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
+    // Strided accesses reach over 8 vectors, from at most 2 + 4.
     let mode = (0u8..4, 0u8..=3, 0u8..=Log2::MAX).prop_map(|(mode, stride, block)| match mode {
         0 => AddressMode::Linear,
         1 => AddressMode::Strided(Log2::new(stride).unwrap()),
@@ -139,7 +159,7 @@ fn instruction() -> impl Strategy<Value = Instr> {
         _ => AddressMode::Repeated(Log2::new(block).unwrap()),
     });
     let ops = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect::<Vec<_>>();
-    (proptest::sample::select(ops), proptest::array::uniform6(0u8..6), 0u32..2048, mode).prop_map(
+    (proptest::sample::select(ops), proptest::array::uniform6(0u8..6), 0..4 * lanes, mode).prop_map(
         |(op, registers, words, mode)| {
             let mut registers = registers.into_iter();
             let mut next = || registers.next().unwrap();
@@ -170,23 +190,123 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn random_programs_do_what_the_documentation_says(
-        code in proptest::collection::vec(instruction(), 1..40),
+        (lanes, code) in (6u32..=10).prop_flat_map(|log2| {
+            (Just(1 << log2), proptest::collection::vec(instruction(1 << log2), 1..40))
+        }),
         q in any::<u128>(), shift in 0u32..120, seed in any::<u128>()
     ) {
+        let isa = Isa::new(lanes, 128).unwrap();
         let q = (q >> shift | 1).max(3);
         let next = |&x: &u128| Some(x.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
         let words = std::iter::successors(Some(seed | 1), next).map(|x| x.rotate_left(64) % q);
         let mut code = code;
         // All registers start with data.
-        code.splice(0..0, (0..6).map(|i| load(i, 512 * i as u32)));
-        code.extend((0..6).map(|i| store(i, 512 * i as u32)));
-        let program = program(code, q, words.take(VDM_WORDS as usize).collect());
+        code.splice(0..0, (0..6).map(|i| load(i, lanes * i as u32)));
+        code.extend((0..6).map(|i| store(i, lanes * i as u32)));
+        let program = program_for(isa, code, q, words.take(16 * lanes as usize).collect());
         let expected = interpret(&program);
         for mut executor in [executor(&program), executor(&program).with_scalar_code()] {
             prop_assert_eq!(executor.run(), Ok(program.instructions.len()));
             prop_assert!(executor.read("all").unwrap() == expected);
         }
     }
+}
+
+/// Words on both sides of the modulus, among them the largest, as many as a vector of 64 has.
+fn any_words(q: u128) -> Vec<u128> {
+    let edges = [0, 1, q - 1, q, q.saturating_add(1), q.saturating_mul(2), u128::MAX - 1, u128::MAX];
+    let next = |&x: &u128| Some(x.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15).rotate_left(41));
+    let random = std::iter::successors(Some(q), next).enumerate().map(|(i, x)| x >> (i % 128));
+    edges.into_iter().chain(random).take(64).collect()
+}
+
+/// A program for vectors of 64 that writes `x w`, `x s`, `w + x w` and `w - x w` to words 128 to 383,
+/// with `x` from word `x` and `w` from word `w`: below 512 data, then constants.
+fn products(q: u128, x: u32, w: u32, words: &[u128], factors: &[u128]) -> Program {
+    let (isa, rm, rt) = (Isa::new(64, 128).unwrap(), MReg::at(0), SReg::at(3));
+    let code = vec![
+        Instr::Sload { rt, offset: at(3) },
+        load(0, x),
+        load(1, w),
+        Instr::Vmul { vd: V(2), vs: V(0), vt: V(1), rm },
+        store(2, 128),
+        Instr::Vmuls { vd: V(2), vs: V(0), rt, rm },
+        store(2, 192),
+        bfly(2, 3, 1, 0, 1),
+        store(2, 256),
+        store(3, 320),
+    ];
+    let half = [words, factors].concat();
+    let filled = |mut half: Vec<u128>| {
+        half.resize(512, 0);
+        half
+    };
+    program_for(isa, code, q, [filled(half.clone()), filled(half)].concat())
+}
+
+#[test]
+fn a_multiplicand_is_any_word() {
+    for bits in 2..=128 {
+        for q in [u128::MAX >> (128 - bits), (1 << (bits - 1) | 1_u128).max(3)] {
+            let words = any_words(q);
+            let factors: Vec<u128> = words.iter().rev().map(|word| word % q).collect();
+            for (x, w) in [(0, 64), (512, 64), (0, 576), (512, 576)] {
+                let program = products(q, x, w, &words, &factors);
+                let expected = interpret(&program);
+                for mut executor in [executor(&program), executor(&program).with_scalar_code()] {
+                    executor.run().unwrap();
+                    assert!(executor.read("all").unwrap() == expected, "modulo {q:#x}, {x}, {w}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_a_multiplicand_is_any_word() {
+    let (words, factors) = (vec![98; 64], vec![5; 64]);
+    let run = |program: &Program, operands| {
+        let mut executor = empty(program.isa, operands);
+        executor.load(program).unwrap();
+        executor.run().map_err(|error| (error.index, error.fault.to_string()))
+    };
+    for (x, w) in [(0, 64), (512, 64), (0, 576), (512, 576)] {
+        let program = products(97, x, w, &words, &factors);
+        assert_eq!(run(&program, LawOperands::Word), Ok(10));
+        let message = "lane 0 of the multiplicand v0 is 0x62, which is not below 0x61, the modulus in m0; \
+                       `law.operands = \"word\"` accepts it";
+        assert_eq!(run(&program, LawOperands::Reduced), Err((3, message.to_owned())));
+        // The second factor must be reduced, constant or not.
+        let program = products(97, x, w, &factors, &words);
+        let message = "lane 0 of v1 is 0x62, which is not below 0x61, the modulus in m0";
+        assert_eq!(run(&program, LawOperands::Word), Err((3, message.to_owned())));
+    }
+}
+
+#[test]
+fn words_and_moduli_fit_the_word_width() {
+    let isa = Isa::new(64, 32).unwrap();
+    let mut executor = empty(isa, LawOperands::Word);
+    let mut program = program_for(isa, vec![load(0, 0)], (1 << 32) - 5, vec![u32::MAX.into(); 64]);
+    assert_eq!(executor.load(&program), Ok(()));
+    let error = executor.write("scalars", &[1 << 32; SDM_WORDS as usize]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "word 0 of symbol `scalars` is 0x100000000, the largest word is 0xffffffff (`isa.word_bits`)"
+    );
+    program.vdm.segments[0].words[7] = 1 << 32;
+    assert_eq!(
+        executor.load(&program).unwrap_err().to_string(),
+        "word 7 of the VDM is 0x100000000, the largest word is 0xffffffff (`isa.word_bits`)"
+    );
+    program.vdm.segments.clear();
+    program.moduli[1].1 = (1 << 32) + 1;
+    assert_eq!(
+        executor.load(&program).unwrap_err().to_string(),
+        "m1 cannot start with 0x100000001: the largest word is 0xffffffff (`isa.word_bits`)"
+    );
+    program.isa = Isa::B512;
+    assert!(matches!(executor.load(&program), Err(LoadError::Fit(_))));
 }
 
 #[test]
@@ -235,7 +355,7 @@ fn fault(code: Vec<Instr>) -> String {
     let mut program = program(code, 97, (0..u128::from(VDM_WORDS)).collect());
     program.moduli.pop();
     let mut executor = executor(&program);
-    executor.features = FeatureSet::NONE;
+    executor.resources.features = FeatureSet::NONE;
     let error = executor.run().unwrap_err();
     assert_eq!((error.index, error.instr), (last, program.instructions[last]));
     error.fault.to_string()
@@ -323,15 +443,18 @@ fn programs_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         refusal(&|p| p.vdm.segments[0].start = 1),
-        "the program's VDM image needs 8193 words; the machine's VDM has 8192"
+        "the program's data takes 8193 words of the VDM, which has 8192 \
+         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
     );
     assert_eq!(
         refusal(&|p| p.sdm.segments[0].start = 7),
-        "the program's SDM image needs 17 words; the machine's SDM has 16"
+        "the program's data takes 17 words of the SDM, which has 16 \
+         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
     );
     assert_eq!(
         refusal(&|p| p.symbols[0].start = u32::MAX),
-        "symbol `all` ends at word 4294975487 of the VDM, which has 8192 words"
+        "the program's data takes 4294975487 words of the VDM, which has 8192 \
+         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
     );
     assert_eq!(
         refusal(&|p| p.addresses[0].1 = 1 << 21),

@@ -1,7 +1,7 @@
 //! The check that a program fits a machine.
 
 use super::Machine;
-use b512_asm::{Feature, Isa, Program, Space};
+use b512_asm::{Feature, FeatureSet, Isa, Program, Space};
 use thiserror::Error;
 
 /// The reason why a program cannot run on a machine.
@@ -55,34 +55,63 @@ pub enum FitError {
     },
 }
 
+/// The parts of a machine that limit the programs that it can run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Resources {
+    pub(crate) isa: Isa,
+    pub(crate) features: FeatureSet,
+    /// Instructions that the instruction memory holds.
+    pub(crate) instructions: usize,
+    pub(crate) vdm_words: u32,
+    pub(crate) sdm_words: u32,
+}
+
 impl Machine {
-    /// Whether a program fits the machine's memories and instruction set.
+    /// Checks that a program fits the machine's vectors, memories and instruction set.
     ///
     /// # Errors
     /// Returns the first mismatch, with the sizes that are needed and available.
     pub fn check_fits(&self, program: &Program) -> Result<(), FitError> {
-        if program.isa != self.instruction_set() {
-            return Err(FitError::InstructionSet { needed: program.isa, available: self.instruction_set() });
+        self.resources().check(program)
+    }
+
+    pub(crate) fn resources(&self) -> Resources {
+        Resources {
+            isa: self.instruction_set(),
+            features: self.features(),
+            instructions: self.instruction_capacity(),
+            vdm_words: self.vdm_words(),
+            sdm_words: self.sdm_words(),
         }
-        let (needed, capacity) = (program.instructions.len(), self.instruction_capacity());
+    }
+}
+
+impl Resources {
+    pub(crate) fn check(&self, program: &Program) -> Result<(), FitError> {
+        if program.isa != self.isa {
+            return Err(FitError::InstructionSet { needed: program.isa, available: self.isa });
+        }
+        let (needed, capacity) = (program.instructions.len(), self.instructions);
         if needed > capacity {
             return Err(FitError::Instructions { needed, capacity });
         }
         for (memory, space, image, capacity) in [
-            ("VDM", Space::Vdm, &program.vdm, self.vdm_words()),
-            ("SDM", Space::Sdm, &program.sdm, self.sdm_words()),
+            ("VDM", Space::Vdm, &program.vdm, self.vdm_words),
+            ("SDM", Space::Sdm, &program.sdm, self.sdm_words),
         ] {
             let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
             let end = symbols.map(|symbol| u64::from(symbol.start) + u64::from(symbol.words)).max();
-            let needed = end.unwrap_or(0).max(image.end().into());
+            let segments = image.segments.iter();
+            let image_end =
+                segments.map(|segment| u64::from(segment.start) + segment.words.len() as u64).max();
+            let needed = end.max(image_end).unwrap_or(0);
             if needed > u64::from(capacity) {
                 return Err(FitError::Data { memory, needed, capacity });
             }
         }
-        let features = self.features();
         for (index, instr) in program.instructions.iter().enumerate() {
             let info = instr.op().info();
-            if let Some(feature) = info.feature.filter(|&feature| !features.contains(feature)) {
+            if let Some(feature) = info.feature.filter(|&feature| !self.features.contains(feature)) {
                 return Err(FitError::Extension { index, mnemonic: info.mnemonic, feature });
             }
         }

@@ -64,6 +64,14 @@ choices! {
         Split = "split",
     }
 
+    /// The words that the LAW engines accept as the multiplicand of a product.
+    LawOperands {
+        /// Any word: the first source of `vmul` and `vmuls`, and `vt` of `bfly`.
+        Word = "word",
+        /// Words below the modulus only.
+        Reduced = "reduced",
+    }
+
     /// The assignment of words to the banks of the VDM.
     BankMapping {
         /// Address mod banks.
@@ -93,6 +101,8 @@ sections! {
         technology: Technology,
         /// The instruction set: vector length, word width and extensions.
         isa: Isa,
+        /// The arithmetic of the LAW engines.
+        law: Law,
         /// Fetch, decode, busyboard and queues.
         frontend: Frontend,
         /// The scalar unit.
@@ -190,6 +200,13 @@ sections! {
         gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed;
     }
 
+    /// The arithmetic of the LAW engines.
+    Law [law] {
+        /// The words that are accepted as the multiplicand of a product. All other operands of
+        /// arithmetic instructions must be below the modulus.
+        operands: LawOperands => Kind::Choice(LawOperands::CHOICES), "\"word\"", Assumed "a Montgomery multiplier with R = 2^128 accepts any product below q * R", Fixed;
+    }
+
     /// The in-order front end.
     Frontend [frontend] {
         /// Instructions dispatched per cycle, in order.
@@ -257,7 +274,7 @@ sections! {
     /// The vector data memory.
     Vdm [vdm] {
         /// Number of banks.
-        banks: u32 => PowerOfTwo(1, 512), "128", Paper "", Any;
+        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any;
         /// The bank of a word.
         mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any;
         /// Accesses per bank and cycle.

@@ -186,7 +186,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 11),
             "'many'",
             "`vdm.banks` cannot be `\"many\"`",
-            "it must be a power of two from 1 to 512",
+            "it must be a power of two from 1 to 4096",
         ),
         (
             "range",
@@ -194,7 +194,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 9),
             "96",
             "`vdm.banks` cannot be `96`",
-            "it must be a power of two from 1 to 512",
+            "it must be a power of two from 1 to 4096",
         ),
         (
             "choice",
@@ -229,12 +229,20 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "a load and a store under way at once each take one port of a bank",
         ),
         (
+            "vector length",
+            "[hple]\ncount = 1024",
+            (3, 9),
+            "1024",
+            "`hple.count` is above `isa.vector_length`",
+            "a lane runs on one HPLE",
+        ),
+        (
             "huge",
             "[vdm]\nbanks = 99999999999999999999999",
             (3, 9),
             "99999999999999999999999",
             "`vdm.banks` cannot be this",
-            "it must be a power of two from 1 to 512",
+            "it must be a power of two from 1 to 4096",
         ),
         (
             "size",
