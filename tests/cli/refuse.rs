@@ -47,11 +47,6 @@ halt
 const CASES: &[Case] = &[
     Case { name: "claims", files: &[CLAIMS], args: &["asm", "claims.b512"] },
     Case {
-        name: "claim_without_an_operation",
-        files: &[("a.b512", ".input x, 512\n.output y, 512\n.computes y = fold(x), n=512\nhalt\n")],
-        args: &["run", "a.b512", "--timing-only"],
-    },
-    Case {
         name: "claim_of_too_few_operands",
         files: &[(
             "a.b512",
