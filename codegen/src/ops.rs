@@ -6,6 +6,7 @@ mod builder;
 
 mod add;
 mod intt;
+mod mac;
 mod mul;
 mod ntt;
 mod polymul;

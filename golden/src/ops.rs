@@ -8,6 +8,7 @@ use crate::Operation;
 
 pub mod add;
 pub mod intt;
+pub mod mac;
 pub mod mul;
 pub mod ntt;
 pub mod polymul;
@@ -32,6 +33,7 @@ macro_rules! for_each_operation {
             (add, Add, ADD)
             (sub, Sub, SUB)
             (mul, Mul, MUL)
+            (mac, Mac, MAC)
         }
     };
 }
