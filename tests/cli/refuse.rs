@@ -122,7 +122,7 @@ const CASES: &[Case] = &[
         files: &[],
         args: &["gen", "ntt", "--n", "1024", "--modulus", "12289", "--root", "2", "-o", "k.o"],
     },
-    Case { name: "unknown_kernel", files: &[], args: &["gen", "fft", "--n", "1024", "-o", "k.o"] },
+    Case { name: "unknown_kernel", files: &[], args: &["gen", "polymull", "--n", "1024", "-o", "k.o"] },
     Case {
         name: "unknown_plan",
         files: &[],
