@@ -70,8 +70,8 @@ fn hints(errors: &Diagnostics) -> String {
 impl From<Diagnostic> for Failure {
     /// Names overrides by their option.
     fn from(mut error: Diagnostic) -> Self {
-        if error.file == Override::SOURCE {
-            error.file = "-p".to_owned();
+        if &*error.file == Override::SOURCE {
+            error.file = "-p".into();
         }
         Self::Input(Box::new(error))
     }

@@ -35,7 +35,7 @@ pub type Span = Range<usize>;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Error)]
 pub struct Diagnostic {
     /// The name of the file for users; empty for a text without a name.
-    pub file: String,
+    pub file: Arc<str>,
     /// The whole text; empty if it could not be read.
     pub text: Arc<str>,
     /// The bytes of `text` that are wrong; `None` if the error concerns the file as a whole.
@@ -65,18 +65,13 @@ impl Diagnostic {
     }
 
     /// The error in a file as a whole.
-    pub fn in_file(self, file: impl Into<String>) -> Self {
-        Self { file: file.into(), ..self }
+    pub fn in_file(self, file: impl AsRef<str>) -> Self {
+        Self { file: file.as_ref().into(), ..self }
     }
 
     /// The error at `span` of `text`.
-    pub fn at(
-        self,
-        file: impl Into<String>,
-        text: impl Into<Arc<str>>,
-        span: impl Into<Option<Span>>,
-    ) -> Self {
-        Self { file: file.into(), text: text.into(), span: span.into(), ..self }
+    pub fn at(self, file: impl AsRef<str>, text: impl Into<Arc<str>>, span: impl Into<Option<Span>>) -> Self {
+        Self { file: file.as_ref().into(), text: text.into(), span: span.into(), ..self }
     }
 
     /// The part of the text that is wrong. `None` without a span.
@@ -94,7 +89,7 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.file.as_str(), self.position()) {
+        match (&*self.file, self.position()) {
             ("", None) => {}
             (file, None) => write!(f, "{file}: ")?,
             ("", Some((line, column))) => write!(f, "{line}:{column}: ")?,
@@ -161,7 +156,7 @@ impl Diagnostics {
 
     /// The errors of a text that was read from `file`.
     pub fn in_file(mut self, file: &str) -> Self {
-        self.list.iter_mut().for_each(|diagnostic| diagnostic.file = file.to_owned());
+        self.list.iter_mut().for_each(|diagnostic| diagnostic.file = file.into());
         self
     }
 }

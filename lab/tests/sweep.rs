@@ -141,7 +141,7 @@ fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
     assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_ok());
     Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
     let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
-    assert!(error.to_string().contains("another sweep"), "{error}");
+    assert!(error.to_string().contains("belongs to the sweep"), "{error}");
 }
 
 /// The least time of points, and the keys of those that have it.

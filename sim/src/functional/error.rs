@@ -197,12 +197,10 @@ pub enum Fault {
 impl Fault {
     /// The same fault of a multiplicand.
     pub(super) fn of_multiplicand(self) -> Self {
-        match self {
-            Self::LaneNotBelowModulus { register, lane, value, modulus_register, modulus } => {
-                Self::MultiplicandNotBelowModulus { register, lane, value, modulus_register, modulus }
-            }
-            other => other,
+        if let Self::LaneNotBelowModulus { register, lane, value, modulus_register, modulus } = self {
+            return Self::MultiplicandNotBelowModulus { register, lane, value, modulus_register, modulus };
         }
+        self
     }
 }
 
