@@ -33,14 +33,37 @@ pub(crate) const fn isa(machine: &Machine) -> Isa {
 fn compile_for(isa: Isa, request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
     request.check(isa)?;
     check_recipe(request, recipe, isa)?;
-    let lower = |workspace| lower(isa, request, recipe, machine, workspace);
-    let (mut code, mut removed) = lower(Workspace::Separate)?;
-    let mut layout = Layout::new(request, &code, recipe.tuning.table)?;
-    if layout.end > machine.vdm_words() && ops::of(request.operation).may_overwrite_operand() {
-        (code, removed) = lower(Workspace::Operand)?;
-        layout = Layout::new(request, &code, recipe.tuning.table)?;
+    let mut uses = memory_uses(request, machine).peekable();
+    while let Some(memory_use) = uses.next() {
+        let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
+        let layout = Layout::new(request, &code, recipe.tuning.table)?;
+        if layout.end <= machine.vdm_words() || uses.peek().is_none() {
+            return emit(request, recipe, machine, Lowered { code, removed, layout });
+        }
     }
-    emit(request, recipe, machine, Lowered { code, removed, layout })
+    unreachable!("the last use of memory is emitted, or is refused there")
+}
+
+/// The use of memory by vector code.
+#[derive(Clone, Copy)]
+struct MemoryUse {
+    workspace: Workspace,
+    /// See [`Dialect::factor_bits`].
+    factor_bits: u32,
+}
+
+/// The uses of memory to try until one fits the machine, from the fastest to the smallest.
+fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = MemoryUse> {
+    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
+    let longest = if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() };
+    let smallest = if ops::of(request.operation).may_overwrite_operand() {
+        Workspace::Operand
+    } else {
+        Workspace::Separate
+    };
+    let first = MemoryUse { workspace: Workspace::Separate, factor_bits: longest };
+    let smaller = (0..=longest).rev().map(move |factor_bits| MemoryUse { workspace: smallest, factor_bits });
+    std::iter::once(first).chain(smaller.skip(usize::from(smallest == Workspace::Separate)))
 }
 
 /// Vector code with its memory map.
@@ -117,11 +140,9 @@ fn lower(
     request: &Request,
     recipe: &Recipe,
     machine: &Machine,
-    workspace: Workspace,
+    MemoryUse { workspace, factor_bits }: MemoryUse,
 ) -> Result<(Code, Removed), Error> {
     let by_level = recipe.order == Order::ByLevel;
-    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
-    let factor_bits = if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() };
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level, factor_bits };
     let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;

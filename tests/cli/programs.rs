@@ -253,3 +253,33 @@ fn a_technology_is_fitted_to_claims() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("unknown component `vpu`"));
 }
+
+#[test]
+fn programs_for_other_vector_lengths_and_word_widths_keep_their_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (lanes, word_bits, operation) in [
+        (64, 64, "ntt"),
+        (256, 64, "ntt"),
+        (512, 64, "ntt"),
+        (512, 32, "mul"),
+        (1024, 64, "ntt"),
+        (1024, 64, "intt"),
+        (1024, 128, "polymul"),
+        (4096, 128, "mac"),
+    ] {
+        let keys = [
+            format!("isa.vector_length={lanes}"),
+            format!("isa.word_bits={word_bits}"),
+            "hple.count=64".to_owned(),
+        ];
+        let machine: Vec<&str> = keys.iter().flat_map(|key| ["-p", key]).collect();
+        let bits = (word_bits - 4).to_string();
+        let generate = ["gen", operation, "--n", "8192", "--modulus-bits", &bits, "-o", "k.o"];
+        succeed(folder, &[&generate[..], &machine].concat());
+        let report = json(folder, &[&["run", "k.o", "--check"][..], &machine].concat());
+        assert_eq!(report["checked"], true, "{keys:?}");
+        assert_eq!(report["machine"]["isa"]["vector_length"], lanes);
+        assert!(report["cycles"].as_u64() > Some(0));
+    }
+}
