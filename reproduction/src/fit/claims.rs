@@ -70,7 +70,7 @@ pub struct Tied {
 pub struct AreaClaim {
     /// The claim's number.
     pub id: String,
-    /// `total`, `hples` (LAW engines and VRF) or a component, as [`Area`] names it.
+    /// `total`, `hples` (LAW engines and VRF) or a component, as [`sim::Area`] names it.
     pub component: String,
     /// HPLEs and banks of the design.
     pub of: [u32; 2],
