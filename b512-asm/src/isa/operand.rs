@@ -107,7 +107,7 @@ pub enum Operand {
 /// An operand of an instruction, as its row in the table declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperandSpec {
-    /// The operand's name in the [`Instr`] variant and in the reference.
+    /// The operand's name in the [`Instr`](crate::Instr) variant and in the reference.
     pub name: &'static str,
     /// The kind.
     pub kind: OperandKind,

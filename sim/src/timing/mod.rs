@@ -1,7 +1,7 @@
 //! The cycle model.
 //!
 //! Timing never touches data: it needs the instructions, the addresses that they access, and the
-//! machine. This header is the specification. Two models implement it: [`Engine`], driven by
+//! machine. This header is the specification. Two models implement it: [`Engine`](scheduling::Engine), driven by
 //! events, which users run, and `stepped`, which steps every clock and every unit and exists to
 //! check the first. They agree on every cycle of every instruction.
 //!

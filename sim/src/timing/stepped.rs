@@ -1,7 +1,7 @@
 //! The model that steps every clock, to check the one that users run.
 //!
 //! Written from the header of [`crate::timing`] alone, in the most obvious way, and sharing no
-//! code with [`Engine`](super::Engine): one loop over the cycles, each rule looked up afresh in
+//! code with [`Engine`](super::scheduling::Engine): one loop over the cycles, each rule looked up afresh in
 //! each of them. It is slow.
 
 use super::{Cause, Cycle, Timestamps, Timing};
