@@ -326,7 +326,7 @@ impl<'a> Assembler<'a> {
     fn instruction(&mut self, text: &'a str, mnemonic: &'a str, operands: &[&'a str]) -> bool {
         let Some(op) = Op::from_mnemonic(mnemonic) else {
             let fault =
-                Fault::new(Code::UnknownMnemonic, mnemonic, format!("`{mnemonic}` is no instruction"));
+                Fault::new(Code::UnknownMnemonic, mnemonic, format!("unknown instruction `{mnemonic}`"));
             let near = nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
             self.report(match near {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),

@@ -18,7 +18,7 @@
 //! assert_eq!(b512_asm::object::read(&file)?, program);
 //!
 //! let errors = b512_asm::assemble("vlaod v0, a0, 0\nhalt\n").unwrap_err();
-//! assert_eq!(errors.to_string(), "1:1: B001: `vlaod` is no instruction; did you mean `vload`?");
+//! assert_eq!(errors.to_string(), "1:1: B001: unknown instruction `vlaod`; did you mean `vload`?");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -112,7 +112,7 @@ pub enum ReadError {
         /// Words of the memory.
         limit: u32,
     },
-    /// A word of `.text` is no instruction.
+    /// An invalid instruction word in `.text`.
     #[error("instruction {index}: {source}")]
     Instruction {
         /// The number of the instruction.

@@ -135,7 +135,7 @@ impl Diagnostics {
         }
     }
 
-    /// Whether there is no error.
+    /// True if there are no errors.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

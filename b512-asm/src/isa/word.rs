@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum DecodeError {
     /// The BFLY bit with an opcode that has no butterfly form.
-    #[error("word {word:#018x}: opcode {opcode:#x} with the BFLY bit is no instruction")]
+    #[error("word {word:#018x}: unknown opcode {opcode:#x} with the BFLY bit")]
     UnknownOpcode {
         /// The word.
         word: u64,

@@ -175,7 +175,16 @@ impl<'c> Proof<'c> {
                 let (sums, differences) = self.sums(number, inst, sources, Some(&factors))?;
                 vec![sums, differences]
             }
-            _ => return Err(fault("has no place in vector code, or a value in the place of a constant")),
+            (
+                Op::Vload | Op::Vstore | Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi | Op::Vadd | Op::Vsub,
+                Some(_),
+            )
+            | (Op::Vmuls | Op::Bfly | Op::Gsbfly, None) => {
+                return Err(fault("has a constant in place of a value, or a value in place of a constant"));
+            }
+            (Op::Halt | Op::Sload | Op::Aload | Op::Mload | Op::Vadds | Op::Vsubs, _) => {
+                return Err(fault("is not an instruction of vector code"));
+            }
         })
     }
 
