@@ -28,8 +28,9 @@ use crate::isa::{Op, Operand, OperandKind, OperandSpec};
 use crate::lex::{Fault, is_blank, number};
 use crate::parameters::{InvalidIsa, Isa};
 use crate::places::{ClaimPlaces, Places};
-use crate::program::{Claim, Image, Program, Segment, Space, Symbol};
+use crate::program::{Claim, Image, Program, Segment, Symbol};
 use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
+use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashMap;
 

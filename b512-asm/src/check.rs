@@ -14,8 +14,9 @@
 
 use crate::code::Code;
 use crate::isa::{Instr, Op};
-use crate::program::{Claim, Program, Role, Setting, Space};
+use crate::program::{Claim, Program, Role, Setting};
 use crate::reg::MAX_VDM_WORDS;
+use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
 use std::fmt;

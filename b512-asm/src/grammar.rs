@@ -8,7 +8,8 @@ use crate::isa::Op;
 use crate::lex::{
     Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
 };
-use crate::program::{Role, Setting, Space};
+use crate::program::{Role, Setting};
+use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::branch::alt;

@@ -275,6 +275,16 @@ impl std::ops::Deref for RegList {
     }
 }
 
+impl FeatureSet {
+    /// Whether a machine with these extensions implements `op`.
+    pub const fn allows(self, op: Op) -> bool {
+        match op.info().feature {
+            Some(feature) => self.contains(feature),
+            None => true,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

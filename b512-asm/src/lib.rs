@@ -36,6 +36,7 @@ mod print;
 pub mod program;
 mod reference;
 pub mod reg;
+mod space;
 #[cfg(any(test, feature = "proptest"))]
 pub mod strategy;
 
@@ -49,6 +50,7 @@ pub use isa::{
 };
 pub use parameters::{InvalidIsa, Isa};
 pub use places::Places;
-pub use program::{Claim, Image, Program, Role, Segment, Setting, Space, Symbol};
+pub use program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
+pub use space::Space;

@@ -6,8 +6,9 @@
 use crate::asm::offset_space;
 use crate::isa::{Instr, Operand};
 use crate::parameters::Isa;
-use crate::program::{Program, Segment, Space, Symbol};
+use crate::program::{Program, Segment, Symbol};
 use crate::reg::{AReg, AddressMode, REGISTERS};
+use crate::space::Space;
 use std::fmt::{self, Write};
 
 /// Prints the assembly text of the program.

@@ -2,7 +2,8 @@
 
 use crate::isa::Instr;
 use crate::parameters::Isa;
-use crate::reg::{AReg, MAX_SDM_WORDS, MAX_VDM_WORDS, MReg};
+use crate::reg::{AReg, MReg};
+use crate::space::Space;
 use std::fmt;
 
 /// Instructions, initial memories, initial registers, names, and what the program computes.
@@ -81,46 +82,6 @@ impl Segment {
     /// One past the last word; `u32::MAX` if that does not fit.
     pub fn end(&self) -> u32 {
         self.start.saturating_add(u32::try_from(self.words.len()).unwrap_or(u32::MAX))
-    }
-}
-
-/// A memory that a symbol lies in.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Space {
-    /// The vector data memory.
-    Vdm,
-    /// The scalar data memory.
-    Sdm,
-}
-
-impl Space {
-    /// Both memories.
-    pub const ALL: [Self; 2] = [Self::Vdm, Self::Sdm];
-
-    /// The name in assembly text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vdm => "vdm",
-            Self::Sdm => "sdm",
-        }
-    }
-
-    /// Words that the ISA can address.
-    pub const fn max_words(self) -> u32 {
-        match self {
-            Self::Vdm => MAX_VDM_WORDS,
-            Self::Sdm => MAX_SDM_WORDS,
-        }
-    }
-}
-
-/// Upper case, as prose writes it.
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Vdm => "VDM",
-            Self::Sdm => "SDM",
-        })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::asm::syntax;
 use crate::isa::{Direction, Op, OpInfo, OperandKind, OperandSpec, Pipe, Slot, slot};
-use crate::program::Space;
 use crate::reg::{Log2, Offset, REGISTERS, VECTOR_LENGTH, WORD_BYTES};
+use crate::space::Space;
 use std::fmt::Write;
 
 /// The reference of the instruction set as Markdown: what `docs/isa.md` holds.

@@ -5,8 +5,9 @@
 use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
 use crate::parameters::Isa;
-use crate::program::{Claim, Image, Program, Role, Segment, Setting, Space, Symbol};
+use crate::program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 use crate::reg::{AReg, AddressMode, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
+use crate::space::Space;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -82,6 +82,7 @@
 //! Both pieces of code are evaluated to the same terms, and the words of the outputs compared.
 
 mod domain;
+mod fault;
 mod forwarding;
 mod lowering;
 mod proof;
@@ -90,7 +91,8 @@ mod schedule;
 mod terms;
 
 pub(crate) use domain::{Contract, Domain};
+pub use fault::LoweringFault;
 pub use forwarding::{ForwardingFault, forwarding};
-pub use lowering::{LoweringFault, lowering};
+pub use lowering::lowering;
 pub use schedule::{ScheduleFault, schedule};
 pub use terms::CodeFault;

@@ -4,47 +4,14 @@
 //! loaded at any time and dropped again, so that the scheduler decides when and how often. Known
 //! numbers that multiply a whole vector are [`Scalar`]s.
 
-use crate::number::{Expression, Number, NumberId};
+pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
+
+use crate::ids::NumberId;
+use crate::number::{Expression, Number};
 use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role};
 use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
-
-/// A vector value.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ValueId(pub u32);
-
-/// A known vector.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ConstantId(pub u32);
-
-/// A known number that multiplies vectors.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ScalarId(pub u32);
-
-/// An instruction of the code.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct InstId(pub u32);
-
-/// A range of the vector data memory.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BufferId(pub u32);
-
-/// A modulus with its roots of unity: one limb of a number in a residue number system.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct TowerId(pub u32);
-
-macro_rules! index {
-    ($($id:ident),*) => {
-        $(impl $id {
-            /// The number as an index.
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        })*
-    };
-}
-index!(ValueId, ConstantId, ScalarId, InstId, BufferId, TowerId);
 
 /// Words of a buffer that a load or store touches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

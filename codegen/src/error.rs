@@ -1,7 +1,6 @@
 //! Errors of the code generator.
 
-use crate::plan::PlanError;
-use crate::request::Request;
+use crate::plan::{Plan, PlanError};
 use crate::schedule::ScheduleError;
 use b512_asm::reg::REGISTERS;
 use golden::Operation;
@@ -12,7 +11,7 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum Error {
     /// A degree that the generator does not cover.
-    #[error("unsupported degree n = {n}: it must be a power of two from {least} to {}", Request::MAX_N)]
+    #[error("unsupported degree n = {n}: it must be a power of two from {least} to {}", 1 << Plan::MAX_LOG_N)]
     Degree {
         /// The requested degree.
         n: u32,

@@ -4,7 +4,7 @@
 //! [`lower`] turns it into straight-line [`code`] over vectors; [`forwarding`] lets registers take
 //! the place of memory; [`schedule`] orders the code for a machine and gives it registers;
 //! [`compile`](mod@compile) runs these passes for a given [`recipe`], and adds tables and symbols; it is pure.
-//! [`choose`](mod@choose) finds the recipe: by name, in the [`library`] or by a [`search`].
+//! [`choose`](mod@choose) finds the recipe: by name, in the [`library`] or by a [`search`];
 //! and [`check`] proves each pass. The crate does no terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
@@ -20,6 +20,7 @@ pub mod explain;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are local")]
 pub mod formula;
 pub mod forwarding;
+mod ids;
 pub mod kernel;
 pub mod library;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are local")]

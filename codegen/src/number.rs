@@ -1,6 +1,8 @@
 //! Known numbers: the elements of constants, and scalars.
 
-use crate::code::TowerId;
+pub use crate::ids::NumberId;
+
+use crate::ids::TowerId;
 
 /// A residue that is known when code is generated, modulo the modulus of some tower.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,17 +21,6 @@ pub enum Number {
 impl Number {
     /// 1/n.
     pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
-}
-
-/// An [`Expression`] of the code.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NumberId(pub u32);
-
-impl NumberId {
-    /// The number as an index.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// A number by its value, or computed from the moduli of towers. It is an integer, or the inverse

@@ -20,7 +20,7 @@ mod program_order;
 mod registers;
 mod tuning;
 
-pub use self::addresses::Addresses;
+pub use self::addresses::{Addresses, ScheduleError};
 pub use self::tuning::{Margin, SramCare, TableOrder, Tuning};
 
 use self::registers::{Content, RegSet, Registers};
@@ -33,7 +33,6 @@ use sim::machine::SRAMS;
 use sim::timing::Cycle;
 use sim::timing::scheduling::{Decoder, Engine, MicroOp};
 use std::collections::BTreeSet;
-use thiserror::Error;
 
 /// The scheduled instructions, and the memory that they need in addition to the code's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,14 +44,6 @@ pub struct Scheduled {
     pub origin: Vec<Option<InstId>>,
     /// The size of the spill memory, in words.
     pub spill_words: u32,
-}
-
-/// A scheduling error.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum ScheduleError {
-    /// A word offset exceeds the address field of the instruction.
-    #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
-    Offset(u32),
 }
 
 /// Orders the instructions of `code` and allocates their registers.

@@ -1,6 +1,6 @@
 //! The rules for claims: an operation's settings and the number of its operands.
 
-use crate::operation::{Kind, Operand, Operation, SettingSpec};
+use crate::signature::{Kind, Operand, SettingSpec, Signature};
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{Claim, ClaimPart, Code, Setting};
 use diagnostic::nearest;
@@ -48,23 +48,23 @@ impl std::error::Error for ClaimFault {}
 /// The settings of a claim, each of which is there and has a value of its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'c> {
-    operation: Operation,
+    signature: Signature,
     claim: &'c Claim,
 }
 
 impl<'c> Settings<'c> {
-    /// Checks the settings of a claim of `operation`, and the number of its operands.
+    /// Checks the settings of a claim: all are given, none is unknown, and each has a value of its kind.
     ///
     /// # Errors
     /// Returns every rule that the claim breaks.
-    pub fn new(operation: Operation, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
-        let specs = operation.settings();
+    pub(crate) fn new(signature: Signature, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
+        let specs = signature.settings;
         let mut faults = Vec::new();
         for (number, (name, value)) in claim.settings.iter().enumerate() {
             let part = ClaimPart::Setting(number);
             match specs.iter().find(|spec| spec.name == name) {
                 Some(spec) => faults.extend(value_faults(spec, value, part)),
-                None => faults.push(unknown_setting(operation, name, part)),
+                None => faults.push(unknown_setting(signature, name, part)),
             }
         }
         for SettingSpec { name, .. } in specs {
@@ -73,33 +73,29 @@ impl<'c> Settings<'c> {
                 faults.push(fault.help(format!("add `, {name}=...`")));
             }
         }
-        let settings = Self { operation, claim };
-        if faults.is_empty() {
-            faults.extend(settings.count_faults());
-            faults.extend(operation.check(&settings).err().into_iter().flatten());
-        }
-        if faults.is_empty() { Ok(settings) } else { Err(faults) }
+        if faults.is_empty() { Ok(Self { signature, claim }) } else { Err(faults) }
     }
 
-    fn count_faults(&self) -> Vec<ClaimFault> {
-        let operation = self.operation;
+    /// Wrong numbers of operands or outputs.
+    pub(crate) fn count_faults(&self) -> Vec<ClaimFault> {
+        let Signature { name, inputs, outputs, .. } = self.signature;
         let mut faults = Vec::new();
         let mut count = |operands, what, given| {
             let expected = self.moduli(operands).len();
             if given != expected {
                 let plural = if expected == 1 { "" } else { "s" };
-                let message = format!("`{operation}` takes {expected} {what}{plural}, not {given}");
+                let message = format!("`{name}` takes {expected} {what}{plural}, not {given}");
                 faults.push(ClaimFault::new(ClaimPart::Operation, message));
             }
         };
-        count(operation.inputs(), "operand", self.claim.inputs.len());
-        count(operation.outputs(), "output", self.claim.outputs.len());
+        count(inputs, "operand", self.claim.inputs.len());
+        count(outputs, "output", self.claim.outputs.len());
         faults
     }
 
-    /// The operation.
-    pub fn operation(&self) -> Operation {
-        self.operation
+    /// The operation's name, operands, results and settings.
+    pub fn signature(&self) -> Signature {
+        self.signature
     }
 
     /// The claim.
@@ -112,7 +108,7 @@ impl<'c> Settings<'c> {
     /// # Panics
     /// Panics if the operation has no such setting.
     pub fn number(&self, name: &str) -> u128 {
-        self.claim.number(name).unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.operation))
+        self.claim.number(name).unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.signature.name))
     }
 
     /// The value of a setting that is a list; one number is a list as well.
@@ -123,7 +119,7 @@ impl<'c> Settings<'c> {
         match self.claim.setting(name) {
             Some(Setting::Number(number)) => slice::from_ref(number),
             Some(Setting::Numbers(numbers)) => numbers,
-            Some(Setting::Word(_)) | None => panic!("`{}` has no list `{name}`", self.operation),
+            Some(Setting::Word(_)) | None => panic!("`{}` has no list `{name}`", self.signature.name),
         }
     }
 
@@ -134,7 +130,7 @@ impl<'c> Settings<'c> {
     pub fn word(&self, name: &str) -> &'c str {
         match self.claim.setting(name) {
             Some(Setting::Word(word)) => word,
-            _ => panic!("`{}` has no word `{name}`", self.operation),
+            _ => panic!("`{}` has no word `{name}`", self.signature.name),
         }
     }
 
@@ -143,8 +139,7 @@ impl<'c> Settings<'c> {
     /// # Panics
     /// Panics if the operation has no setting of the kind [`Kind::Degree`].
     pub fn degree(&self) -> usize {
-        let specs = self.operation.settings();
-        let spec = specs.iter().find(|spec| spec.kind == Kind::Degree);
+        let spec = self.signature.settings.iter().find(|spec| spec.kind == Kind::Degree);
         self.number(spec.expect("every operation has a degree").name) as usize
     }
 
@@ -160,8 +155,9 @@ impl<'c> Settings<'c> {
     }
 }
 
-fn unknown_setting(operation: Operation, name: &str, part: ClaimPart) -> ClaimFault {
-    let names = || operation.settings().iter().map(|spec| spec.name);
+fn unknown_setting(signature: Signature, name: &str, part: ClaimPart) -> ClaimFault {
+    let operation = signature.name;
+    let names = || signature.settings.iter().map(|spec| spec.name);
     let fault = ClaimFault::new(part, format!("unknown setting `{name}` of `{operation}`"));
     match nearest(name, names()) {
         Some(near) => fault.help(format!("did you mean `{near}`?")),

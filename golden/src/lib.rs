@@ -23,16 +23,20 @@
 
 mod arithmetic;
 mod claim;
+mod error;
 mod evaluate;
 mod operation;
 pub mod ops;
 mod program;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod transform;
 
 pub use claim::{ClaimFault, Settings};
-pub use evaluate::{GoldenError, Moduli, compare, evaluate, moduli};
-pub use operation::{Definition, Kind, Operand, Operation, SettingSpec, UnknownOperation, find};
+pub use error::{GoldenError, UnknownOperation};
+pub use evaluate::{Moduli, compare, evaluate, moduli};
+pub use operation::{Definition, Operation};
 pub use ops::*;
 pub use program::check;
+pub use signature::{Kind, Operand, SettingSpec, Signature};

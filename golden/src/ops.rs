@@ -4,7 +4,10 @@
 //! expands this list into its own registry, so that an operation without a file in one of the
 //! layers does not compile.
 
-use crate::Operation;
+use crate::error::UnknownOperation;
+use crate::operation::Operation;
+use diagnostic::nearest;
+use std::str::FromStr;
 
 pub mod add;
 pub mod intt;
@@ -51,3 +54,25 @@ macro_rules! registry {
 }
 
 for_each_operation!(registry);
+
+/// The operation of that name.
+pub fn find(name: &str) -> Option<Operation> {
+    OPERATIONS.iter().copied().find(|operation| operation.name() == name)
+}
+
+impl FromStr for Operation {
+    type Err = UnknownOperation;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOperation> {
+        find(name).ok_or_else(|| UnknownOperation::new(name, help(name)))
+    }
+}
+
+/// The operation that was probably meant, or else all of them.
+fn help(name: &str) -> String {
+    let names = || OPERATIONS.iter().map(|operation| operation.name());
+    match nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the operations are {}", names().collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -37,7 +37,7 @@ fn settings(claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
         let message = format!("unknown operation `{}`", unknown.name);
         vec![ClaimFault::new(ClaimPart::Operation, message).help(unknown.help())]
     })?;
-    Settings::new(operation, claim)
+    operation.settings_of(claim)
 }
 
 /// Symbols with another length than n.
@@ -58,7 +58,7 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
 fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     let mut faults = Vec::new();
     let mut seen = Vec::new();
-    for operand in settings.operation().outputs() {
+    for operand in settings.signature().outputs {
         let part = settings.part(operand.modulus);
         for &modulus in settings.numbers(operand.modulus) {
             if seen.contains(&modulus) {
@@ -85,7 +85,7 @@ fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
 
 /// Words of inputs that are not below the modulus.
 fn words(program: &Program, settings: &Settings<'_>) -> Vec<Defect> {
-    let moduli = settings.moduli(settings.operation().inputs());
+    let moduli = settings.moduli(settings.signature().inputs);
     let inputs = settings.claim().inputs.iter().zip(moduli);
     let symbols = inputs.filter_map(|(name, modulus)| Some((program.symbol(name)?, modulus)));
     symbols

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::{add, sub};
 use crate::claim::{ClaimFault, Settings};
-use crate::evaluate::GoldenError;
+use crate::error::GoldenError;
 use num_bigint::BigUint;
 
 /// Checks the modulus and the range of the root of a transform.
@@ -11,7 +11,7 @@ pub(crate) fn check(settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
     let mut faults = Vec::new();
     if modulus % (2 * n) != 1 {
         let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * n);
-        let help = format!("`{}` needs a primitive 2n-th root of unity", settings.operation());
+        let help = format!("`{}` needs a primitive 2n-th root of unity", settings.signature().name);
         faults.push(ClaimFault::new(settings.part("modulus"), message).help(help));
     }
     if root == 0 || root >= modulus {

@@ -388,7 +388,7 @@ fn inspect(machine: &Machine, request: &Request, plan: &PlanChoice) -> Result<In
     machine.hple.count = 256;
     let program = generate(request, plan, &machine)?;
     let timing = timing::simulate(&machine, &program);
-    let shuffle_wait = Wait::of(&machine, &program, &timing)
+    let shuffle_wait = Wait::of(&machine, &program, &timing.timestamps)
         .iter()
         .filter(|wait| {
             matches!(wait.cause, Cause::Busy(_))

@@ -13,9 +13,12 @@
 //! same file.
 
 mod claims;
+mod constants;
 mod file;
 
 pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed, Shares, Tied};
+
+use constants::{AREA, components};
 
 use codegen::PlanChoice;
 use diagnostic::Diagnostic;
@@ -29,36 +32,8 @@ use std::collections::BTreeMap;
 /// The claims from which the built-in `gf12` comes: `configs/tech/gf12.claims.toml`.
 pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
 
-/// The area constants in the order of a technology file, with what they are.
-const AREA: [(&str, &str); 13] = [
-    (
-        "sram_macro_um2",
-        "A single-port SRAM macro of 128-bit words: its part that does not depend on the size",
-    ),
-    ("sram_um2_per_byte", "Each byte of such a macro"),
-    ("law_mm2", "A LAW engine"),
-    ("vdm_bank_mm2_to_32", "Each of the first 32 VDM banks beyond its macro"),
-    ("vdm_bank_mm2_to_64", "Each VDM bank from the 33rd to the 64th"),
-    ("vdm_bank_mm2_to_128", "Each VDM bank from the 65th to the 128th"),
-    ("vdm_bank_mm2_beyond_128", "Each VDM bank from the 129th on"),
-    ("vbar_mm2", "The vector crossbar at 128 HPLEs and 128 banks"),
-    ("vbar_growth_with_hples", "Its growth where HPLEs double"),
-    ("vbar_growth_with_banks", "Its growth where banks double"),
-    ("sbar_mm2", "The shuffle crossbar at 128 HPLEs"),
-    ("sbar_growth_to_128", "Its growth where HPLEs double, up to 128 of them"),
-    ("sbar_growth_beyond_128", "Its growth where HPLEs double beyond that"),
-];
-
 /// Digits of a fitted constant.
 const DIGITS: usize = 4;
-
-fn names() -> String {
-    AREA[2..].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-}
-
-fn components() -> Vec<&'static str> {
-    Area::default().components().iter().map(|(name, _)| *name).collect()
-}
 
 /// Constants, and how well the claims are met.
 #[derive(Clone, PartialEq, Debug)]

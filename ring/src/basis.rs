@@ -43,7 +43,8 @@ impl Basis {
     pub fn new(rings: Vec<Ring>) -> Result<Self, Error> {
         let Some(first) = rings.first() else { return Err(Error::EmptyBasis) };
         if let Some(other) = rings.iter().find(|ring| ring.degree() != first.degree()) {
-            return Err(Error::Degrees { first: first.degree(), other: other.degree() });
+            let (first, other) = (first.degree().get(), other.degree().get());
+            return Err(Error::Degrees { first, other });
         }
         let mut inverse_cofactors = Vec::with_capacity(rings.len());
         for (i, ring) in rings.iter().enumerate() {

@@ -75,9 +75,9 @@ pub enum Error {
     #[error("the rings of a basis have different degrees: {first} and {other}")]
     Degrees {
         /// The degree of the first ring.
-        first: crate::Degree,
+        first: u64,
         /// The degree of another.
-        other: crate::Degree,
+        other: u64,
     },
     /// Two moduli of a basis have a common factor.
     #[error("the moduli {first:#x} and {other:#x} of a basis have a common factor")]

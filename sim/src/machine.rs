@@ -94,7 +94,7 @@ impl Machine {
     pub fn check(&self) -> Result<(), InvalidMachine> {
         let values = self.to_value();
         for key in schema::keys() {
-            let value = find(&values, key.path);
+            let value = schema::value_at(&values, key.path);
             if !key.kind.allows(value) {
                 let message = format!("`{}` cannot be `{value}`", key.path);
                 return Err(InvalidMachine { message, help: format!("it must be {}", key.kind.describe()) });
@@ -116,8 +116,8 @@ impl Machine {
         schema::keys()
             .map(|key| Change {
                 key: key.path,
-                from: find(&from, key.path).clone(),
-                to: find(&to, key.path).clone(),
+                from: schema::value_at(&from, key.path).clone(),
+                to: schema::value_at(&to, key.path).clone(),
             })
             .filter(|change| change.from != change.to)
             .collect()
@@ -126,11 +126,6 @@ impl Machine {
     fn to_value(&self) -> toml::Value {
         toml::Value::try_from(self).expect("a machine is a TOML table")
     }
-}
-
-/// The value at a dotted path of a machine.
-fn find<'v>(machine: &'v toml::Value, path: &str) -> &'v toml::Value {
-    path.split('.').fold(machine, |value, key| &value[key])
 }
 
 /// A machine with an invalid value.

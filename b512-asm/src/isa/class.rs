@@ -1,7 +1,7 @@
 //! Classes of instructions, and extensions of the instruction set.
 
 use super::pipe::Pipe;
-use crate::program::Space;
+use crate::space::Space;
 use std::fmt;
 
 /// The operation of an instruction, without its operands.
@@ -147,14 +147,6 @@ impl FeatureSet {
     /// Whether the set has `feature`.
     pub const fn contains(self, feature: Feature) -> bool {
         self.0 & feature.bit() != 0
-    }
-
-    /// Whether a machine with these extensions implements `op`.
-    pub const fn allows(self, op: super::Op) -> bool {
-        match op.info().feature {
-            Some(feature) => self.contains(feature),
-            None => true,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Abstract interpretation of vector code over the [domain](super::domain).
 
 use super::domain::{Contract, Domain, Element, Factor, Words};
-use super::lowering::LoweringFault;
+use super::fault::LoweringFault;
 use crate::code::{BufferId, Claim, Code, Inst, MemRef, Tower, TowerId, ValueId};
 use crate::number::Number;
 use crate::ops;

@@ -1,9 +1,17 @@
-//! Where things are, and instructions that refer to them.
+//! The memory map, and instructions that refer to it.
 
-use super::ScheduleError;
 use crate::code::{Code, ConstantId, Inst, MemRef};
 use arrayvec::ArrayVec;
 use b512_asm::{AReg, Direction, Instr, MReg, Offset, Operand, OperandKind, SReg, VReg};
+use thiserror::Error;
+
+/// A scheduling error.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ScheduleError {
+    /// A word offset exceeds the address field of the instruction.
+    #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
+    Offset(u32),
+}
 
 /// The memory map.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,10 +34,10 @@ impl Addresses {
     /// An instruction of the code with the registers of its vector operands, in operand order.
     ///
     /// # Errors
-    /// Where a buffer is too large for the address field.
+    /// Returns an error if a buffer is too large for the address field.
     ///
     /// # Panics
-    /// Where there are too few registers.
+    /// Panics if there are too few registers.
     pub(crate) fn instr(
         &self,
         inst: &Inst,
@@ -60,7 +68,7 @@ impl Addresses {
     /// The load of a constant.
     ///
     /// # Errors
-    /// Where the table is too large for the address field.
+    /// Returns an error if the table is too large for the address field.
     pub(crate) fn load_constant(
         &self,
         code: &Code,

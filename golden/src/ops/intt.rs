@@ -1,7 +1,7 @@
 //! The inverse negacyclic number-theoretic transform.
 
 use crate::arithmetic::{big, bit_reversed, words};
-use crate::operation::settings::TRANSFORM;
+use crate::signature::settings::TRANSFORM;
 use crate::transform::{self, Root, cyclic};
 use crate::{ClaimFault, Definition, GoldenError, Operand, SettingSpec, Settings};
 use num_bigint::BigUint;

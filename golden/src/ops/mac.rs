@@ -2,7 +2,7 @@
 //! evaluation form, as key switching accumulates it.
 
 use crate::arithmetic::coefficientwise;
-use crate::operation::settings::RING;
+use crate::signature::settings::RING;
 use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
 
 /// d = a * b + c, coefficient by coefficient.

@@ -4,7 +4,7 @@
 //! (Kronecker's substitution).
 
 use crate::arithmetic::{sub, words};
-use crate::operation::settings::RING;
+use crate::signature::settings::RING;
 use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
 use num_bigint::BigUint;
 

@@ -1,7 +1,7 @@
 //! The difference of two polynomials.
 
 use crate::arithmetic::{coefficientwise, sub};
-use crate::operation::settings::RING;
+use crate::signature::settings::RING;
 use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
 
 /// c = a - b, coefficient by coefficient

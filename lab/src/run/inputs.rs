@@ -1,10 +1,10 @@
 //! The data that a program starts with.
 
-use super::Options;
 use b512_asm::{Claim, Image, Program, Role, Segment, Symbol};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use sim::functional::{AccessError, Executor};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Input data that does not fit the program.
@@ -51,6 +51,9 @@ pub enum InputError {
         /// The input.
         name: String,
     },
+    /// The simulator refuses the words.
+    #[error(transparent)]
+    Access(#[from] AccessError),
 }
 
 /// Draws `n` residues of `modulus`.
@@ -80,34 +83,32 @@ pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
     program.claims.iter().filter_map(of_claim).min().or_else(|| program.only_modulus())
 }
 
-/// Writes every input of the program; says whether any was drawn.
+/// Writes every input of the program: the `given` words, the words of the image, or words drawn from
+/// `seed`. Returns whether any was drawn.
 pub(super) fn write(
     executor: &mut Executor,
     program: &Program,
-    options: &Options,
-) -> Result<bool, super::RunError> {
+    given: &BTreeMap<String, Vec<u128>>,
+    seed: u64,
+) -> Result<bool, InputError> {
     let inputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
-    if let Some(name) = options.inputs.keys().find(|name| inputs().all(|input| input.name != **name)) {
+    if let Some(name) = given.keys().find(|name| inputs().all(|input| input.name != **name)) {
         let known = inputs().map(|input| input.name.clone()).collect();
-        return Err(InputError::Unknown { name: name.clone(), known }.into());
+        return Err(InputError::Unknown { name: name.clone(), known });
     }
     let mut drawn = false;
     for (operand, symbol) in (0..).zip(inputs()) {
         let modulus = modulus_of_input(program, &symbol.name);
-        if let Some(words) = options.inputs.get(&symbol.name) {
+        if let Some(words) = given.get(&symbol.name) {
             check(symbol, words, modulus)?;
-            write_symbol(executor, symbol, words)?;
+            executor.write(&symbol.name, words)?;
         } else if !has_words(program.image(symbol.space), symbol) {
             let modulus = modulus.ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
-            write_symbol(executor, symbol, &draw(options.seed, operand, symbol.words as usize, modulus))?;
+            executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
             drawn = true;
         }
     }
     Ok(drawn)
-}
-
-fn write_symbol(executor: &mut Executor, symbol: &Symbol, words: &[u128]) -> Result<(), AccessError> {
-    executor.write(&symbol.name, words)
 }
 
 fn check(symbol: &Symbol, words: &[u128], modulus: Option<u128>) -> Result<(), InputError> {

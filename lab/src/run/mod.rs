@@ -160,7 +160,7 @@ impl Execution {
     pub(crate) fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
         let mut executor = Executor::for_machine(machine);
         executor.load(program)?;
-        let drawn = inputs::write(&mut executor, program, options)?;
+        let drawn = inputs::write(&mut executor, program, &options.inputs, options.seed)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);
         let read = |executor: &Executor, role| -> Result<Words, AccessError> {
             symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?.to_vec()))).collect()

@@ -248,7 +248,8 @@ fn kernel<'a>(
         match key.as_str() {
             "kernel" => {
                 let operation = value.as_str().unwrap_or_default().parse();
-                spec.operation = operation.map_err(|error: UnknownOperation| wrong(error.help()))?;
+                spec.operation =
+                    operation.map_err(|error: UnknownOperation| wrong(error.help().to_owned()))?;
             }
             "n" => {
                 let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);

@@ -1,6 +1,6 @@
 //! The claims of a paper about a technology, and the errors of a fit to them.
 
-use super::{components, names};
+use super::constants::{components, names};
 use diagnostic::Diagnostic;
 use serde::Deserialize;
 use sim::tech::ClockPoint;

@@ -1,8 +1,9 @@
 //! The generated files: the reference page of the keys, and the paper's machine.
 
+use super::keys::SECTIONS;
 use super::load::GF12;
+use super::schema::value_at;
 use super::table::{BuiltIn, Key, Kind, Origin, Section};
-use super::{SECTIONS, find};
 use std::fmt::{Result, Write};
 
 /// The command that writes both files.
@@ -49,7 +50,7 @@ file. A name without `.toml` is a built-in file. Origins of technology constants
                 Some(built_in) => write_row(page, key, built_in.value, &built_in.provenance())?,
                 None => {
                     let path = key.path.trim_start_matches("technology.");
-                    write_row(page, key, &find(&technology, path).to_string(), "")?;
+                    write_row(page, key, &value_at(&technology, path).to_string(), "")?;
                 }
             }
         }

@@ -35,3 +35,8 @@ pub(super) fn nearest(path: &str) -> Option<&'static str> {
     }
     diagnostic::nearest(path, keys().map(|key| key.path))
 }
+
+/// The value at a dotted path of a machine.
+pub(super) fn value_at<'v>(machine: &'v toml::Value, path: &str) -> &'v toml::Value {
+    path.split('.').fold(machine, |value, key| &value[key])
+}

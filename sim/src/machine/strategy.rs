@@ -4,7 +4,7 @@
 
 use super::load::assemble;
 use super::table::{Key, Kind, Sample};
-use super::{Machine, find, schema};
+use super::{Machine, schema};
 use proptest::prelude::*;
 use proptest::sample::select;
 use toml::Value;
@@ -15,7 +15,8 @@ pub fn machines() -> impl Strategy<Value = Machine> {
     let base = Machine::rpu_128x128().to_value();
     let random = |key: &&Key| key.built_in.is_some_and(|built_in| built_in.sample != Sample::Fixed);
     let (varied, fixed): (Vec<&Key>, Vec<&Key>) = schema::keys().partition(random);
-    let fixed: Vec<_> = fixed.into_iter().map(|key| (key.path, find(&base, key.path).clone())).collect();
+    let fixed: Vec<_> =
+        fixed.into_iter().map(|key| (key.path, schema::value_at(&base, key.path).clone())).collect();
     let values: Vec<_> = varied.iter().map(|key| values(key)).collect();
     values.prop_filter_map("the rules over several keys", move |values| {
         let varied = varied.iter().map(|key| key.path).zip(values);

@@ -3,7 +3,7 @@
 use super::decode::{DecodedProgram, Decoder};
 use super::micro_op::MicroOp;
 use super::registers::Table;
-use super::{Cycle, Timestamps, Timing};
+use super::{Cycle, Timestamps};
 use crate::machine::{Busyboard, Machine, SRAMS, SourceRelease};
 use b512_asm::{PerPipe, Pipe, Program, VReg, for_each_pipe};
 
@@ -111,9 +111,10 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// All waits of a run of `program` in order of time. Summed by cause they are its [`Stalls`].
-    pub fn of(machine: &Machine, program: &Program, timing: &Timing) -> Vec<Self> {
-        Self::of_micro_ops(machine, &Decoder::program(machine, program), &timing.timestamps)
+    /// All waits of a run of `program` with these `timestamps`, in order of time. Summed by cause they
+    /// are its [`Stalls`].
+    pub fn of(machine: &Machine, program: &Program, timestamps: &[Timestamps]) -> Vec<Self> {
+        Self::of_micro_ops(machine, &Decoder::program(machine, program), timestamps)
     }
 
     /// As [`Wait::of`], for a program that has been decoded.

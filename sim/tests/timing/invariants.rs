@@ -29,7 +29,7 @@ fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), St
     let banks = timing.bank_utilisation(machine, program).unwrap_or_default();
     let mut shares = utilisation.pipes.values().chain(&utilisation.srams).chain(&banks);
     ensure(shares.all(|share| (0.0..=1.0).contains(share)), "a share is between 0 and 1")?;
-    let waits = Wait::of(machine, program, timing);
+    let waits = Wait::of(machine, program, &timing.timestamps);
     for cause in Cause::all().filter(|&cause| !matches!(cause, Cause::Issue | Cause::Drain)) {
         let waited = waits.iter().filter(|wait| wait.cause == cause).map(|wait| wait.to - wait.from);
         ensure(waited.sum::<u64>() == timing.stalls.get(cause), "the waits are the stalls")?;

@@ -1,0 +1,108 @@
+//! The failures of the lowering proof.
+
+use thiserror::Error;
+
+/// The first place where the proof breaks down that vector code computes its claims.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LoweringFault {
+    /// A modulus that has no arithmetic.
+    #[error("tower {tower}: the modulus {modulus:#x} must be odd and at least 3")]
+    Modulus {
+        /// The tower.
+        tower: u32,
+        /// Its modulus.
+        modulus: u128,
+    },
+    /// A ring without a transform.
+    #[error("tower {tower}: {root:#x} is no primitive {}-th root of unity modulo {modulus:#x}", 2 * u64::from(*n))]
+    Ring {
+        /// The tower.
+        tower: u32,
+        /// Its degree.
+        n: u32,
+        /// Its modulus.
+        modulus: u128,
+        /// Its root.
+        root: u128,
+    },
+    /// A claim about buffers that cannot hold its operands or results.
+    #[error("claim {claim}: buffer `{buffer}` {problem}")]
+    Claim {
+        /// The claim, from 0.
+        claim: usize,
+        /// The buffer.
+        buffer: String,
+        /// The defect.
+        problem: &'static str,
+    },
+    /// A claim with a wrong number of operands or results.
+    #[error("claim {claim}: wrong number of operands or results of {operation}")]
+    Operands {
+        /// The claim, from 0.
+        claim: usize,
+        /// Its operation.
+        operation: &'static str,
+    },
+    /// An instruction that does not have the operands of its operation.
+    #[error("instruction {inst}: `{op}` {problem}")]
+    Malformed {
+        /// The instruction.
+        inst: u32,
+        /// Its operation.
+        op: &'static str,
+        /// The defect.
+        problem: &'static str,
+    },
+    /// A load or store beyond its buffer.
+    #[error("instruction {inst}, lane {lane}: word {word} is beyond buffer `{buffer}`")]
+    Beyond {
+        /// The instruction.
+        inst: u32,
+        /// The lane.
+        lane: usize,
+        /// The buffer.
+        buffer: String,
+        /// The word.
+        word: u64,
+    },
+    /// A load of a word that has no value yet.
+    #[error("instruction {inst}, lane {lane}: word {word} of `{buffer}` is read before it is written")]
+    Unwritten {
+        /// The instruction.
+        inst: u32,
+        /// The lane.
+        lane: usize,
+        /// The buffer.
+        buffer: String,
+        /// The word.
+        word: u32,
+    },
+    /// Operands that no rule combines.
+    #[error("instruction {inst}, lane {lane}: `{op}` cannot combine {left} with {right}")]
+    Combination {
+        /// The instruction.
+        inst: u32,
+        /// The lane.
+        lane: usize,
+        /// Its operation.
+        op: &'static str,
+        /// The first operand, multiplied by its factor if the operation has one.
+        left: String,
+        /// The second operand, likewise.
+        right: String,
+    },
+    /// A result that differs from the claim.
+    #[error("word {word} of `{output}` is {found}; as a result of {operation} it must be {expected}")]
+    Result {
+        /// The output buffer.
+        output: String,
+        /// The word.
+        word: u32,
+        /// The claim's operation.
+        operation: &'static str,
+        /// The claimed element.
+        expected: String,
+        /// The element that the code leaves there.
+        found: String,
+    },
+}

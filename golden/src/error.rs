@@ -1,0 +1,95 @@
+//! Errors of the golden model.
+
+use crate::claim::ClaimFault;
+use thiserror::Error;
+
+/// A claim that has no result, or a result that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum GoldenError {
+    /// A name that no operation has.
+    #[error(transparent)]
+    Operation(#[from] UnknownOperation),
+    /// A claim that breaks a rule.
+    #[error(transparent)]
+    Claim(ClaimFault),
+    /// Another number of operands or results than the claim names.
+    #[error("the claim names {expected} {what}s, but {given} were given")]
+    Count {
+        /// `operand` or `result`.
+        what: &'static str,
+        /// The number in the claim.
+        expected: usize,
+        /// The number given.
+        given: usize,
+    },
+    /// An operand or a result with a length other than n.
+    #[error("{what} has {given} coefficients instead of {n}")]
+    Length {
+        /// Which: `operand 1`, `operand 2` .. or the name of a result.
+        what: String,
+        /// The ring's degree.
+        n: usize,
+        /// The number of coefficients given.
+        given: usize,
+    },
+    /// An operand that is not reduced.
+    #[error("coefficient {index} of {what} is {value:#x}, which is not below the modulus {modulus:#x}")]
+    NotReduced {
+        /// Which: `operand 1`, `operand 2` ..
+        what: String,
+        /// The place of the first such coefficient.
+        index: usize,
+        /// Its value.
+        value: u128,
+        /// The modulus.
+        modulus: u128,
+    },
+    /// A root that defines no transform.
+    #[error(
+        "{root:#x} is not a primitive {}-th root of unity modulo {modulus:#x}: its {n}th power is not -1", 2 * n
+    )]
+    Root {
+        /// The root.
+        root: u128,
+        /// The ring's degree.
+        n: usize,
+        /// The modulus.
+        modulus: u128,
+    },
+    /// A result that differs from the model's.
+    #[error(
+        "`{output}` differs from {operation} at coefficient {index}: it is {found:#x} and should be {expected:#x}"
+    )]
+    Differs {
+        /// The symbol of the result.
+        output: String,
+        /// The operation.
+        operation: String,
+        /// The first place that differs.
+        index: usize,
+        /// The value there.
+        found: u128,
+        /// The model's value.
+        expected: u128,
+    },
+}
+
+/// A name that no operation has.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("unknown operation `{name}`; {help}")]
+pub struct UnknownOperation {
+    /// The name.
+    pub name: String,
+    help: String,
+}
+
+impl UnknownOperation {
+    pub(crate) fn new(name: &str, help: String) -> Self {
+        Self { name: name.to_owned(), help }
+    }
+
+    /// The operation that was probably meant, or else all of them.
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+}

@@ -1,0 +1,90 @@
+//! Names, operands and settings of operations.
+
+/// The name, operands, results and settings of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The name in claims.
+    pub name: &'static str,
+    /// The operands.
+    pub inputs: &'static [Operand],
+    /// The results.
+    pub outputs: &'static [Operand],
+    /// The settings, in the order in which claims give them.
+    pub settings: &'static [SettingSpec],
+}
+
+/// An operand or a result: one vector, or one for each modulus of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operand {
+    /// The default name of its symbol; one of several has its number appended.
+    pub name: &'static str,
+    /// The setting with its modulus. If the setting is a list ([`Kind::Moduli`]), there is an
+    /// operand for each number of the list.
+    pub modulus: &'static str,
+}
+
+/// A setting of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SettingSpec {
+    /// The name in claims.
+    pub name: &'static str,
+    /// The values that it can have.
+    pub kind: Kind,
+    /// The meaning in a few words.
+    pub doc: &'static str,
+}
+
+/// The values that a setting can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The degree of the ring: a power of two, at least 2 and at most the words of the largest
+    /// memory.
+    Degree,
+    /// A modulus: odd, at least 3.
+    Modulus,
+    /// A list of moduli, at least one.
+    Moduli,
+    /// A root of unity: between 0 and the modulus.
+    Root,
+    /// Any number.
+    Number,
+    /// A list of numbers.
+    Numbers,
+    /// A word.
+    Word,
+}
+
+impl Kind {
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Degree => "degree",
+            Self::Modulus => "modulus",
+            Self::Moduli => "list of moduli",
+            Self::Root => "root of unity",
+            Self::Number => "number",
+            Self::Numbers => "list of numbers",
+            Self::Word => "word",
+        }
+    }
+}
+
+/// The settings that most operations share.
+pub(crate) mod settings {
+    use super::{Kind, SettingSpec};
+
+    /// `n`.
+    pub(crate) const N: SettingSpec =
+        SettingSpec { name: "n", kind: Kind::Degree, doc: "degree of the ring" };
+    /// `modulus`.
+    pub(crate) const MODULUS: SettingSpec =
+        SettingSpec { name: "modulus", kind: Kind::Modulus, doc: "modulus q of the ring" };
+    /// `root`.
+    pub(crate) const ROOT: SettingSpec =
+        SettingSpec { name: "root", kind: Kind::Root, doc: "psi, a primitive 2n-th root of unity modulo q" };
+
+    /// An operation in one ring, without a transform.
+    pub(crate) const RING: &[SettingSpec] = &[N, MODULUS];
+    /// An operation in one ring that is defined by a root of unity.
+    pub(crate) const TRANSFORM: &[SettingSpec] = &[N, MODULUS, ROOT];
+}
