@@ -174,10 +174,19 @@ impl Data<'_> {
             Self::Instructions(instructions) => {
                 instructions.iter().for_each(|instr| writer.write(&instr.encode().to_le_bytes()));
             }
-            Self::Words(words, bytes) => {
-                words.iter().for_each(|word| writer.write(&word.to_le_bytes()[..*bytes]));
-            }
+            Self::Words(words, bytes) => match bytes {
+                4 => write_words::<4>(words, writer),
+                8 => write_words::<8>(words, writer),
+                _ => write_words::<16>(words, writer),
+            },
         }
+    }
+}
+
+/// Writes words of `N` bytes. The width is a constant, so that a copy of it needs no loop.
+fn write_words<const N: usize>(words: &[u128], writer: &mut SinglePhaseWriter<'_>) {
+    for word in words {
+        writer.write(&word.to_le_bytes()[..N]);
     }
 }
 
@@ -357,11 +366,14 @@ pub fn read(file: &[u8]) -> Result<Program, ReadError> {
     Ok(program)
 }
 
-/// The value of a word's little-endian bytes, at most 16.
-fn word(bytes: &[u8]) -> u128 {
-    let mut word = [0; size_of::<u128>()];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u128::from_le_bytes(word)
+/// The little-endian words of `N` bytes in `data`.
+fn read_words<const N: usize>(data: &[u8]) -> Vec<u128> {
+    let word = |bytes: &[u8; N]| {
+        let mut word = [0; size_of::<u128>()];
+        word[..N].copy_from_slice(bytes);
+        u128::from_le_bytes(word)
+    };
+    data.as_chunks().0.iter().map(word).collect()
 }
 
 struct Reader<'a> {
@@ -415,7 +427,12 @@ impl<'a> Reader<'a> {
             if !data.len().is_multiple_of(unit) {
                 return Err(misaligned("size", data.len() as u64));
             }
-            Ok(Segment { start, words: data.chunks_exact(unit).map(word).collect() })
+            let words = match unit {
+                4 => read_words::<4>(data),
+                8 => read_words::<8>(data),
+                _ => read_words::<16>(data),
+            };
+            Ok(Segment { start, words })
         };
         let sections = self.named(name)?;
         let limit = space.max_words();

@@ -56,44 +56,36 @@ impl Cause {
 
 /// Cycles by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stalls {
-    issue: u64,
-    busy: PerPipe<u64>,
-    queue: PerPipe<u64>,
-    scalar: u64,
-    fetch: u64,
-    drain: u64,
-}
+pub struct Stalls([u64; 4 + 2 * Pipe::ALL.len()]);
 
 impl Stalls {
-    /// The cycles charged to `cause`.
-    pub fn get(&self, cause: Cause) -> u64 {
+    /// The entry of `cause`. It is a sum, so that the engine's loop has no branch on causes.
+    #[inline(always)]
+    const fn slot(cause: Cause) -> usize {
         match cause {
-            Cause::Issue => self.issue,
-            Cause::Busy(pipe) => self.busy[pipe],
-            Cause::Queue(pipe) => self.queue[pipe],
-            Cause::Scalar => self.scalar,
-            Cause::Fetch => self.fetch,
-            Cause::Drain => self.drain,
+            Cause::Issue => 0,
+            Cause::Scalar => 1,
+            Cause::Fetch => 2,
+            Cause::Drain => 3,
+            Cause::Busy(pipe) => 4 + pipe.index(),
+            Cause::Queue(pipe) => 4 + Pipe::ALL.len() + pipe.index(),
         }
     }
 
+    /// The cycles charged to `cause`.
+    pub const fn get(&self, cause: Cause) -> u64 {
+        self.0[Self::slot(cause)]
+    }
+
     /// Charges `cycles` to `cause`.
-    #[inline]
-    pub(super) fn charge(&mut self, cause: Cause, cycles: u64) {
-        *match cause {
-            Cause::Issue => &mut self.issue,
-            Cause::Busy(pipe) => &mut self.busy[pipe],
-            Cause::Queue(pipe) => &mut self.queue[pipe],
-            Cause::Scalar => &mut self.scalar,
-            Cause::Fetch => &mut self.fetch,
-            Cause::Drain => &mut self.drain,
-        } += cycles;
+    #[inline(always)]
+    pub(super) const fn charge(&mut self, cause: Cause, cycles: u64) {
+        self.0[Self::slot(cause)] += cycles;
     }
 
     /// The cycles of all causes.
     pub fn total(&self) -> u64 {
-        Cause::all().map(|cause| self.get(cause)).sum()
+        self.0.iter().sum()
     }
 }
 

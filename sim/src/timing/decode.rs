@@ -5,7 +5,7 @@ use super::micro_op::MicroOp;
 use super::registers::{RegSlots, Table};
 use super::srams::{FourCycles, first, interleave, sram};
 use super::units::{self, Unit};
-use crate::machine::{BankMapping, Machine, SRAMS, VbarPaths};
+use crate::machine::{BankMapping, Machine, SRAMS};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, AddressMode, Class, Instr, Isa, Log2, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use rustc_hash::FxHashMap;
@@ -257,7 +257,6 @@ impl<'m> Decoder<'m> {
     #[inline(always)]
     fn micro_op(&self, &Operands { op, reads, writes, registers, .. }: &Operands, beats: u32) -> MicroOp {
         let unit = self.units[op as usize];
-        let path = u8::from(is_store(op) && self.machine.vbar.paths == VbarPaths::Split);
         let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
         let (interval, latency) =
             interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
@@ -269,8 +268,8 @@ impl<'m> Decoder<'m> {
         let occupancy = beats * interval;
         MicroOp {
             pipe: unit.pipe,
-            path,
-            scalar_load: matches!(op.class(), Class::ScalarLoad),
+            path: unit.path,
+            scalar_load: unit.scalar_load,
             reads,
             writes,
             registers,

@@ -1,13 +1,16 @@
 //! Beats, initiation interval and latency of each class of instructions.
 
 use super::banks::vbar_beats;
-use crate::machine::Machine;
+use crate::machine::{Machine, VbarPaths};
 use b512_asm::{Class, Pipe};
 
 /// The timing of a class of instructions on one machine.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     pub(super) pipe: Pipe,
+    /// [`MicroOp::path`](super::micro_op::MicroOp::path).
+    pub(super) path: u8,
+    pub(super) scalar_load: bool,
     /// The number of beats without bank conflicts.
     pub(super) beats: u32,
     pub(super) initiation_interval: u32,
@@ -23,7 +26,14 @@ impl Unit {
             Pipe::Compute => machine.hple.initiation_interval,
             Pipe::Shuffle => machine.sbar.initiation_interval,
         };
-        Self { pipe, beats: beats(machine, pipe), initiation_interval, latency: latency(machine, class) }
+        Self {
+            pipe,
+            path: u8::from(class == Class::Store && machine.vbar.paths == VbarPaths::Split),
+            scalar_load: class == Class::ScalarLoad,
+            beats: beats(machine, pipe),
+            initiation_interval,
+            latency: latency(machine, class),
+        }
     }
 }
 
