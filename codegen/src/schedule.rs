@@ -27,7 +27,7 @@ use self::registers::{Content, RegSet, Registers};
 use crate::code::{Code, ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Instr, Op, Pipe, VReg};
+use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, VReg};
 use sim::Machine;
 use sim::machine::SRAMS;
 use sim::timing::Cycle;
@@ -119,20 +119,18 @@ enum Action {
 /// predecessors have all been dispatched.
 #[derive(Default)]
 struct Ready {
-    loads: BTreeSet<InstId>,
     stores: BTreeSet<InstId>,
-    compute: BTreeSet<InstId>,
-    shuffle: BTreeSet<InstId>,
+    /// All others, by pipe.
+    others: PerPipe<BTreeSet<InstId>>,
 }
 
 impl Ready {
     fn set(&mut self, inst: &Inst) -> &mut BTreeSet<InstId> {
-        match inst.op.pipe() {
-            Pipe::LoadStore if inst.op == Op::Vload => &mut self.loads,
-            Pipe::LoadStore => &mut self.stores,
-            Pipe::Shuffle => &mut self.shuffle,
-            Pipe::Compute | Pipe::Scalar => &mut self.compute,
-        }
+        if inst.op.class() == Class::Store { &mut self.stores } else { &mut self.others[inst.op.pipe()] }
+    }
+
+    fn loads(&self) -> &BTreeSet<InstId> {
+        &self.others[Pipe::LoadStore]
     }
 }
 

@@ -3,7 +3,10 @@
 use super::terms::{CodeFault, Term, Terms, Word, applied, evaluate};
 use crate::code::{BufferId, Code};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, AddressMode, Direction, Instr, InvalidProgram, Isa, Operand, Program, Role, Space};
+use b512_asm::{
+    AReg, AddressMode, Direction, Instr, InvalidProgram, Isa, Operand, Pipe, Program, Role, Space,
+    VectorAccess,
+};
 use thiserror::Error;
 
 /// Where the proof that a program carries out vector code breaks down.
@@ -186,44 +189,52 @@ impl<'a> Run<'a> {
 
     /// Executes an instruction, or says why it cannot be right.
     fn step(&mut self, instr: &Instr) -> Result<(), String> {
-        match *instr {
-            Instr::Vload { vd, base, offset, mode } => {
-                let addresses = self.words(base, offset.words(), mode)?;
-                let words: Vec<Word> = addresses.iter().map(|&at| self.memory[at].content).collect();
-                let term = self.terms.find_gathered(&words).ok_or_else(|| self.strange_load(&words))?;
-                self.vectors[vd.index()] = Some(term);
+        match instr.pipe() {
+            Pipe::LoadStore => self.load_or_store(instr),
+            Pipe::Compute | Pipe::Shuffle => self.compute(instr),
+            Pipe::Scalar => self.load_scalar(instr),
+        }
+    }
+
+    /// Executes `halt`, or a load of a scalar, address or modulus register.
+    fn load_scalar(&mut self, instr: &Instr) -> Result<(), String> {
+        let mut word = 0;
+        instr.for_each_operand(|_, operand| {
+            if let Operand::Offset(offset) = operand {
+                word = self.sdm(offset.words());
             }
-            Instr::Vstore { vs, base, offset, mode } => {
-                let term = self.vectors[vs.index()].ok_or(format!("reads {vs}, which holds nothing"))?;
-                for (lane, at) in self.words(base, offset.words(), mode)?.into_iter().enumerate() {
-                    let cell = &mut self.memory[at];
-                    if !cell.writable {
-                        return Err(format!(
-                            "overwrites word {at} of the memory, which is a table or nothing"
-                        ));
-                    }
-                    cell.content = self.terms.lane(term, lane);
+        });
+        let mut result = Ok(());
+        instr.for_each_operand(|_, operand| match operand {
+            Operand::SReg(reg) => self.scalars[reg.index()] = Some(word),
+            Operand::MReg(reg) => self.moduli[reg.index()] = Some(word),
+            Operand::AReg(reg) => match u32::try_from(word) {
+                Ok(address) => self.addresses[reg.index()] = address,
+                Err(_) => result = Err("loads an invalid address".to_owned()),
+            },
+            Operand::VReg(_) | Operand::Offset(_) | Operand::Mode(_) => {}
+        });
+        result
+    }
+
+    fn load_or_store(&mut self, instr: &Instr) -> Result<(), String> {
+        let VectorAccess { base, offset, mode, .. } =
+            instr.vector_access().expect("the load/store pipeline accesses the VDM");
+        let addresses = self.words(base, offset.words(), mode)?;
+        for vd in instr.vector_writes().iter() {
+            let words: Vec<Word> = addresses.iter().map(|&at| self.memory[at].content).collect();
+            let term = self.terms.find_gathered(&words).ok_or_else(|| self.strange_load(&words))?;
+            self.vectors[vd.index()] = Some(term);
+        }
+        for vs in instr.vector_reads().iter() {
+            let term = self.vectors[vs.index()].ok_or(format!("reads {vs}, which holds nothing"))?;
+            for (lane, &at) in addresses.iter().enumerate() {
+                let cell = &mut self.memory[at];
+                if !cell.writable {
+                    return Err(format!("overwrites word {at} of the memory, which is a table or nothing"));
                 }
+                cell.content = self.terms.lane(term, lane);
             }
-            Instr::Sload { rt, offset } => self.scalars[rt.index()] = Some(self.sdm(offset.words())),
-            Instr::Mload { rt, offset } => self.moduli[rt.index()] = Some(self.sdm(offset.words())),
-            Instr::Aload { rt, offset } => {
-                let address = u32::try_from(self.sdm(offset.words()));
-                self.addresses[rt.index()] = address.map_err(|_| "loads what is no address".to_owned())?;
-            }
-            Instr::Vadd { .. }
-            | Instr::Vsub { .. }
-            | Instr::Vmul { .. }
-            | Instr::Vadds { .. }
-            | Instr::Vsubs { .. }
-            | Instr::Vmuls { .. }
-            | Instr::Bfly { .. }
-            | Instr::Gsbfly { .. }
-            | Instr::Unpklo { .. }
-            | Instr::Unpkhi { .. }
-            | Instr::Pklo { .. }
-            | Instr::Pkhi { .. } => self.compute(instr)?,
-            Instr::Halt {} => {}
         }
         Ok(())
     }

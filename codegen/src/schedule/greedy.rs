@@ -8,6 +8,7 @@ use b512_asm::reg::REGISTERS;
 use b512_asm::{Instr, Pipe, VReg};
 use sim::machine::Busyboard;
 use sim::timing::Cycle;
+use std::collections::BTreeSet;
 
 /// The number of cycles without progress after which the scheduler falls back to program order. The
 /// slowest instruction of the slowest machine takes a few thousand cycles.
@@ -55,11 +56,8 @@ impl Scheduler<'_> {
             if free > self.engine.now() + self.tuning.early {
                 break;
             }
-            let candidate = match pipe {
-                Pipe::LoadStore => self.load_or_store()?,
-                Pipe::Compute | Pipe::Scalar => self.best(free, Set::Compute)?,
-                Pipe::Shuffle => self.best(free, Set::Shuffle)?,
-            };
+            let candidate =
+                if pipe == Pipe::LoadStore { self.load_or_store()? } else { self.best(free, Set::Of(pipe))? };
             if candidate.is_some() {
                 return Ok(candidate);
             }
@@ -74,10 +72,8 @@ impl Scheduler<'_> {
         let mut next = InstId(0);
         for _ in 0..self.tuning.candidates {
             let ids = match set {
-                Set::Compute => &self.ready.compute,
-                Set::Shuffle => &self.ready.shuffle,
                 Set::Stores => &self.ready.stores,
-                Set::Loads => &self.ready.loads,
+                Set::Of(pipe) => &self.ready.others[pipe],
             };
             let Some(&id) = ids.range(next..).next() else { break };
             next = InstId(id.0 + 1);
@@ -122,7 +118,7 @@ impl Scheduler<'_> {
         let mut turns = [
             (missing.map(|&(user, _)| user), Turn::Constant),
             (self.ready.stores.first().copied(), Turn::Store),
-            (self.ready.loads.first().filter(|_| room).map(due), Turn::Load),
+            (self.ready.loads().first().filter(|_| room).map(due), Turn::Load),
         ];
         turns.sort_unstable();
         for (due, turn) in turns {
@@ -130,7 +126,7 @@ impl Scheduler<'_> {
                 _ if due.is_none() => None,
                 Turn::Constant => self.constant_load(&ahead, false)?,
                 Turn::Store => self.best(free, Set::Stores)?,
-                Turn::Load => self.best(free, Set::Loads)?,
+                Turn::Load => self.best(free, Set::Of(Pipe::LoadStore))?,
             };
             if candidate.is_some() {
                 return Ok(candidate);
@@ -346,10 +342,11 @@ impl Scheduler<'_> {
     /// reserve; otherwise it falls back to program order, which spills values if necessary.
     fn relieve(&mut self) -> Result<(), ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
-        if self.ready.compute.is_empty()
-            && self.ready.shuffle.is_empty()
+        let only_loads =
+            |(pipe, ready): (Pipe, &BTreeSet<InstId>)| pipe == Pipe::LoadStore || ready.is_empty();
+        if self.ready.others.iter().all(only_loads)
             && self.registers_without_values() > 3
-            && let Some(candidate) = self.best(free + 1_000_000, Set::Loads)?
+            && let Some(candidate) = self.best(free + 1_000_000, Set::Of(Pipe::LoadStore))?
         {
             self.commit(candidate);
             return Ok(());
@@ -369,8 +366,7 @@ enum Turn {
 /// Selects one of the sets in [`Ready`](super::Ready).
 #[derive(Clone, Copy)]
 enum Set {
-    Compute,
-    Shuffle,
     Stores,
-    Loads,
+    /// Everything but stores.
+    Of(Pipe),
 }

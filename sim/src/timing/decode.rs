@@ -246,9 +246,10 @@ impl<'m> Decoder<'m> {
     #[inline]
     fn micro_op_at_address(&mut self, operands: &Operands) -> MicroOp {
         let unit = self.units[operands.op as usize];
-        let beats = match unit.pipe {
-            Pipe::LoadStore => self.vbar_cycles(operands.mode, operands.address, is_store(operands.op)),
-            Pipe::Compute | Pipe::Shuffle | Pipe::Scalar => unit.beats,
+        let beats = if unit.pipe == Pipe::LoadStore {
+            self.vbar_cycles(operands.mode, operands.address, is_store(operands.op))
+        } else {
+            unit.beats
         };
         self.micro_op(operands, beats)
     }

@@ -79,10 +79,8 @@ impl Timing {
     /// How well the pipes and the register file were used by a run on `machine`.
     pub fn utilisation(&self, machine: &Machine) -> Utilisation {
         let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
-        let paths = |pipe| match pipe {
-            Pipe::LoadStore if machine.vbar.paths == VbarPaths::Split => 2,
-            Pipe::LoadStore | Pipe::Compute | Pipe::Shuffle | Pipe::Scalar => 1,
-        };
+        let split = machine.vbar.paths == VbarPaths::Split;
+        let paths = |pipe| 1 + u64::from(split && pipe == Pipe::LoadStore);
         Utilisation {
             pipes: PerPipe::from_fn(|pipe| share(self.busy[pipe], paths(pipe))),
             srams: self.sram_busy.map(|busy| share(busy, 1)),

@@ -8,7 +8,7 @@ use super::{Cause, Cycle, Timestamps, Timing};
 use crate::machine::{
     Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths,
 };
-use b512_asm::{AddressMode, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
+use b512_asm::{AddressMode, Class, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What the machine does for one instruction, once it issues.
@@ -216,12 +216,12 @@ fn why_not(
 fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
     let multiplier = machine.hple.multiplier_latency_cycles;
     let adder = machine.hple.adder_latency_cycles;
-    let latency = match instr.op() {
-        Op::Vmul | Op::Vmuls => multiplier,
-        Op::Vadd | Op::Vadds | Op::Vsub | Op::Vsubs => adder,
-        Op::Bfly | Op::Gsbfly => multiplier + adder,
-        Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi => machine.sbar.latency_cycles,
-        Op::Vload | Op::Vstore | Op::Sload | Op::Aload | Op::Mload | Op::Halt => {
+    let latency = match instr.class() {
+        Class::Multiply => multiplier,
+        Class::Add | Class::Subtract => adder,
+        Class::Butterfly(_) => multiplier + adder,
+        Class::Permute(_) => machine.sbar.latency_cycles,
+        Class::Load | Class::Store | Class::ScalarLoad | Class::Halt => {
             unreachable!("neither computes nor shuffles")
         }
     };
