@@ -2,7 +2,10 @@
 //! programs; and each fault.
 
 use super::*;
-use b512_asm::{FeatureSet, Log2, Op, Operand, OperandKind, Segment};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{
+    AddressMode, FeatureSet, Image, Log2, Offset, Op, Operand, OperandKind, Role, SReg, Segment, VReg,
+};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use ring::modular::ModulusError;

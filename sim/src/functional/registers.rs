@@ -1,0 +1,167 @@
+//! The register files, and the rules for operands.
+
+use super::error::Fault;
+use super::memory::{TableSlice, gather};
+use crate::machine::LawOperands;
+use b512_asm::reg::REGISTERS;
+use b512_asm::{AReg, MReg, SReg, VReg};
+use ring::modular::Modulus;
+use ring::vector::{self, Factors, Vector};
+
+/// The register files.
+#[derive(Debug)]
+pub(super) struct Registers {
+    pub(super) vector: [VectorRegister; REGISTERS],
+    /// Results before they are exchanged with their destinations.
+    pub(super) spare: [VectorRegister; 2],
+    /// The prepared form of a factor that is not constant.
+    pub(super) factor: Factors,
+    pub(super) scalar: [u128; REGISTERS],
+    pub(super) address: [u32; REGISTERS],
+    pub(super) modulus: [Option<Modulus>; REGISTERS],
+}
+
+/// A vector register, with what is known about its lanes.
+#[derive(Debug)]
+pub(super) struct VectorRegister {
+    pub(super) lanes: Vector,
+    /// An upper bound of the lanes; `u128::MAX` if none is known.
+    pub(super) at_most: u128,
+    /// The constant words that the register was loaded from, if any.
+    pub(super) source: Option<TableSlice>,
+    /// Whether these words have not been copied to the lanes yet.
+    pub(super) pending: bool,
+}
+
+/// The rule for a vector source of an arithmetic instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// Every lane is below the modulus.
+    Reduced,
+    /// Every lane is any word, if the machine's multipliers accept that.
+    Multiplicand,
+}
+
+impl VectorRegister {
+    /// A register of zeros.
+    fn zero(lanes: usize) -> Self {
+        Self { lanes: Vector::zero(lanes), at_most: 0, source: None, pending: false }
+    }
+
+    /// Performs a deferred load from the VDM.
+    #[inline]
+    pub(super) fn settle(&mut self, vdm: &[u128]) {
+        if let Some(TableSlice { start, mode }) = self.source
+            && self.pending
+        {
+            gather(&mut self.lanes, &vdm[start as usize..], mode);
+            self.pending = false;
+        }
+    }
+
+    /// Checks that every lane of this register, `vs`, is below the modulus `q` of `rm`.
+    ///
+    /// The register must be settled.
+    pub(super) fn require_below(&mut self, vs: VReg, rm: MReg, q: &Modulus) -> Result<(), Fault> {
+        let modulus = q.value();
+        if self.at_most < modulus {
+            return Ok(());
+        }
+        self.at_most = vector::max(&self.lanes);
+        match self.lanes.iter().position(|&value| value >= modulus) {
+            None => Ok(()),
+            Some(lane) => {
+                let value = self.lanes[lane];
+                Err(Fault::LaneNotBelowModulus { register: vs, lane, value, modulus_register: rm, modulus })
+            }
+        }
+    }
+}
+
+impl Registers {
+    /// Registers of zeros, without moduli.
+    pub(super) fn new(lanes: usize) -> Self {
+        Self {
+            vector: std::array::from_fn(|_| VectorRegister::zero(lanes)),
+            spare: std::array::from_fn(|_| VectorRegister::zero(lanes)),
+            factor: Factors::zero(lanes),
+            scalar: [0; REGISTERS],
+            address: [0; REGISTERS],
+            modulus: [None; REGISTERS],
+        }
+    }
+
+    /// The state in which a program starts: zeros, except for the given launch values.
+    pub(super) fn reset(&mut self, addresses: &[(AReg, u32)], moduli: &[(MReg, Modulus)]) {
+        for register in &mut self.vector {
+            register.lanes.fill(0);
+            (register.at_most, register.source, register.pending) = (0, None, false);
+        }
+        self.scalar = [0; REGISTERS];
+        self.address = [0; REGISTERS];
+        self.modulus = [None; REGISTERS];
+        for &(register, address) in addresses {
+            self.address[register.index()] = address;
+        }
+        for &(register, modulus) in moduli {
+            self.modulus[register.index()] = Some(modulus);
+        }
+    }
+
+    /// Makes the spare register `index`, all lanes of which are at most `at_most`, the new `vd`.
+    pub(super) fn commit(&mut self, index: usize, vd: VReg, at_most: u128) {
+        self.spare[index].at_most = at_most;
+        self.spare[index].source = None;
+        self.spare[index].pending = false;
+        std::mem::swap(&mut self.spare[index], &mut self.vector[vd.index()]);
+    }
+
+    /// The modulus in `rm`.
+    pub(super) fn modulus(&self, rm: MReg) -> Result<Modulus, Fault> {
+        self.modulus[rm.index()].ok_or(Fault::ModulusUnset { register: rm })
+    }
+
+    /// Settles `vs` and checks that every lane of it is below the modulus `q` of `rm`.
+    pub(super) fn require_below(
+        &mut self,
+        vs: VReg,
+        rm: MReg,
+        q: &Modulus,
+        vdm: &[u128],
+    ) -> Result<(), Fault> {
+        let register = &mut self.vector[vs.index()];
+        register.settle(vdm);
+        register.require_below(vs, rm, q)
+    }
+
+    /// Settles `register` and checks that it is a valid `source`.
+    pub(super) fn require(
+        &mut self,
+        source: Source,
+        operands: LawOperands,
+        register: VReg,
+        (rm, q): (MReg, &Modulus),
+        vdm: &[u128],
+    ) -> Result<(), Fault> {
+        match (source, operands) {
+            (Source::Reduced, _) => self.require_below(register, rm, q, vdm),
+            (Source::Multiplicand, LawOperands::Reduced) => {
+                self.require_below(register, rm, q, vdm).map_err(Fault::of_multiplicand)
+            }
+            (Source::Multiplicand, LawOperands::Word) => {
+                self.vector[register.index()].settle(vdm);
+                Ok(())
+            }
+        }
+    }
+
+    /// The value of `register`, which must be below the modulus `q` of `rm`.
+    pub(super) fn scalar_below(&self, register: SReg, rm: MReg, q: &Modulus) -> Result<u128, Fault> {
+        let (value, modulus) = (self.scalar[register.index()], q.value());
+        if value < modulus {
+            Ok(value)
+        } else {
+            Err(Fault::ScalarNotBelowModulus { register, value, modulus_register: rm, modulus })
+        }
+    }
+}
