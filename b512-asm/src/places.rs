@@ -73,6 +73,7 @@ impl Places<'_> {
     pub(crate) fn diagnostic(&self, defect: Defect) -> Diagnostic {
         let span = Some(self.span(defect.place));
         let Defect { code, message, help, .. } = defect;
+        let help = help.map(Into::into);
         Diagnostic { code: Some(code.name()), message, span, help, ..Diagnostic::default() }
     }
 

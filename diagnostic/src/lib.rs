@@ -36,8 +36,10 @@ pub type Span = Range<usize>;
 pub struct Diagnostic {
     /// The name of the file for users; empty for a text without a name.
     pub file: Arc<str>,
-    /// The whole text; empty if it could not be read.
+    /// The whole text, or some consecutive lines of a long one; empty if it could not be read.
     pub text: Arc<str>,
+    /// The number of lines of the file before `text`.
+    pub lines_before: u32,
     /// The bytes of `text` that are wrong; `None` if the error concerns the file as a whole.
     pub span: Option<Span>,
     /// A code with a longer explanation, such as `B001`.
@@ -45,7 +47,7 @@ pub struct Diagnostic {
     /// The error in one line.
     pub message: String,
     /// The remedy.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
 }
 
 impl Diagnostic {
@@ -61,7 +63,7 @@ impl Diagnostic {
 
     /// The error with help.
     pub fn with_help(self, help: impl Into<String>) -> Self {
-        Self { help: Some(help.into()), ..self }
+        Self { help: Some(help.into().into()), ..self }
     }
 
     /// The error in a file as a whole.
@@ -74,6 +76,13 @@ impl Diagnostic {
         Self { file: file.as_ref().into(), text: text.into(), span: span.into(), ..self }
     }
 
+    /// The error at `span` of a single line of a file, the one with the number `line`, from 1.
+    ///
+    /// Readers of long files do not keep the whole text.
+    pub fn on_line(self, file: impl AsRef<str>, line: u32, text: impl Into<Arc<str>>, span: Span) -> Self {
+        Self { lines_before: line.saturating_sub(1), ..self.at(file, text, span) }
+    }
+
     /// The part of the text that is wrong. `None` without a span.
     pub fn marked(&self) -> Option<&str> {
         self.text.get(self.span.clone()?)
@@ -83,7 +92,8 @@ impl Diagnostic {
     pub fn position(&self) -> Option<(usize, usize)> {
         let before = self.text.get(..self.span.as_ref()?.start)?;
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+        let line = self.lines_before as usize + before.matches('\n').count() + 1;
+        Some((line, before[line_start..].chars().count() + 1))
     }
 }
 
@@ -215,6 +225,13 @@ mod tests {
     fn columns_count_characters() {
         assert_eq!(Diagnostic::new("").at("", "a\nå∂x", 7..8).position(), Some((2, 3)));
         assert_eq!(Diagnostic::new("").position(), None);
+    }
+
+    #[test]
+    fn lines_are_counted_from_the_start_of_the_file() {
+        let error = Diagnostic::new("unknown name").on_line("a", 1_000_000, "b c", 2..3);
+        assert_eq!(error.to_string(), "a:1000000:3: unknown name");
+        assert_eq!(error.marked(), Some("c"));
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Diagnostic {
         // Only the lines of the span: tables make texts long, and the renderer inspects all lines.
         let start = self.text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
         let end = self.text[span.end..].find('\n').map_or(self.text.len(), |newline| span.end + newline);
-        let line = self.text[..start].matches('\n').count() + 1;
+        let line = self.lines_before as usize + self.text[..start].matches('\n').count() + 1;
         let annotation = AnnotationKind::Primary.span(span.start - start..span.end - start);
         let snippet =
             Snippet::source(&self.text[start..end]).path(&*self.file).line_start(line).annotation(annotation);

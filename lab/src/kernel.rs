@@ -85,7 +85,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
         _ => {}
     }
     let error = |text: &str, span: Option<Span>, message: String, help: Option<String>| Diagnostic {
-        help,
+        help: help.map(Into::into),
         ..Diagnostic::new(message).at(path.display().to_string(), text, span)
     };
     let text = std::fs::read_to_string(path).map_err(|cause| {
