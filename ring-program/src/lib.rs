@@ -1,0 +1,55 @@
+//! Ring programs: one operation on one residue polynomial, a *limb*, per line.
+//!
+//! A ring program is the only form of a homomorphic computation that is larger than a kernel. Its
+//! text is Niobium's `.fhetch`, with moduli of up to 128 bits.
+//!
+//! * [`read()`] reads and validates a text, [`RingProgram::write`] writes it; a [`Builder`] makes
+//!   programs without text.
+//! * A [`Manifest`] names the ring degree, the inputs and the outputs.
+//! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
+//!   operations have.
+//!
+//! ```
+//! use ring_program::{Interface, read};
+//!
+//! let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_mulp %3, %1, %2, m=1\nhalt\n";
+//! let program = read("p.fhetch", text.as_bytes(), Interface::Degree(512))?;
+//! assert_eq!(program.inputs()[1].name, "id2");
+//! assert_eq!(program.to_text(), text);
+//!
+//! let wrong = text.replace("%2, m=1", "%2, m=7");
+//! let errors = read("p.fhetch", wrong.as_bytes(), Interface::Degree(512)).unwrap_err();
+//! assert_eq!(
+//!     errors.to_string(),
+//!     "p.fhetch:4:23: the modulus index 7 is beyond the table; the last modulus is m[1]"
+//! );
+//! # Ok::<(), diagnostic::Diagnostics>(())
+//! ```
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
+mod builder;
+mod check;
+pub mod compression;
+mod constants;
+mod fault;
+mod limb;
+pub mod manifest;
+mod moduli;
+mod operation;
+mod program;
+mod read;
+pub mod shape;
+mod table;
+mod write;
+
+pub use builder::{Builder, InvalidDegree, UnwrittenOutput};
+pub use constants::{ConstantIndex, Constants};
+pub use fault::{Fault, Name, Part};
+pub use limb::{Limb, LimbId, LimbTable};
+pub use manifest::{Manifest, NamedIds};
+pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
+pub use operation::Operation;
+pub use program::{DEGREES, Group, RingProgram};
+pub use read::{Interface, read, read_file};
+pub use shape::Shape;
+pub use table::{OPCODES, REFUSED};

@@ -1,0 +1,220 @@
+//! Manifests: what a program's text does not say.
+//!
+//! The project's own manifest is one JSON object. Further keys are ignored:
+//!
+//! ```text
+//! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
+//! ```
+//!
+//! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names
+//! further files, which are taken from its folder.
+
+mod niobium;
+
+use crate::{Group, LimbId, RingProgram, compression};
+use diagnostic::{Diagnostic, Span};
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The ids of an input or an output, in the order of its data file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedIds {
+    /// The name.
+    pub name: String,
+    /// The ids.
+    pub ids: Vec<LimbId>,
+}
+
+/// The ring degree, and the names of inputs and outputs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Manifest {
+    /// The ring degree n, a power of two in [`DEGREES`](crate::DEGREES).
+    pub degree: u64,
+    /// The inputs in order; `None` if the manifest does not say. Then they are the limbs that the
+    /// program reads before it writes them.
+    pub inputs: Option<Vec<NamedIds>>,
+    /// The outputs in order; `None` if the manifest does not say. Then they are the limbs that the
+    /// program never reads after it last writes them.
+    pub outputs: Option<Vec<NamedIds>>,
+    /// The moduli without the sentinel, if the manifest lists them.
+    pub moduli: Option<Vec<u128>>,
+    /// What is missing, for users.
+    pub warnings: Vec<String>,
+    /// The file, for errors.
+    file: Arc<str>,
+    text: Arc<str>,
+}
+
+impl Manifest {
+    /// Reads a manifest, which may be compressed with gzip or xz.
+    ///
+    /// # Errors
+    /// Returns an error if the file, or one that it names, cannot be read or is invalid.
+    pub fn read_file(path: &Path) -> Result<Self, Diagnostic> {
+        let text = read_text(path, "manifest")?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&path.display().to_string(), &text, folder)
+    }
+
+    /// The manifest in `text`, from the file `file`. Niobium's further files are in `folder`.
+    ///
+    /// # Errors
+    /// Returns an error if the text, or a file that it names, is invalid.
+    pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, Diagnostic> {
+        #[derive(Deserialize)]
+        struct Kind {
+            crypto_context: Option<serde::de::IgnoredAny>,
+        }
+        let kind: Kind = parse_json(file, text)?;
+        let manifest = match kind.crypto_context {
+            Some(_) => niobium::parse(file, text, folder)?,
+            None => Self::parse_own(file, text)?,
+        };
+        if crate::Builder::new(manifest.degree).is_err() {
+            let error = Diagnostic::new(crate::InvalidDegree(manifest.degree).to_string());
+            return Err(error.at(file, text, key_span(text, 0, "ring_dimension")));
+        }
+        Ok(manifest)
+    }
+
+    fn parse_own(file: &str, text: &str) -> Result<Self, Diagnostic> {
+        #[derive(Deserialize)]
+        struct Own {
+            ring_dimension: u64,
+            inputs: Groups,
+            outputs: Groups,
+        }
+        let own: Own = parse_json(file, text)?;
+        Ok(Self {
+            degree: own.ring_dimension,
+            inputs: Some(own.inputs.0),
+            outputs: Some(own.outputs.0),
+            moduli: None,
+            warnings: Vec::new(),
+            file: file.into(),
+            text: text.into(),
+        })
+    }
+
+    /// The manifest of a program.
+    pub fn of(program: &RingProgram) -> Self {
+        let named = |groups: &[Group]| {
+            let named = |group: &Group| NamedIds { name: group.name.clone(), ids: program.ids(group) };
+            Some(groups.iter().map(named).collect())
+        };
+        Self {
+            degree: program.degree().get(),
+            inputs: named(program.inputs()),
+            outputs: named(program.outputs()),
+            moduli: None,
+            warnings: Vec::new(),
+            file: "".into(),
+            text: "".into(),
+        }
+    }
+
+    /// The project's own form.
+    pub fn to_json(&self) -> String {
+        let groups = |groups: &Option<Vec<NamedIds>>| {
+            let group = |group: &NamedIds| {
+                let ids: Vec<String> = group.ids.iter().map(|id| id.0.to_string()).collect();
+                let name = serde_json::Value::from(group.name.as_str());
+                format!("\n    {name}: [{}]", ids.join(", "))
+            };
+            let groups: Vec<String> = groups.iter().flatten().map(group).collect();
+            if groups.is_empty() { "{}".to_owned() } else { format!("{{{}\n  }}", groups.join(",")) }
+        };
+        format!(
+            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}\n}}\n",
+            self.degree,
+            groups(&self.inputs),
+            groups(&self.outputs)
+        )
+    }
+
+    /// An error in the list `name` under the key `section`.
+    pub(crate) fn place(&self, error: Diagnostic, section: &str, name: &str) -> Diagnostic {
+        let section = key_span(&self.text, 0, section);
+        let span = section.as_ref().and_then(|section| key_span(&self.text, section.end, name));
+        error.at(&*self.file, Arc::clone(&self.text), span.or(section))
+    }
+}
+
+/// The place of a key in a JSON text, after some position. Best effort: the first equal string.
+fn key_span(text: &str, from: usize, key: &str) -> Option<Span> {
+    let quoted = serde_json::Value::from(key).to_string();
+    let start = from + text[from..].find(&quoted)?;
+    Some(start..start + quoted.len())
+}
+
+/// The text of a file.
+fn read_text(path: &Path, what: &str) -> Result<String, Diagnostic> {
+    let mut text = String::new();
+    match compression::open(path).and_then(|mut file| file.read_to_string(&mut text)) {
+        Ok(_) => Ok(text),
+        Err(error) => {
+            Err(Diagnostic::new(format!("cannot read the {what}: {error}")).in_file(path.display().to_string()))
+        }
+    }
+}
+
+/// A JSON document.
+fn parse_json<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Diagnostic> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let error = error.into_inner();
+        let message = if path == "." { error.to_string() } else { format!("`{path}`: {error}") };
+        json_error(file, text, &error, message)
+    })?;
+    json.end().map_err(|error| json_error(file, text, &error, error.to_string()))?;
+    Ok(value)
+}
+
+fn json_error(file: &str, text: &str, error: &serde_json::Error, message: String) -> Diagnostic {
+    // The message repeats the position.
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&position).unwrap_or(&message);
+    let lines_before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let mut start = (lines_before + error.column().saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
+    Diagnostic::new(format!("invalid manifest: {message}")).at(file, text, start..end)
+}
+
+/// A JSON object of lists of ids, in the order of the text.
+struct Groups(Vec<NamedIds>);
+
+impl<'de> Deserialize<'de> for Groups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Groups;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of names and lists of ids")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Groups, A::Error> {
+                let mut groups: Vec<NamedIds> = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if groups.iter().any(|group| group.name == name) {
+                        return Err(serde::de::Error::custom(format!("duplicate name `{name}`")));
+                    }
+                    let ids: Vec<u64> = map.next_value()?;
+                    groups.push(NamedIds { name, ids: ids.into_iter().map(LimbId).collect() });
+                }
+                Ok(Groups(groups))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}

@@ -1,0 +1,157 @@
+//! Niobium's manifest, `fhetch_replay.json`, and the files that it names.
+
+use super::{Manifest, NamedIds, parse_json, read_text};
+use crate::{LimbId, SENTINEL};
+use diagnostic::Diagnostic;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize)]
+struct Replay {
+    crypto_context: CryptoContext,
+    #[serde(default)]
+    files: Files,
+}
+
+#[derive(Deserialize)]
+struct CryptoContext {
+    ring_dimension: u64,
+    #[serde(default)]
+    modulus_chain: Vec<u64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Files {
+    inputs: Option<PathBuf>,
+    outputs: Option<PathBuf>,
+    evalmult_ids: Option<PathBuf>,
+    evalautomorphism_ids: Option<PathBuf>,
+    bootstrap_precomp_ids: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Inputs {
+    inputs: Vec<Input>,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    name: String,
+    ids_file: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Outputs {
+    outputs: Vec<Output>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    name: String,
+    ciphertext_data: Vec<Polynomial>,
+}
+
+#[derive(Deserialize)]
+struct Polynomial {
+    elements: Vec<u64>,
+}
+
+/// Reads a manifest and its files.
+pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, Diagnostic> {
+    let replay: Replay = parse_json(file, text)?;
+    let mut missing = Missing { folder, warnings: Vec::new() };
+    let inputs = inputs(&replay.files, &mut missing)?;
+    let outputs = outputs(&replay.files, &mut missing)?;
+    // The chain is the table of the trace, with its sentinel.
+    let moduli = match replay.crypto_context.modulus_chain.split_first() {
+        Some((&sentinel, moduli)) if u128::from(sentinel) == SENTINEL => {
+            Some(moduli.iter().map(|&modulus| modulus.into()).collect())
+        }
+        _ => None,
+    };
+    Ok(Manifest {
+        degree: replay.crypto_context.ring_dimension,
+        inputs,
+        outputs,
+        moduli,
+        warnings: missing.warnings,
+        file: file.into(),
+        text: text.into(),
+    })
+}
+
+/// The files of a recording. The recording API writes no lists of ids, and copies of manifests
+/// travel alone, so a missing file is no error.
+struct Missing<'f> {
+    folder: &'f Path,
+    warnings: Vec<String>,
+}
+
+impl Missing<'_> {
+    /// The path of a file that the manifest names, if it is there; else a warning.
+    fn find(&mut self, name: &Option<PathBuf>, what: &str, instead: &str) -> Option<PathBuf> {
+        let path = self.folder.join(name.as_ref()?);
+        if path.is_file() {
+            return Some(path);
+        }
+        self.warnings.push(format!("no {what}: `{}` is missing; {instead}", path.display()));
+        None
+    }
+}
+
+/// The inputs: ciphertexts, then keys and constants. `None` if a list of ids is missing.
+fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostic> {
+    const INSTEAD: &str = "inputs are the limbs that are read before they are written";
+    let Some(path) = missing.find(&files.inputs, "list of inputs", INSTEAD) else { return Ok(None) };
+    let index: Inputs = parse_json(&path.display().to_string(), &read_text(&path, "list of inputs")?)?;
+    let lists = index.inputs.into_iter().map(|input| (input.name, Some(input.ids_file)));
+    let keys = [
+        ("evalmult_key", &files.evalmult_ids),
+        ("automorphism_key", &files.evalautomorphism_ids),
+        ("bootstrap_precompute", &files.bootstrap_precomp_ids),
+    ];
+    let keys = keys.into_iter().filter(|(_, file)| file.is_some());
+    let mut groups = Vec::new();
+    for (name, file) in lists.chain(keys.map(|(name, file)| (name.to_owned(), file.clone()))) {
+        let what = format!("list of the ids of `{name}`");
+        let Some(path) = missing.find(&file, &what, INSTEAD) else { return Ok(None) };
+        groups.push(NamedIds { name, ids: read_ids(&path)? });
+    }
+    Ok(Some(groups))
+}
+
+/// The ids in a file: their number, then the ids, as little-endian words of 64 bits.
+fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path)
+        .map_err(|error| Diagnostic::new(format!("cannot read the list of ids: {error}")).in_file(&name))?;
+    let words: Vec<u64> =
+        bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();
+    match words.split_first() {
+        Some((&count, ids)) if bytes.len() % 8 == 0 && ids.len() as u64 == count => {
+            Ok(ids.iter().copied().map(LimbId).collect())
+        }
+        _ => {
+            let message = format!("invalid list of ids: {} bytes are not a number and as many ids", bytes.len());
+            let error = Diagnostic::new(message).in_file(&name);
+            Err(error.with_help("the file has little-endian words of 64 bits: a number, then that many ids"))
+        }
+    }
+}
+
+/// The outputs; entries of one name follow each other in the data. `None` if the list is missing.
+fn outputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostic> {
+    const INSTEAD: &str = "outputs are the limbs that are never read after their last write";
+    let Some(path) = missing.find(&files.outputs, "list of outputs", INSTEAD) else { return Ok(None) };
+    let index: Outputs = parse_json(&path.display().to_string(), &read_text(&path, "list of outputs")?)?;
+    let mut groups: Vec<NamedIds> = Vec::new();
+    for output in index.outputs {
+        let elements = output.ciphertext_data.into_iter().flat_map(|polynomial| polynomial.elements);
+        let ids = elements.map(LimbId);
+        match groups.iter_mut().find(|group| group.name == output.name) {
+            Some(group) => group.ids.extend(ids),
+            None => groups.push(NamedIds { name: output.name, ids: ids.collect() }),
+        }
+    }
+    Ok(Some(groups))
+}

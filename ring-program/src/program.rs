@@ -1,0 +1,118 @@
+//! Programs.
+
+use crate::moduli::ModulusTable;
+use crate::{ConstantIndex, Constants, Fault, Limb, LimbId, LimbTable, ModulusIndex, Operation};
+use ring::Degree;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// The degrees of ring programs.
+pub const DEGREES: std::ops::RangeInclusive<u64> = 512..=131_072;
+
+/// The limbs of an input or an output, in the order of its data file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// The limbs.
+    pub limbs: Vec<Limb>,
+}
+
+/// A program of operations on limbs, valid in all parts.
+///
+/// Two programs are equal if they have the same degree, moduli, operations, inputs and outputs.
+/// Source lines do not matter.
+#[derive(Clone, Debug)]
+pub struct RingProgram {
+    pub(crate) degree: Degree,
+    pub(crate) moduli: ModulusTable,
+    pub(crate) limbs: LimbTable,
+    pub(crate) constants: Constants,
+    pub(crate) operations: Vec<Operation>,
+    /// The source lines, 0 for none.
+    pub(crate) lines: Vec<u32>,
+    pub(crate) inputs: Vec<Group>,
+    pub(crate) outputs: Vec<Group>,
+    /// The smallest roots of the moduli that have a transform without a root.
+    pub(crate) default_roots: BTreeMap<ModulusIndex, u128>,
+}
+
+impl RingProgram {
+    /// The degree n.
+    pub fn degree(&self) -> Degree {
+        self.degree
+    }
+
+    /// The moduli.
+    pub fn moduli(&self) -> &ModulusTable {
+        &self.moduli
+    }
+
+    /// The limbs and their ids.
+    pub fn limbs(&self) -> &LimbTable {
+        &self.limbs
+    }
+
+    /// The scalars and roots.
+    pub fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    /// The operations in order.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The line of the text, from 1, that has the operation with this index.
+    pub fn line(&self, operation: usize) -> Option<NonZeroU32> {
+        NonZeroU32::new(self.lines.get(operation).copied()?)
+    }
+
+    /// The inputs in order. Their limbs may be unread, and several inputs may share a limb.
+    pub fn inputs(&self) -> &[Group] {
+        &self.inputs
+    }
+
+    /// The outputs in order. An output's limb may be an input's, never written.
+    pub fn outputs(&self) -> &[Group] {
+        &self.outputs
+    }
+
+    /// The root of unity of a transform: the one that the text states, or else the smallest
+    /// primitive 2n-th root modulo `modulus`.
+    ///
+    /// # Panics
+    /// Panics if `root` is `None` and the program has no such transform modulo `modulus`.
+    pub fn root(&self, root: Option<ConstantIndex>, modulus: ModulusIndex) -> u128 {
+        root.map_or_else(|| self.default_roots[&modulus], |root| self.constants.value(root))
+    }
+
+    pub(crate) fn find_default_root(&mut self, modulus: ModulusIndex) -> Result<(), Fault> {
+        if !self.default_roots.contains_key(&modulus) {
+            let root = ring::root::smallest_root(self.moduli.value(modulus), self.degree)
+                .map_err(|error| Fault::new(crate::Part::Operation, error.to_string()))?;
+            self.default_roots.insert(modulus, root);
+        }
+        Ok(())
+    }
+
+    /// The ids of a group's limbs.
+    pub fn ids(&self, group: &Group) -> Vec<LimbId> {
+        group.limbs.iter().map(|&limb| self.limbs.id(limb)).collect()
+    }
+}
+
+impl PartialEq for RingProgram {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |program: &Self| (program.degree, program.operations.len());
+        parts(self) == parts(other)
+            && self.moduli == other.moduli
+            && self.limbs == other.limbs
+            && self.constants == other.constants
+            && self.operations == other.operations
+            && self.inputs == other.inputs
+            && self.outputs == other.outputs
+    }
+}
+
+impl Eq for RingProgram {}

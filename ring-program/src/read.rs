@@ -1,0 +1,367 @@
+//! The reader: one pass over the text, in memory that does not grow with it beyond the result.
+//!
+//! The notation is Niobium's `.fhetch`, with moduli, scalars and roots of up to 128 bits:
+//!
+//! ```text
+//! # comments, also behind an instruction
+//! modulus_count 2
+//! m[0] 0xFFFFFFFFFFFFFFFF
+//! m[1] 0x7FFFFFFFFFFF801
+//! sr_ntt %2, %1, m=1, omega=123
+//! sr_mulps %2, %2, 77, m=1
+//! halt
+//! ```
+//!
+//! Decisions where the format's own tools differ:
+//!
+//! * Opcodes may have capitals. Operands with names may stand in any order. Commas are required,
+//!   blanks after them are not.
+//! * Numbers are decimal or hexadecimal. Leading zeros are errors: one reader takes them for octal.
+//! * The indices of the table of moduli must be right. Moduli are distinct primes that are 1 mod 2n.
+//! * A program ends with one `halt` or two, so a truncated text is an error.
+//! * `sr_addps` of 0 with a real modulus is an addition, not a copy.
+
+mod foreign;
+mod instruction;
+mod operands;
+mod token;
+
+use crate::fault::{Fault, Part};
+use crate::manifest::{Manifest, NamedIds};
+use crate::{Builder, Limb, Operation, RingProgram, SENTINEL, compression};
+use diagnostic::{Diagnostic, Diagnostics};
+use operands::{Misplaced, Operands};
+use std::io::{BufRead, Read};
+use std::path::Path;
+use token::{Span, first_word, number, significant, text};
+
+/// The origin of what the text does not say: the ring degree, and the names of inputs and outputs.
+#[derive(Clone, Copy, Debug)]
+pub enum Interface<'m> {
+    /// The ring degree only. Inputs are the limbs that are read before they are written; outputs
+    /// are those that are never read after their last write. The limb `%7` has the name `id7`.
+    Degree(u64),
+    /// A manifest.
+    Manifest(&'m Manifest),
+}
+
+/// Reads the program in a file, which may be compressed with gzip or xz.
+///
+/// # Errors
+/// Returns the errors in the file, or in the manifest if the two do not belong together.
+pub fn read_file(path: &Path, interface: Interface<'_>) -> Result<RingProgram, Diagnostics> {
+    let name = path.display().to_string();
+    let text = compression::open(path).map_err(|error| {
+        one(Diagnostic::new(format!("cannot read the program: {error}")).in_file(&name))
+    })?;
+    read(&name, text, interface)
+}
+
+/// Reads a program from `text`. Errors name the file `file`.
+///
+/// # Errors
+/// Returns the errors in the text, or in the manifest if the two do not belong together.
+pub fn read(
+    file: &str,
+    mut text: impl BufRead,
+    interface: Interface<'_>,
+) -> Result<RingProgram, Diagnostics> {
+    let mut reader = Reader::new(file, interface)?;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // The limit keeps files without line ends from memory.
+        match text.by_ref().take(Reader::MAX_LINE).read_until(b'\n', &mut line) {
+            Ok(0) => return reader.finish(),
+            Ok(_) => {}
+            Err(error) => return Err(reader.unreadable(&error)),
+        }
+        if line.len() as u64 == Reader::MAX_LINE {
+            return Err(reader.too_long());
+        }
+        reader.line = reader.line.saturating_add(1);
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        let significant = significant(&line);
+        if !significant.is_empty() && !reader.read_line(&line, significant) {
+            return Err(reader.errors);
+        }
+    }
+}
+
+fn one(error: Diagnostic) -> Diagnostics {
+    let mut errors = Diagnostics::default();
+    errors.push(error);
+    errors
+}
+
+/// The position in the structure of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Before `modulus_count`.
+    Start,
+    /// In the table of moduli, of `count` entries, before the entry `next`.
+    Table { count: u64, next: u64 },
+    /// Between the table and `halt`.
+    Body,
+    /// After the first or the second `halt`.
+    Halted { second: bool },
+}
+
+struct Reader<'m> {
+    file: &'m str,
+    manifest: Option<&'m Manifest>,
+    builder: Builder,
+    outputs: Option<Vec<(String, Vec<Limb>)>>,
+    stage: Stage,
+    line: u32,
+    errors: Diagnostics,
+}
+
+impl<'m> Reader<'m> {
+    /// The longest line in bytes, with its end.
+    const MAX_LINE: u64 = 1 << 16;
+
+    fn new(file: &'m str, interface: Interface<'m>) -> Result<Self, Diagnostics> {
+        let (n, manifest) = match interface {
+            Interface::Degree(n) => (n, None),
+            Interface::Manifest(manifest) => (manifest.degree, Some(manifest)),
+        };
+        let mut builder =
+            Builder::new(n).map_err(|error| one(Diagnostic::new(error.to_string()).in_file(file)))?;
+        let mut outputs = None;
+        if let Some(manifest) = manifest {
+            let mut limbs = |group: &NamedIds| -> (String, Vec<Limb>) {
+                (group.name.clone(), group.ids.iter().map(|&id| builder.limb(id)).collect())
+            };
+            let inputs: Option<Vec<_>> =
+                manifest.inputs.as_ref().map(|inputs| inputs.iter().map(&mut limbs).collect());
+            outputs = manifest.outputs.as_ref().map(|outputs| outputs.iter().map(limbs).collect());
+            if let Some(inputs) = inputs {
+                builder.declare_inputs();
+                inputs.into_iter().for_each(|(name, limbs)| builder.declare_input(name, limbs));
+            }
+        }
+        let errors = Diagnostics::default();
+        Ok(Self { file, manifest, builder, outputs, stage: Stage::Start, line: 0, errors })
+    }
+
+    /// Reads a line that is neither blank nor a comment. False if there is no point in reading on.
+    fn read_line(&mut self, line: &[u8], significant: Span) -> bool {
+        let (word, rest) = first_word(line, significant.clone());
+        match self.stage {
+            Stage::Start => return self.read_count(line, significant, word, rest),
+            Stage::Table { count, next } if next < count => {
+                return self.read_modulus(line, significant, word, rest);
+            }
+            Stage::Table { .. } => {
+                if !self.finish_table() {
+                    return false;
+                }
+            }
+            Stage::Body | Stage::Halted { .. } => {}
+        }
+        self.read_instruction(line, significant, word, rest);
+        true
+    }
+
+    fn read_count(&mut self, line: &[u8], significant: Span, word: Span, rest: Span) -> bool {
+        if &line[word] != b"modulus_count" {
+            let whole = text(&line[significant.clone()]);
+            let error = match foreign::recognise(&whole) {
+                Some((name, help)) => Diagnostic::new(format!("this file is {name}")).with_help(help),
+                None => Diagnostic::new("expected `modulus_count`").with_help(
+                    "a ring program begins with its table of moduli: `modulus_count 2`, `m[0] 0xFFFFFFFFFFFFFFFF`, ..",
+                ),
+            };
+            self.report(error, line, significant);
+            return false;
+        }
+        let limit = crate::ModulusTable::MAX as u128 + 1;
+        match number(&line[rest.clone()]) {
+            Ok(count) if (1..=limit).contains(&count) => {
+                self.stage = Stage::Table { count: count as u64, next: 0 };
+                return true;
+            }
+            Ok(count) => {
+                let help = format!("the number includes m[0] and is from 1 to {limit}");
+                let error = Diagnostic::new(format!("invalid number of moduli {count}")).with_help(help);
+                self.report(error, line, rest);
+            }
+            Err(reason) => {
+                let error = Diagnostic::new(format!("invalid number of moduli: {reason}"));
+                self.report(error, line, if rest.is_empty() { significant } else { rest });
+            }
+        }
+        false
+    }
+
+    fn read_modulus(&mut self, line: &[u8], significant: Span, word: Span, rest: Span) -> bool {
+        let Stage::Table { count, next } = self.stage else { return false };
+        let index = line[word.clone()].strip_prefix(b"m[").and_then(|word| word.strip_suffix(b"]"));
+        if index.and_then(|index| number(index).ok()) != Some(next.into()) {
+            let error = Diagnostic::new(format!("expected the modulus `m[{next}]`"))
+                .with_help(format!("`modulus_count` announces the {count} entries m[0] to m[{}]", count - 1));
+            self.report(error, line, if index.is_some() { word } else { significant });
+            return false;
+        }
+        self.stage = Stage::Table { count, next: next + 1 };
+        let value = match number(&line[rest.clone()]) {
+            Ok(value) => value,
+            Err(reason) => {
+                let error = Diagnostic::new(format!("invalid modulus: {reason}"));
+                self.report(error, line, if rest.is_empty() { significant } else { rest });
+                return true;
+            }
+        };
+        if next == 0 {
+            if value != SENTINEL {
+                let error = Diagnostic::new(format!("m[0] is {value:#x}, not the sentinel"))
+                    .with_help(format!("m[0] means \"no modulus\" and is {SENTINEL:#X}"));
+                self.report(error, line, rest);
+            }
+        } else if let Err(fault) = self.builder.add_modulus(value) {
+            let error = Diagnostic::new(fault.to_string());
+            let n = self.builder.program().degree();
+            let error = match fault {
+                crate::ModulusFault::Invalid(ring::Error::NoRoots { .. }) => {
+                    error.with_help(format!("the ring degree is {n}; does the program have another one?"))
+                }
+                _ => error,
+            };
+            self.report(error, line, rest);
+        }
+        true
+    }
+
+    /// Checks the complete table. False if it has errors: they would occur again in every line.
+    fn finish_table(&mut self) -> bool {
+        self.stage = Stage::Body;
+        if let Some(expected) = self.manifest.and_then(|manifest| manifest.moduli.as_deref()) {
+            let moduli: Vec<u128> = self.builder.program().moduli().iter().map(|(_, value)| value).collect();
+            if self.errors.is_empty() && expected != moduli {
+                let message = "the table of moduli differs from the manifest's `modulus_chain`";
+                let error = Diagnostic::new(message).in_file(self.file);
+                self.errors.push(error.with_help("does the manifest belong to another program?"));
+            }
+        }
+        self.errors.is_empty()
+    }
+
+    fn read_instruction(&mut self, line: &[u8], significant: Span, word: Span, rest: Span) {
+        let bytes = &line[word.clone()];
+        let lower;
+        let opcode = match std::str::from_utf8(bytes) {
+            Ok(opcode) if !bytes.iter().any(u8::is_ascii_uppercase) => opcode,
+            _ => {
+                lower = text(bytes).to_ascii_lowercase();
+                &lower
+            }
+        };
+        if opcode == "halt" {
+            return self.read_halt(line, significant, rest);
+        }
+        if let Stage::Halted { .. } = self.stage {
+            let error = Diagnostic::new("an instruction after `halt`");
+            return self.report(error.with_help("only comments and a second `halt` may follow"), line, significant);
+        }
+        if opcode.starts_with("m[") || opcode == "modulus_count" {
+            let error = Diagnostic::new("the table of moduli is complete");
+            let help = "all moduli stand before the first instruction, as many as `modulus_count` says";
+            return self.report(error.with_help(help), line, significant);
+        }
+        let operands = match Operands::split(line, significant.clone(), opcode, rest) {
+            Ok(operands) => operands,
+            // What is wrong about an unknown opcode is the opcode.
+            Err(_) if !crate::OPCODES.contains(&opcode) => {
+                return self.report_fault(instruction::unknown(opcode), line, word);
+            }
+            Err(Misplaced(span, fault)) => return self.report_fault(fault, line, span),
+        };
+        match instruction::read(opcode, &operands, &mut self.builder) {
+            Ok(Some(operation)) => self.push(operation, line, &operands),
+            Ok(None) => self.report_fault(instruction::unknown(opcode), line, word),
+            Err(fault) => {
+                let span = operands.span(fault.part);
+                self.report_fault(fault, line, span);
+                // So that one error does not cause others.
+                if let Ok(d) = operands.limb(Part::Destination, &mut self.builder) {
+                    self.builder.define(d);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, operation: Operation, line: &[u8], operands: &Operands<'_>) {
+        if let Err(fault) = self.builder.push_from_line(operation, self.line) {
+            let span = operands.span(fault.part);
+            self.report_fault(fault, line, span);
+        }
+    }
+
+    fn read_halt(&mut self, line: &[u8], significant: Span, rest: Span) {
+        if !rest.is_empty() {
+            return self.report(Diagnostic::new("`halt` has no operands"), line, rest);
+        }
+        self.stage = match self.stage {
+            Stage::Halted { second: true } => {
+                let error = Diagnostic::new("a third `halt`").with_help("a program ends with one `halt` or two");
+                return self.report(error, line, significant);
+            }
+            Stage::Halted { second: false } => Stage::Halted { second: true },
+            Stage::Start | Stage::Table { .. } | Stage::Body => Stage::Halted { second: false },
+        };
+    }
+
+    fn report_fault(&mut self, fault: Fault, line: &[u8], span: Span) {
+        let error = Diagnostic::new(fault.message);
+        let error = match fault.help {
+            Some(help) => error.with_help(help),
+            None => error,
+        };
+        self.report(error, line, span);
+    }
+
+    fn report(&mut self, error: Diagnostic, line: &[u8], span: Span) {
+        self.errors.push(error.on_line(self.file, self.line, text(line), span));
+    }
+
+    /// The program, after the last line.
+    fn finish(mut self) -> Result<RingProgram, Diagnostics> {
+        let end = match self.stage {
+            Stage::Start => Some("the file has no program: nothing but comments".to_owned()),
+            Stage::Table { count, next } if next < count => {
+                Some(format!("the text ends in the table of moduli: m[{next}] is missing"))
+            }
+            Stage::Table { .. } | Stage::Body => Some(format!("the text ends at line {} without `halt`", self.line)),
+            Stage::Halted { .. } => None,
+        };
+        if let Some(message) = end {
+            self.errors.push(Diagnostic::new(message).in_file(self.file).with_help("is the file truncated?"));
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        self.builder.finish(self.outputs).map_err(|error| {
+            let diagnostic = Diagnostic::new(error.to_string());
+            one(match self.manifest {
+                Some(manifest) => manifest.place(diagnostic, "outputs", &error.name),
+                None => diagnostic.in_file(self.file),
+            })
+        })
+    }
+
+    fn unreadable(mut self, error: &std::io::Error) -> Diagnostics {
+        let message = format!("cannot read on after line {}: {error}", self.line);
+        self.errors.push(Diagnostic::new(message).in_file(self.file));
+        self.errors
+    }
+
+    fn too_long(mut self) -> Diagnostics {
+        let message = format!("line {} has more than {} bytes", self.line.saturating_add(1), Self::MAX_LINE - 1);
+        let error = Diagnostic::new(message).in_file(self.file);
+        self.errors.push(error.with_help("is this a ring program?"));
+        self.errors
+    }
+}
