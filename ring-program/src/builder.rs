@@ -151,7 +151,10 @@ impl Builder {
     ///
     /// # Errors
     /// Returns an error if a declared output has a limb without a value.
-    pub fn finish(mut self, outputs: Option<Vec<(String, Vec<Limb>)>>) -> Result<RingProgram, UnwrittenOutput> {
+    pub fn finish(
+        mut self,
+        outputs: Option<Vec<(String, Vec<Limb>)>>,
+    ) -> Result<RingProgram, UnwrittenOutput> {
         self.program.outputs = match outputs {
             None => default_outputs(&self.program),
             Some(outputs) => outputs.into_iter().map(|(name, limbs)| Group { name, limbs }).collect(),

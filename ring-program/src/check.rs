@@ -40,7 +40,8 @@ impl Rules for Transform {
         let root_value = program.constants().value(root);
         ring::root::check_root(&modulus, program.degree(), root_value).map_err(|error| {
             let (index, value) = (self.m.get(), modulus.value());
-            fault(&error).help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is taken"))
+            fault(&error)
+                .help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is taken"))
         })?;
         roots.insert((self.m, root));
         Ok(())
@@ -64,7 +65,7 @@ fn exponent(k: u32, program: &RingProgram) -> Result<(), Fault> {
     if k % 2 == 1 && u128::from(k) < order {
         return Ok(());
     }
-    let reason = if k % 2 == 0 { "it is even" } else { "it is not below 2n" };
+    let reason = if k.is_multiple_of(2) { "it is even" } else { "it is not below 2n" };
     Err(Fault::new(Part::Named(Name::Exponent), format!("invalid exponent {k}: {reason}"))
         .help(format!("an automorphism X to X^k has an odd k from 1 to {}", order - 1)))
 }

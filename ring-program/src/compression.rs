@@ -49,12 +49,15 @@ struct Explained<R> {
 
 impl<R: Read> Read for Explained<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error,
-            io::ErrorKind::UnexpectedEof => {
-                io::Error::new(error.kind(), format!("the {} stream is truncated", self.format))
+        self.inner.read(buffer).map_err(|error| {
+            let (kind, format) = (error.kind(), self.format);
+            if kind == io::ErrorKind::Interrupted {
+                error
+            } else if kind == io::ErrorKind::UnexpectedEof {
+                io::Error::new(kind, format!("the {format} stream is truncated"))
+            } else {
+                io::Error::new(kind, format!("the {format} stream is damaged: {error}"))
             }
-            kind => io::Error::new(kind, format!("the {} stream is damaged: {error}", self.format)),
         })
     }
 }

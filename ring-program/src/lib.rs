@@ -8,6 +8,9 @@
 //! * A [`Manifest`] names the ring degree, the inputs and the outputs.
 //! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
 //!   operations have.
+//! * [`Liveness`] says when a value is read next, [`reduction`] what operations demand of words.
+//! * [`Inputs`] reads data files; [`execute()`] runs a program on big integers, as the judge of other
+//!   executions. It shares no arithmetic with them, nor with the crate `ring`.
 //!
 //! ```
 //! use ring_program::{Interface, read};
@@ -31,21 +34,28 @@ mod builder;
 mod check;
 pub mod compression;
 mod constants;
+pub mod data;
+pub mod execute;
 mod fault;
 mod limb;
+mod liveness;
 pub mod manifest;
 mod moduli;
 mod operation;
 mod program;
 mod read;
+pub mod reduction;
 pub mod shape;
 mod table;
 mod write;
 
 pub use builder::{Builder, InvalidDegree, UnwrittenOutput};
 pub use constants::{ConstantIndex, Constants};
+pub use data::Inputs;
+pub use execute::{ExecuteError, Executor, execute};
 pub use fault::{Fault, Name, Part};
 pub use limb::{Limb, LimbId, LimbTable};
+pub use liveness::{Liveness, NextUse, Uses};
 pub use manifest::{Manifest, NamedIds};
 pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
 pub use operation::Operation;

@@ -157,7 +157,8 @@ fn read_text(path: &Path, what: &str) -> Result<String, Diagnostic> {
     match compression::open(path).and_then(|mut file| file.read_to_string(&mut text)) {
         Ok(_) => Ok(text),
         Err(error) => {
-            Err(Diagnostic::new(format!("cannot read the {what}: {error}")).in_file(path.display().to_string()))
+            Err(Diagnostic::new(format!("cannot read the {what}: {error}"))
+                .in_file(path.display().to_string()))
         }
     }
 }
@@ -179,7 +180,8 @@ fn json_error(file: &str, text: &str, error: &serde_json::Error, message: String
     // The message repeats the position.
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&position).unwrap_or(&message);
-    let lines_before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let lines_before: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut start = (lines_before + error.column().saturating_sub(1)).min(text.len());
     while !text.is_char_boundary(start) {
         start -= 1;

@@ -28,7 +28,7 @@ mod token;
 
 use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
-use crate::{Builder, Limb, Operation, RingProgram, SENTINEL, compression};
+use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
 use diagnostic::{Diagnostic, Diagnostics};
 use operands::{Misplaced, Operands};
 use std::io::{BufRead, Read};
@@ -51,9 +51,8 @@ pub enum Interface<'m> {
 /// Returns the errors in the file, or in the manifest if the two do not belong together.
 pub fn read_file(path: &Path, interface: Interface<'_>) -> Result<RingProgram, Diagnostics> {
     let name = path.display().to_string();
-    let text = compression::open(path).map_err(|error| {
-        one(Diagnostic::new(format!("cannot read the program: {error}")).in_file(&name))
-    })?;
+    let text = compression::open(path)
+        .map_err(|error| one(Diagnostic::new(format!("cannot read the program: {error}")).in_file(&name)))?;
     read(&name, text, interface)
 }
 
@@ -224,11 +223,10 @@ impl<'m> Reader<'m> {
         } else if let Err(fault) = self.builder.add_modulus(value) {
             let error = Diagnostic::new(fault.to_string());
             let n = self.builder.program().degree();
-            let error = match fault {
-                crate::ModulusFault::Invalid(ring::Error::NoRoots { .. }) => {
-                    error.with_help(format!("the ring degree is {n}; does the program have another one?"))
-                }
-                _ => error,
+            let error = if let ModulusFault::Invalid(ring::Error::NoRoots { .. }) = fault {
+                error.with_help(format!("the ring degree is {n}; does the program have another one?"))
+            } else {
+                error
             };
             self.report(error, line, rest);
         }
@@ -264,7 +262,11 @@ impl<'m> Reader<'m> {
         }
         if let Stage::Halted { .. } = self.stage {
             let error = Diagnostic::new("an instruction after `halt`");
-            return self.report(error.with_help("only comments and a second `halt` may follow"), line, significant);
+            return self.report(
+                error.with_help("only comments and a second `halt` may follow"),
+                line,
+                significant,
+            );
         }
         if opcode.starts_with("m[") || opcode == "modulus_count" {
             let error = Diagnostic::new("the table of moduli is complete");
@@ -306,7 +308,8 @@ impl<'m> Reader<'m> {
         }
         self.stage = match self.stage {
             Stage::Halted { second: true } => {
-                let error = Diagnostic::new("a third `halt`").with_help("a program ends with one `halt` or two");
+                let error =
+                    Diagnostic::new("a third `halt`").with_help("a program ends with one `halt` or two");
                 return self.report(error, line, significant);
             }
             Stage::Halted { second: false } => Stage::Halted { second: true },
@@ -334,7 +337,9 @@ impl<'m> Reader<'m> {
             Stage::Table { count, next } if next < count => {
                 Some(format!("the text ends in the table of moduli: m[{next}] is missing"))
             }
-            Stage::Table { .. } | Stage::Body => Some(format!("the text ends at line {} without `halt`", self.line)),
+            Stage::Table { .. } | Stage::Body => {
+                Some(format!("the text ends at line {} without `halt`", self.line))
+            }
             Stage::Halted { .. } => None,
         };
         if let Some(message) = end {
@@ -359,7 +364,8 @@ impl<'m> Reader<'m> {
     }
 
     fn too_long(mut self) -> Diagnostics {
-        let message = format!("line {} has more than {} bytes", self.line.saturating_add(1), Self::MAX_LINE - 1);
+        let message =
+            format!("line {} has more than {} bytes", self.line.saturating_add(1), Self::MAX_LINE - 1);
         let error = Diagnostic::new(message).in_file(self.file);
         self.errors.push(error.with_help("is this a ring program?"));
         self.errors

@@ -56,7 +56,13 @@ macro_rules! printed {
 }
 
 printed!(Binary, |x, program| "{}, {}, m={}", program.limbs.id(x.a), program.limbs.id(x.b), x.m.get());
-printed!(Scalar, |x, program| "{}, {}, m={}", program.limbs.id(x.a), program.constants.value(x.scalar), x.m.get());
+printed!(
+    Scalar,
+    |x, program| "{}, {}, m={}",
+    program.limbs.id(x.a),
+    program.constants.value(x.scalar),
+    x.m.get()
+);
 printed!(Unary, |x, program| "{}, m={}", program.limbs.id(x.a), x.m.get());
 printed!(GaloisCoefficients, |x, program| "{}, k={}, m={}", program.limbs.id(x.a), x.k, x.m.get());
 printed!(Monomial, |x, program| "{}, offset={}, m={}", program.limbs.id(x.a), x.offset, x.m.get());

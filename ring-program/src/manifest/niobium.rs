@@ -132,7 +132,8 @@ fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
             Ok(ids.iter().copied().map(LimbId).collect())
         }
         _ => {
-            let message = format!("invalid list of ids: {} bytes are not a number and as many ids", bytes.len());
+            let message =
+                format!("invalid list of ids: {} bytes are not a number and as many ids", bytes.len());
             let error = Diagnostic::new(message).in_file(&name);
             Err(error.with_help("the file has little-endian words of 64 bits: a number, then that many ids"))
         }

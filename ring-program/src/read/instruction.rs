@@ -74,16 +74,16 @@ parsed!(Transform, "%d, %a, m=i, omega=w", 2, [Modulus, Root], |operands, builde
 });
 
 parsed!(Galois, "%d, %a, m=i, mask=n-1, logn=l, k=k", 2, [Modulus, Mask, LogDegree, Exponent],
-    |operands, builder| {
-        a: operands.limb(Part::First, builder)?,
-        k: {
-            let degree = builder.program().degree();
-            operands.redundant(Name::Mask, degree.get() - 1)?;
-            operands.redundant(Name::LogDegree, degree.log2().into())?;
-            operands.small(Name::Exponent)?
-        },
-        m: operands.optional_modulus(builder)?
-    });
+|operands, builder| {
+    a: operands.limb(Part::First, builder)?,
+    k: {
+        let degree = builder.program().degree();
+        operands.redundant(Name::Mask, "n - 1", degree.get() - 1)?;
+        operands.redundant(Name::LogDegree, "log2(n)", degree.log2().into())?;
+        operands.small(Name::Exponent)?
+    },
+    m: operands.optional_modulus(builder)?
+});
 
 parsed!(GaloisCoefficients, "%d, %a, k=k, m=i", 2, [Exponent, Modulus], |operands, builder| {
     a: operands.limb(Part::First, builder)?,

@@ -26,8 +26,14 @@ impl<'t> Operands<'t> {
         opcode: &'t str,
         rest: Span,
     ) -> Result<Self, Misplaced> {
-        let mut operands =
-            Self { line, instruction, opcode, positional: Default::default(), count: 0, named: Default::default() };
+        let mut operands = Self {
+            line,
+            instruction,
+            opcode,
+            positional: Default::default(),
+            count: 0,
+            named: Default::default(),
+        };
         let mut start = rest.start;
         while start < rest.end {
             let length = line[start..rest.end].iter().position(|&byte| byte == b',');
@@ -35,7 +41,10 @@ impl<'t> Operands<'t> {
             operands.add(trim(line, start..end))?;
             start = end + 1;
             if length.is_some() && start >= rest.end {
-                return Err(Misplaced(end..start, Fault::new(Part::Operation, "expected an operand after `,`")));
+                return Err(Misplaced(
+                    end..start,
+                    Fault::new(Part::Operation, "expected an operand after `,`"),
+                ));
             }
         }
         Ok(operands)
@@ -205,15 +214,12 @@ impl<'t> Operands<'t> {
         })
     }
 
-    /// Checks an operand that says nothing new, if it is there.
-    pub(super) fn redundant(&self, name: Name, expected: u64) -> Result<(), Fault> {
+    /// Checks an operand that says nothing new, if it is there. `meaning` is what it must be.
+    pub(super) fn redundant(&self, name: Name, meaning: &str, expected: u64) -> Result<(), Fault> {
         match self.optional(name)? {
             Some(value) if value != u128::from(expected) => {
-                let message = format!("`{}` is {value}, but the ring has {expected}", name.text());
-                Err(Fault::new(Part::Named(name), message).help(match name {
-                    Name::Mask => "the mask is n - 1; does the program belong to another ring degree?",
-                    _ => "`logn` is the binary logarithm of n; does the program belong to another ring degree?",
-                }))
+                let message = format!("`{}` is {value}, but {meaning} is {expected}", name.text());
+                Err(Fault::new(Part::Named(name), message).help("does the program have another ring degree?"))
             }
             _ => Ok(()),
         }

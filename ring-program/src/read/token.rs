@@ -101,7 +101,8 @@ mod tests {
             assert_eq!(number(format!("0X{value:X}").as_bytes()), Ok(value));
         }
         let too_large = "340282366920938463463374607431768211456";
-        for wrong in ["", "0x", "01", "-1", "1.5", "0xg", "1_000", too_large, "0x100000000000000000000000000000000"]
+        for wrong in
+            ["", "0x", "01", "-1", "1.5", "0xg", "1_000", too_large, "0x100000000000000000000000000000000"]
         {
             assert!(number(wrong.as_bytes()).is_err(), "{wrong}");
         }

@@ -1,0 +1,215 @@
+//! Data: the words of inputs and outputs.
+//!
+//! A data file has the limbs of one name, one after the other. Each limb is n words of 16
+//! little-endian bytes, in the order in which the program has them.
+
+use crate::reduction::{InputModulus, input_moduli};
+use crate::{Group, Limb, Liveness, RingProgram};
+use diagnostic::Diagnostic;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The words of one limb.
+pub type Words = Arc<[u128]>;
+
+/// The inputs of one run.
+#[derive(Clone, Debug)]
+pub struct Inputs<'p> {
+    program: &'p RingProgram,
+    moduli: Vec<Option<InputModulus>>,
+    liveness: Liveness,
+    words: Vec<Option<Words>>,
+}
+
+impl<'p> Inputs<'p> {
+    /// No words yet.
+    pub fn new(program: &'p RingProgram) -> Self {
+        let words = vec![None; program.limbs().len()];
+        Self { program, moduli: input_moduli(program), liveness: Liveness::of(program), words }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p RingProgram {
+        self.program
+    }
+
+    /// The modulus of an input limb, if an operation tells it.
+    pub fn modulus(&self, limb: Limb) -> Option<InputModulus> {
+        self.moduli[limb.index()]
+    }
+
+    /// Whether the program depends on the words of a limb.
+    pub fn is_needed(&self, limb: Limb) -> bool {
+        !self.liveness.first_use(limb).is_dead()
+    }
+
+    /// The words of a limb, if they are given and needed.
+    pub fn words(&self, limb: Limb) -> Option<&Words> {
+        self.words[limb.index()].as_ref()
+    }
+
+    /// The inputs that still lack words.
+    pub fn missing(&self) -> impl Iterator<Item = &'p Group> + '_ {
+        let missing = |limb: &Limb| self.is_needed(*limb) && self.words(*limb).is_none();
+        self.program.inputs().iter().filter(move |group| group.limbs.iter().any(missing))
+    }
+
+    /// Reads the data file of the input `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the program has no such input, or the file cannot be read, has the wrong
+    /// length, or has a word that is not below its modulus.
+    pub fn load_file(&mut self, name: &str, path: &Path) -> Result<(), Diagnostic> {
+        let file = path.display().to_string();
+        let unreadable = |error: io::Error| {
+            Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(&file)
+        };
+        let data = std::fs::File::open(path).map_err(unreadable)?;
+        let length = data.metadata().map_err(unreadable)?;
+        if length.is_file() {
+            let group = self.group(name, &file)?;
+            self.check_length(group, length.len(), &file)?;
+        }
+        self.load(name, &file, io::BufReader::with_capacity(1 << 16, data))
+    }
+
+    /// Reads the data of the input `name`. Errors name the file `file`.
+    ///
+    /// # Errors
+    /// Returns an error if the program has no such input, or the data cannot be read, has the wrong
+    /// length, or has a word that is not below its modulus.
+    pub fn load(&mut self, name: &str, file: &str, mut data: impl Read) -> Result<(), Diagnostic> {
+        let group = self.group(name, file)?;
+        let n = self.program.degree().len();
+        let mut bytes = vec![0; 16 * n];
+        for (place, &limb) in group.limbs.iter().enumerate() {
+            let found = fill(&mut data, &mut bytes).map_err(|error| {
+                Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(file)
+            })?;
+            if found < bytes.len() {
+                let length = (place * bytes.len() + found) as u64;
+                return self.check_length(group, length, file);
+            }
+            let words =
+                bytes.chunks_exact(16).map(|word| u128::from_le_bytes(word.try_into().expect("16 bytes")));
+            self.set_at(group, place, limb, words.collect()).map_err(|error| error.in_file(file))?;
+        }
+        match fill(&mut data, &mut bytes) {
+            Ok(0) => Ok(()),
+            Ok(more) => self.check_length(group, (group.limbs.len() * bytes.len() + more) as u64, file),
+            Err(error) => {
+                Err(Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(file))
+            }
+        }
+    }
+
+    /// Sets the words of the input `name`, limb by limb.
+    ///
+    /// # Errors
+    /// Returns an error if the program has no such input, or the number of limbs or of words is
+    /// wrong, or a word is not below its modulus.
+    pub fn set(&mut self, name: &str, limbs: impl IntoIterator<Item = Words>) -> Result<(), Diagnostic> {
+        let group = self.group(name, "")?;
+        let limbs: Vec<Words> = limbs.into_iter().collect();
+        if limbs.len() != group.limbs.len() {
+            let message =
+                format!("the input `{name}` has {} limbs, found {}", group.limbs.len(), limbs.len());
+            return Err(Diagnostic::new(message));
+        }
+        for (place, (words, &limb)) in limbs.into_iter().zip(&group.limbs).enumerate() {
+            self.set_at(group, place, limb, words)?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, name: &str, file: &str) -> Result<&'p Group, Diagnostic> {
+        let inputs = self.program.inputs();
+        inputs.iter().find(|group| group.name == name).ok_or_else(|| {
+            let error = Diagnostic::new(format!("unknown input `{name}`")).in_file(file);
+            let names = || inputs.iter().map(|group| group.name.as_str());
+            match diagnostic::nearest(name, names()) {
+                Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                None if inputs.len() <= 20 => {
+                    let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+                    error.with_help(format!("the inputs are {}", names.join(", ")))
+                }
+                None => error,
+            }
+        })
+    }
+
+    fn check_length(&self, group: &Group, found: u64, file: &str) -> Result<(), Diagnostic> {
+        let (limbs, n) = (group.limbs.len(), self.program.degree().len());
+        let expected = 16 * (limbs * n) as u64;
+        if found == expected {
+            return Ok(());
+        }
+        let reason = match found.checked_sub(expected) {
+            Some(_) => "there is more".to_owned(),
+            None => format!("limb {} is incomplete", found / (16 * n as u64)),
+        };
+        let name = &group.name;
+        Err(Diagnostic::new(format!("the input `{name}` has {expected} bytes, found {found}: {reason}"))
+            .in_file(file)
+            .with_help(format!("{limbs} limbs of {n} words of 16 bytes")))
+    }
+
+    fn set_at(&mut self, group: &Group, place: usize, limb: Limb, words: Words) -> Result<(), Diagnostic> {
+        let (name, id, n) = (&group.name, self.program.limbs().id(limb), self.program.degree().len());
+        let error = |message: String| {
+            Err(Diagnostic::new(format!("limb {place} (`{id}`) of the input `{name}`: {message}")))
+        };
+        if words.len() != n {
+            return error(format!("found {} words in place of {n}", words.len()));
+        }
+        if let Some(InputModulus::Residues(m)) = self.modulus(limb) {
+            let q = self.program.moduli().value(m);
+            if let Some(index) = words.iter().position(|&word| word >= q) {
+                let word = words[index];
+                return error(format!(
+                    "word {index} is {word:#x}, not below the modulus m[{}] = {q:#x}",
+                    m.get()
+                ));
+            }
+        }
+        match &self.words[limb.index()] {
+            Some(known) if *known != words => error("another input has the limb with other words".into()),
+            _ => {
+                // Real programs leave most keys unread.
+                if self.is_needed(limb) {
+                    self.words[limb.index()] = Some(words);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Reads until the buffer is full or the data end; the number of bytes.
+fn fill(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match data.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Writes the data file of an output.
+///
+/// # Errors
+/// Returns an error if `out` cannot be written to.
+pub fn write_data(limbs: &[Words], mut out: impl Write) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for words in limbs {
+        bytes.clear();
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}
