@@ -45,7 +45,13 @@ impl<'a> Fault<'a> {
 
     pub(crate) fn into_diagnostic(self, source: &str) -> Diagnostic {
         let (code, span) = (Some(self.code.name()), Some(span_in(source, self.at)));
-        Diagnostic { code, span, message: self.message, help: self.help.map(Into::into), ..Diagnostic::default() }
+        Diagnostic {
+            code,
+            span,
+            message: self.message,
+            help: self.help.map(Into::into),
+            ..Diagnostic::default()
+        }
     }
 }
 

@@ -12,8 +12,11 @@
 use b512_asm::{assemble, object};
 use diagnostic::Diagnostic;
 use lab::sweep::Definition;
+use ring_program::{Executor, Inputs, Interface, Manifest, RingProgram, compression, read};
 use sim::testing::{self as random, Word};
 use sim::{MachineFile, Override};
+use std::io::Read;
+use std::path::Path;
 
 /// The two timing models agree on a machine and a program, written as in the command that replays a
 /// difference. Words that mean nothing are left out, and latencies so long that they say nothing
@@ -78,6 +81,61 @@ pub fn sweep(data: &[u8]) {
     }
 }
 
+/// A file is a ring program that survives its own notation and can be executed, or has errors that
+/// point into the text. Compressed files are undone first.
+pub fn ring_program(data: &[u8]) {
+    // Damage in a compressed file could let it grow without limit.
+    let mut text = Vec::new();
+    let undone =
+        compression::decompress(data).and_then(|text_of| text_of.take(1 << 18).read_to_end(&mut text));
+    if let Err(error) = undone {
+        assert!(!error.to_string().is_empty());
+        return;
+    }
+    match read("", text.as_slice(), Interface::Degree(512)) {
+        Ok(program) => {
+            let again = program.to_text();
+            assert_eq!(read("", again.as_bytes(), Interface::Degree(512)).as_ref(), Ok(&program), "{again}");
+            execute_on_small_words(&program);
+        }
+        Err(errors) => {
+            assert!(errors.iter().next().is_some());
+            errors.iter().for_each(check_place);
+        }
+    }
+}
+
+/// Executes the start of a program. Words below all moduli are valid inputs of any program.
+fn execute_on_small_words(program: &RingProgram) {
+    let mut inputs = Inputs::new(program);
+    for group in program.inputs() {
+        let words = || (0..program.degree().len() as u128).map(|word| word % 512).collect();
+        inputs.set(&group.name, group.limbs.iter().map(|_| words())).expect("moduli exceed 1024");
+    }
+    let mut executor = Executor::new(&inputs).expect("all inputs are set");
+    for _ in 0..20 {
+        if !matches!(executor.step(), Ok(true)) {
+            break;
+        }
+    }
+}
+
+/// A text is a manifest that survives its own form, or has an error that points into the text.
+pub fn manifest(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Manifest::parse("", text, Path::new("no-such-folder")) {
+        Ok(manifest) if manifest.inputs.is_some() && manifest.outputs.is_some() => {
+            let again = Manifest::parse("", &manifest.to_json(), Path::new("")).expect("a valid manifest");
+            assert_eq!(
+                (again.degree, again.inputs, again.outputs),
+                (manifest.degree, manifest.inputs, manifest.outputs)
+            );
+        }
+        Ok(_) => {}
+        Err(error) => check_place(&error),
+    }
+}
+
 fn check_place(error: &Diagnostic) {
     assert!(!error.message.is_empty());
     if let Some(span) = &error.span {
@@ -91,7 +149,6 @@ mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use std::fs;
-    use std::path::Path;
 
     /// The files below a folder of the repository whose names end in one of `endings`.
     fn files(folder: &str, endings: &[&str]) -> Vec<Vec<u8>> {
@@ -174,5 +231,21 @@ mod tests {
     #[test]
     fn sweep_on_damaged_input() {
         run(5000, sweep, &files("configs/sweeps", &[".toml"]));
+    }
+
+    #[test]
+    fn ring_program_on_damaged_input() {
+        let folders = ["ring-program/tests/accept", "ring-program/tests/refuse", "ring-program/tests/traces"];
+        let seeds: Vec<_> =
+            folders.iter().flat_map(|folder| files(folder, &[".fhetch", ".fhetch.xz"])).collect();
+        run(3000, ring_program, &seeds);
+    }
+
+    #[test]
+    fn manifest_on_damaged_input() {
+        let folders =
+            ["ring-program/tests/manifests", "ring-program/tests/refuse", "ring-program/tests/traces"];
+        let seeds: Vec<_> = folders.iter().flat_map(|folder| files(folder, &[".json"])).collect();
+        run(5000, manifest, &seeds);
     }
 }

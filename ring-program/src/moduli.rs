@@ -95,7 +95,7 @@ pub enum ModulusFault {
     #[error(transparent)]
     Invalid(Error),
     /// The table has the modulus already.
-    #[error("the modulus {modulus:#x} is m[{first}] already: moduli must be coprime")]
+    #[error("duplicate modulus {modulus:#x}, the same as m[{first}]: moduli must be coprime")]
     Duplicate {
         /// The modulus.
         modulus: u128,

@@ -270,7 +270,7 @@ impl<'m> Reader<'m> {
         }
         if opcode.starts_with("m[") || opcode == "modulus_count" {
             let error = Diagnostic::new("the table of moduli is complete");
-            let help = "all moduli stand before the first instruction, as many as `modulus_count` says";
+            let help = "all moduli come before the first instruction, as many as `modulus_count` says";
             return self.report(error.with_help(help), line, significant);
         }
         let operands = match Operands::split(line, significant.clone(), opcode, rest) {

@@ -63,7 +63,7 @@ impl<'t> Operands<'t> {
         }
         let Some(equals) = bytes.iter().position(|&byte| byte == b'=') else {
             if self.named.iter().any(Option::is_some) {
-                return Err(fault(format!("`{}` stands after an operand with a name", text(bytes))));
+                return Err(fault(format!("operand `{}` without a name after one with a name", text(bytes))));
             }
             let Some(place) = self.positional.get_mut(self.count) else {
                 return Err(fault(format!("too many operands for `{}`", self.opcode)));
@@ -194,7 +194,7 @@ impl<'t> Operands<'t> {
     /// The modulus, not the sentinel.
     pub(super) fn modulus(&self, builder: &Builder) -> Result<ModulusIndex, Fault> {
         self.optional_modulus(builder)?.ok_or_else(|| {
-            let message = format!("`{}` needs a modulus, but m[0] is none", self.opcode);
+            let message = format!("`{}` needs a modulus, but m=0 means no modulus", self.opcode);
             Fault::new(Part::Named(Name::Modulus), message)
                 .help("m=0 is for copies (`sr_addps` of 0), zero (`sr_mulps` by 0) and `sr_automorph_eval`")
         })

@@ -230,7 +230,10 @@ struct Layers {
 impl Layers {
     fn error(&self, at: &At, message: String, help: Option<String>) -> Diagnostic {
         let Source { name, text } = &self.sources[at.source];
-        Diagnostic { help: help.map(Into::into), ..Diagnostic::new(message).at(name, text.as_str(), at.span.clone()) }
+        Diagnostic {
+            help: help.map(Into::into),
+            ..Diagnostic::new(message).at(name, text.as_str(), at.span.clone())
+        }
     }
 
     /// Adds the keys of a file below `prefix`: none for a machine, `technology` for a technology.
@@ -288,7 +291,9 @@ impl Layers {
         ));
         match named_at {
             Some(at) => self.error(at, message, help),
-            None => Diagnostic { help: help.map(Into::into), ..Diagnostic::new(message).in_file(place.name()) },
+            None => {
+                Diagnostic { help: help.map(Into::into), ..Diagnostic::new(message).in_file(place.name()) }
+            }
         }
     }
 

@@ -1,0 +1,100 @@
+//! Data files, and the errors in them.
+
+use ring_program::data::{Words, write_data};
+use ring_program::{Inputs, Interface, Manifest, RingProgram, execute, read};
+use std::path::Path;
+
+const N: usize = 512;
+
+/// Two inputs of two limbs each that share `%2`, an unread limb, and an output that is an input.
+fn program() -> RingProgram {
+    let manifest = r#"{"ring_dimension": 512,
+        "inputs": {"x": [1, 2], "y": [2, 3], "unread": [4]},
+        "outputs": {"sum": [5], "same": [3]}}"#;
+    let manifest = Manifest::parse("m.json", manifest, Path::new("")).unwrap();
+    let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_addp %5, %1, %2, m=1\nhalt\n";
+    read("p.fhetch", text.as_bytes(), Interface::Manifest(&manifest)).unwrap()
+}
+
+fn file(limbs: &[[u128; N]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_data(&limbs.iter().map(|limb| Words::from(&limb[..])).collect::<Vec<_>>(), &mut bytes).unwrap();
+    assert_eq!(bytes.len(), limbs.len() * N * 16);
+    bytes
+}
+
+fn load(program: &RingProgram, name: &str, bytes: &[u8]) -> Result<(), String> {
+    Inputs::new(program).load(name, "x.bin", bytes).map_err(|error| error.to_string())
+}
+
+#[test]
+fn limbs_follow_each_other() {
+    let program = program();
+    let mut inputs = Inputs::new(&program);
+    let missing = |inputs: &Inputs<'_>| inputs.missing().map(|group| group.name.clone()).collect::<Vec<_>>();
+    assert_eq!(missing(&inputs), ["x", "y"]);
+    inputs.load("x", "x.bin", file(&[[1; N], [12288; N]]).as_slice()).unwrap();
+    assert_eq!(missing(&inputs), ["y"]);
+    // The limb `%3` has no modulus: no operation reads it.
+    inputs.load("y", "y.bin", file(&[[12288; N], [u128::MAX; N]]).as_slice()).unwrap();
+    assert_eq!(missing(&inputs), [""; 0]);
+    let outputs = execute(&inputs).unwrap();
+    assert_eq!(outputs[0][0][..], [0; N]);
+    assert_eq!(outputs[1][0][..], [u128::MAX; N]);
+}
+
+#[test]
+fn errors_name_the_limb_and_the_word() {
+    let program = program();
+    let mut wrong = [0; N];
+    wrong[511] = 12289;
+    assert_eq!(
+        load(&program, "x", &file(&[[0; N], wrong])).unwrap_err(),
+        "x.bin: limb 1 (`%2`) of the input `x`: word 511 is 0x3001, not below the modulus m[1] = 0x3001"
+    );
+    let whole = file(&[[0; N]; 3]);
+    for (length, reason) in
+        [(0, "limb 0 is incomplete"), (8192, "limb 1 is incomplete"), (16383, "limb 1 is incomplete")]
+    {
+        assert_eq!(
+            load(&program, "x", &whole[..length]).unwrap_err(),
+            format!(
+                "x.bin: the input `x` has 16384 bytes, found {length}: {reason}; 2 limbs of 512 words of 16 bytes"
+            )
+        );
+    }
+    let error = load(&program, "x", &whole[..16385]).unwrap_err();
+    assert!(error.contains("found 16385: there is more"), "{error}");
+    assert_eq!(
+        load(&program, "z", &whole).unwrap_err(),
+        "x.bin: unknown input `z`; the inputs are `x`, `y`, `unread`"
+    );
+    assert_eq!(
+        load(&program, "unred", &whole).unwrap_err(),
+        "x.bin: unknown input `unred`; did you mean `unread`?"
+    );
+}
+
+#[test]
+fn inputs_that_share_a_limb_agree() {
+    let program = program();
+    let mut inputs = Inputs::new(&program);
+    inputs.load("x", "x.bin", file(&[[1; N], [2; N]]).as_slice()).unwrap();
+    let error = inputs.load("y", "y.bin", file(&[[3; N], [2; N]]).as_slice()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "y.bin: limb 0 (`%2`) of the input `y`: another input has the limb with other words"
+    );
+}
+
+#[test]
+fn files_are_measured_before_they_are_read() {
+    let program = program();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.bin");
+    std::fs::write(&path, file(&[[1; N]])).unwrap();
+    let error = Inputs::new(&program).load_file("x", &path).unwrap_err();
+    assert!(error.message.contains("found 8192"), "{error}");
+    let error = Inputs::new(&program).load_file("x", &folder.path().join("none")).unwrap_err();
+    assert!(error.message.starts_with("cannot read the input `x`"), "{error}");
+}
