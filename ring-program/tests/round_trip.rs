@@ -25,7 +25,7 @@ fn operation(builder: &mut Builder, moduli: &[ModulusIndex], choice: Choice) -> 
         return Operation::Zero(Clear { d, m: Some(m).filter(|_| small % 2 == 0) });
     }
     let a = builder.limb(id(ids[1]));
-    let k = small % degree.order() as u32 | 1;
+    let k = (small % degree.order() as u32) | 1;
     match kind % 14 {
         kind @ 0..3 => {
             let b = builder.limb(id(ids[2]));
