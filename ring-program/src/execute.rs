@@ -1,7 +1,7 @@
 //! The executor: the meaning of a program, on big integers.
 //!
 //! It judges other executions, so it is written to be seen to be right, and shares no arithmetic
-//! with them. All results are exact: products of more than 128 bits are big integers.
+//! with them. Products are exact, of 256 bits, and long division reduces them.
 
 mod arithmetic;
 mod transform;

@@ -140,7 +140,7 @@ fn automorphisms_substitute_powers_of_x() {
             // Term by term: a_i X^(k i), with X^n = -1.
             let mut image = vec![0; N];
             for (i, &a) in a.iter().enumerate() {
-                image[k * i % N] = if k * i / N % 2 == 0 { a } else { q.neg(a) };
+                image[k * i % N] = if (k * i / N).is_multiple_of(2) { a } else { q.neg(a) };
             }
             let on_coefficients = format!("sr_automorph_coeff %3, %1, k={k}, m=1");
             assert_eq!(run(q.value(), &on_coefficients, &[a]), image);
