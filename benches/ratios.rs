@@ -6,12 +6,14 @@
 //! changes the times, but hardly the ratios. Everything runs on one thread but the sweep.
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble};
-use codegen::{PlanChoice, Request, Ring, generate, testing as support};
+use codegen::{PlanChoice, Request, generate, testing as support};
 use lab::sweep::{self, Definition, FIG4, Plan};
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
 use ring::modular::Modulus;
-use ring::number::{largest_prime, smallest_root};
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
+use ring::{Degree, Ring};
 use sim::Machine;
 use sim::functional::Executor;
 use sim::timing::{DecodedProgram, simulate, simulate_decoded};
@@ -177,10 +179,14 @@ fn random(q: u128, n: usize) -> Vec<u128> {
     std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
 }
 
+fn degree() -> Degree {
+    Degree::try_from(N).expect("a power of two")
+}
+
 /// A prime of that many bits and a primitive root for transforms of `N` points.
 fn ring(bits: u32) -> (u128, u128) {
-    let q = largest_prime(bits, N as u64).expect("there are primes of this size");
-    (q, smallest_root(q, N as u64).expect("q is 1 mod 2n"))
+    let q = largest_prime(bits, degree()).expect("there are primes of this size");
+    (q, smallest_root(q, degree()).expect("q is 1 mod 2n"))
 }
 
 /// A transform with 64-bit words as one would write it first: radix 2, and the remainder of `u128`.
@@ -420,7 +426,7 @@ fn rewrite_readme(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (q, root) = ring(128);
     let machine = Machine::rpu_128x128();
-    let request = Request::single(golden::NTT, N as u32, Ring { modulus: q, root });
+    let request = Request::single(golden::NTT, Ring::with_root(degree(), q, root)?);
     let kernel = |plan| generate(&request, &machine, &plan).expect("a kernel").program;
     let (classical, best) = (kernel(PlanChoice::Classical), kernel(PlanChoice::Best));
     let kernels = [("kl", &classical), ("best", &best)];

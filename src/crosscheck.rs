@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::number_failure;
+use crate::generate::ring_failure;
 use crate::machine::MachineArgs;
 use b512_asm::reg::MAX_VDM_WORDS;
-use codegen::{PlanChoice, Request, Ring};
+use codegen::Request;
 use golden::Operation;
 use gpu_ref::{Device, crosscheck as cuda};
 use lab::crosscheck::{GoldenModel, Operands, Simulator, Witness, crosscheck};
-use lab::kernel::{self, KernelSpec, ModulusSpec};
+use lab::kernel::{self, ModulusSpec, RequestSpec};
 use rayon::prelude::*;
 use std::error::Error;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -71,8 +71,8 @@ impl Witness for Cuda {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let (n, Ring { modulus, root }) = (request.n, request.rings[0]);
-        let n = n as usize;
+        let ring = &request.basis.rings()[0];
+        let (n, modulus, root) = (ring.len(), ring.q(), ring.require_root()?);
         let operation = request.operation;
         let (_, kernel) = CUDA_KERNELS
             .iter()
@@ -113,7 +113,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     let mut columns = vec![
         column("transform", &|row| requests[row].1.operation.to_string()),
-        column("n", &|row| requests[row].1.n.to_string()),
+        column("n", &|row| requests[row].1.n().to_string()),
         column("bits", &|row| requests[row].0.to_string()),
     ];
     for (number, witness) in witnesses.iter().enumerate() {
@@ -148,8 +148,8 @@ fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
         for &n in &args.n {
             for &bits in &args.bits {
                 let modulus = ModulusSpec::Bits(bits);
-                let spec = KernelSpec { operation, n, modulus, root: None, plan: PlanChoice::Best };
-                requests.push((bits, spec.request().map_err(number_failure)?));
+                let spec = RequestSpec { operation, n, modulus, root: None };
+                requests.push((bits, spec.resolve().map_err(ring_failure)?));
             }
         }
     }

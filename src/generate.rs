@@ -5,10 +5,11 @@ use crate::files;
 use crate::machine::MachineArgs;
 use crate::run::{self, Format};
 use codegen::explain::explain;
-use codegen::{Request, Ring, choose, compile};
+use codegen::{Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
 use lab::kernel::{self, parse_u128};
-use ring::number::{NumberError, largest_primes};
+use ring::prime::largest_primes;
+use ring::{Basis, Degree, Error as RingError, Ring};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -66,10 +67,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
     }
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
-    let rings = rings(args, operation, n).map_err(number_failure)?;
-    let request = Request { operation, n, rings };
+    let basis = basis(args, operation, n).map_err(ring_failure)?;
+    let request = Request { operation, basis };
     let failure = |error| match error {
-        codegen::Error::Number(error) => number_failure(error),
+        codegen::Error::Ring(error) => ring_failure(error),
         error => Failure::wrong(error, None),
     };
     let choice = choose(&request, &machine, &plan).map_err(failure)?;
@@ -80,33 +81,31 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 
-/// The rings of the moduli and roots that are given, or of those that are found.
-fn rings(args: &Args, operation: Operation, n: u32) -> Result<Vec<Ring>, NumberError> {
+/// The rings of the given moduli and roots, or of the largest primes.
+fn basis(args: &Args, operation: Operation, n: u32) -> Result<Basis, RingError> {
+    let degree = Degree::try_from(n)?;
     let moduli = match &args.modulus[..] {
-        [] => largest_primes(args.modulus_bits, n.into(), args.towers)?,
+        [] => largest_primes(args.modulus_bits, degree, args.towers)?,
         moduli => moduli.to_vec(),
     };
-    let ring = |(tower, modulus)| match args.root.get(tower) {
-        Some(&root) => Ok(Ring { modulus, root }),
-        None => Ring::new(operation, n, modulus),
-    };
-    moduli.into_iter().enumerate().map(ring).collect()
+    let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, args.root.get(tower).copied());
+    Basis::new(moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>()?)
 }
 
-/// Reports parameters that define no transform, with a way to valid ones.
-pub(crate) fn number_failure(error: NumberError) -> Failure {
+/// Reports parameters that define no ring or transform, with valid ones.
+pub(crate) fn ring_failure(error: RingError) -> Failure {
     let help = match error {
-        NumberError::Degree(_) => "choose a power of two, such as 1024 or 65536",
-        NumberError::NotPrime(_) | NumberError::Modulus(_) | NumberError::NoRoots { .. } => {
+        RingError::Degree(_) => "choose a power of two, such as 1024 or 65536",
+        RingError::NotPrime(_) | RingError::Modulus(_) | RingError::NoRoots { .. } => {
             "leave --modulus out, or give --modulus-bits: the largest prime that fits is found"
         }
-        NumberError::NotARoot { .. } | NumberError::NoTransform { .. } => {
+        RingError::NotARoot { .. } | RingError::NoTransform { .. } => {
             "leave --root out: the smallest root is found"
         }
-        NumberError::NoPrime { .. } | NumberError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
-        NumberError::EmptyBasis | NumberError::Degrees { .. } => "give moduli for one ring degree",
-        NumberError::NotCoprime { .. } => "give each prime modulus once",
-        NumberError::Kernel { .. } => "choose another kernel",
+        RingError::NoPrime { .. } | RingError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
+        RingError::EmptyBasis | RingError::Degrees { .. } => "give moduli for one ring degree",
+        RingError::NotCoprime { .. } => "give each prime modulus once",
+        RingError::Kernel { .. } => "choose another kernel",
     };
     Failure::wrong(error, help)
 }

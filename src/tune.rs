@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
+use codegen::Request;
 use codegen::library::{Library, Measured, Target};
 use codegen::search::{Effort, Memory, tune};
-use codegen::{Request, Ring};
 use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::tuning::{Cache, CacheError};
-use ring::number::{NumberError, largest_primes};
+use ring::Degree;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -91,11 +91,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The request to search for. The moduli have no influence on the cycles.
-fn request(args: &Args) -> Result<Request, NumberError> {
-    let moduli = largest_primes(60, args.n.into(), args.towers)?;
-    let ring = |modulus| Ring::new(args.kernel, args.n, modulus);
-    let rings = moduli.into_iter().map(ring).collect::<Result<_, _>>()?;
-    Ok(Request { operation: args.kernel, n: args.n, rings })
+fn request(args: &Args) -> Result<Request, ring::Error> {
+    Request::with_primes(args.kernel, Degree::try_from(args.n)?, 60, args.towers)
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {

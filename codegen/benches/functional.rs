@@ -11,17 +11,23 @@ use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Sym
 use codegen::testing as support;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
+use ring::Degree;
 use ring::host::Ntt;
 use ring::modular::Modulus;
-use ring::number::{largest_prime, smallest_root};
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
 use sim::functional::Executor;
 use std::hint::black_box;
 
 const N: usize = 65536;
 const LANES: usize = 512;
 
+fn degree() -> Degree {
+    Degree::try_from(N).expect("a power of two")
+}
+
 fn modulus() -> u128 {
-    largest_prime(128, N as u64).expect("there are primes of 128 bits")
+    largest_prime(128, degree()).expect("there are primes of 128 bits")
 }
 
 /// Numbers without pattern below `q`.
@@ -118,7 +124,7 @@ fn vector(c: &mut Criterion) {
 
 fn transform(c: &mut Criterion) {
     let q = modulus();
-    let root = smallest_root(q, N as u64).expect("q is 1 mod 2n");
+    let root = smallest_root(q, degree()).expect("q is 1 mod 2n");
     let x = random(q, N);
     let mut group = c.benchmark_group("ntt65536");
     group.sample_size(20);

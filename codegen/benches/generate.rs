@@ -1,9 +1,9 @@
 //! Speed of the code generator, and of the cycle model on what it generates: the 64K transform as
 //! plan `kl` and as the best one known.
 
-use codegen::{PlanChoice, Request, Ring, generate};
+use codegen::{PlanChoice, Request, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
 use sim::Machine;
 use sim::timing::scheduling::Engine;
 use sim::timing::{DecodedProgram, simulate, simulate_decoded};
@@ -13,9 +13,8 @@ const N: u32 = 65536;
 
 fn bench(criterion: &mut Criterion) {
     let machine = Machine::rpu_128x128();
-    let modulus = largest_prime(128, N.into()).expect("there are primes of 128 bits");
-    let root = smallest_root(modulus, N.into()).expect("q is 1 mod 2n");
-    let request = Request::single(golden::NTT, N, Ring { modulus, root });
+    let degree = Degree::try_from(N).expect("a power of two");
+    let request = Request::with_primes(golden::NTT, degree, 128, 1).expect("there are primes of 128 bits");
     for (name, plan) in [("kl", PlanChoice::Classical), ("best", PlanChoice::Best)] {
         let program = generate(&request, &machine, &plan).expect("a kernel").program;
         let micro_ops = DecodedProgram::of(&program).micro_ops(&machine);

@@ -1,6 +1,6 @@
 //! Choice of a recipe. It may search, and then takes seconds; [`compile`] builds the result.
 
-use crate::compile::{compile, isa};
+use crate::compile::compile;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::library::{BUILT_IN, Target};
@@ -76,7 +76,7 @@ impl fmt::Display for Origin {
 /// Returns an error if the request is invalid, or if a search finds no program that fits the
 /// machine.
 pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result<Choice, Error> {
-    let isa = isa(machine);
+    let isa = machine.instruction_set();
     request.check(isa)?;
     let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
     Ok(match plan {

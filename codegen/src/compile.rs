@@ -22,15 +22,7 @@ use sim::Machine;
 /// Returns an error if the request is invalid, the recipe does not suit it, or the program does not
 /// fit the machine.
 pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    compile_for(isa(machine), request, recipe, machine)
-}
-
-/// The vector length and the word width of a machine.
-pub(crate) const fn isa(machine: &Machine) -> Isa {
-    machine.instruction_set()
-}
-
-fn compile_for(isa: Isa, request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
+    let isa = machine.instruction_set();
     request.check(isa)?;
     check_recipe(request, recipe, isa)?;
     let mut uses = memory_uses(request, machine).peekable();
@@ -75,24 +67,15 @@ struct Lowered {
 
 /// Schedules vector code, and makes a program of it.
 fn emit(request: &Request, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> Result<Kernel, Error> {
-    let Lowered { code, removed, mut layout } = lowered;
+    let Lowered { code, removed, layout } = lowered;
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
     let mut scheduled = schedule(&code, &layout.addresses, &launch, &prologue, machine, &recipe.tuning)?;
     scheduled.instructions.push(Instr::Halt {});
     scheduled.origin.push(None);
 
-    layout.end += scheduled.spill_words;
-    let (needed, available) = (layout.end, machine.vdm_words());
-    if needed > available {
-        let (operation, n) = (request.operation, request.n);
-        return Err(Error::DoesNotFit { operation, n, needed, available });
-    }
-    let (needed, available) = (scheduled.instructions.len(), machine.instruction_capacity());
-    if needed > available {
-        return Err(Error::TooLong { needed, available });
-    }
     let program = layout.program(request, &code, &scheduled, &launch)?;
+    machine.check_fits(&program)?;
     Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
 }
 
@@ -110,7 +93,7 @@ pub(crate) fn compile_code(
 
 /// Checks that the recipe has a plan of the right degree and direction for each transform.
 fn check_recipe(request: &Request, recipe: &Recipe, isa: Isa) -> Result<(), Error> {
-    let (operation, n) = (request.operation, request.n);
+    let (operation, n) = (request.operation, request.n());
     let wanted = ops::of(operation).transforms();
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, &direction)| {
@@ -146,8 +129,9 @@ fn lower(
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level, factor_bits };
     let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;
-    let mut builder = Builder { code: &mut code, request, plans, dialect, workspace };
-    ops::of(request.operation).lower(&mut builder)?;
+    let Request { operation, ref basis } = *request;
+    let mut builder = Builder { code: &mut code, operation, basis, plans, dialect, workspace };
+    ops::of(operation).lower(&mut builder)?;
     let removed = recipe.forwarding.map(|registers| forward(&mut code, registers)).unwrap_or_default();
     if recipe.order == Order::ByDemand {
         code.order_by_demand();

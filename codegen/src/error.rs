@@ -4,7 +4,7 @@ use crate::plan::{Plan, PlanError};
 use crate::schedule::ScheduleError;
 use b512_asm::reg::REGISTERS;
 use golden::Operation;
-use ring::number::NumberError;
+use sim::FitError;
 use thiserror::Error;
 
 /// The reason why a kernel cannot be generated.
@@ -18,12 +18,9 @@ pub enum Error {
         /// The smallest degree for this operation.
         least: u32,
     },
-    /// Parameters that define no transform.
+    /// Parameters that define no ring or transform.
     #[error(transparent)]
-    Number(#[from] NumberError),
-    /// A modulus that is even or too small.
-    #[error("the modulus {0:#x} must be odd and at least 3")]
-    Modulus(u128),
+    Ring(#[from] ring::Error),
     /// A modulus that does not fit a word.
     #[error("the modulus {modulus:#x} does not fit a word of {word_bits} bits")]
     WordBits {
@@ -35,9 +32,6 @@ pub enum Error {
     /// An unknown operation.
     #[error("unknown kernel `{0}`")]
     Operation(String),
-    /// A request without a ring.
-    #[error("no ring to compute in: give at least one modulus")]
-    NoRing,
     /// More buffers than address registers.
     #[error(
         "{operation} with n = {n} in {towers} rings needs {needed} address registers, but there are \
@@ -92,30 +86,7 @@ pub enum Error {
     /// The code cannot be scheduled.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// Data that exceed the vector data memory.
-    #[error(
-        "{operation} with n = {n} needs {needed} words of vector data memory, but the machine has {available}; \
-         set `vdm.size_mib` to {} or more", needed.div_ceil(1 << 16)
-    )]
-    DoesNotFit {
-        /// The requested operation.
-        operation: Operation,
-        /// The requested degree.
-        n: u32,
-        /// Words needed.
-        needed: u32,
-        /// Words of the machine.
-        available: u32,
-    },
-    /// More instructions than the instruction memory holds.
-    #[error(
-        "the program has {needed} instructions, but the machine's instruction memory holds {available}; \
-         set `frontend.instruction_memory_kib` to {} or more", needed.div_ceil(128)
-    )]
-    TooLong {
-        /// Instructions of the program.
-        needed: usize,
-        /// Instructions that fit.
-        available: usize,
-    },
+    /// The program does not fit the machine.
+    #[error(transparent)]
+    Fit(#[from] FitError),
 }

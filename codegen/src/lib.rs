@@ -43,4 +43,4 @@ pub use error::Error;
 pub use kernel::Kernel;
 pub use named::classical;
 pub use recipe::{Order, Recipe};
-pub use request::{Request, Ring};
+pub use request::Request;

@@ -5,8 +5,8 @@ use crate::compile::compile;
 use crate::error::Error;
 use crate::forwarding::Removed;
 use crate::recipe::Recipe;
-use crate::request::{Request, Ring};
-use ring::number::{NumberError, largest_primes};
+use crate::request::Request;
+use ring::Degree;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
@@ -106,10 +106,7 @@ impl Entry {
     /// Returns an error if the entry's operation is unknown or its degree is invalid.
     pub fn request(&self) -> Result<Request, Error> {
         let operation = self.function.parse().map_err(|_| Error::Operation(self.function.clone()))?;
-        let ring = |modulus| Ring::new(operation, self.n, modulus);
-        let moduli = largest_primes(60, self.n.into(), self.towers)?;
-        let rings = moduli.into_iter().map(ring).collect::<Result<_, NumberError>>()?;
-        Ok(Request { operation, n: self.n, rings })
+        Ok(Request::with_primes(operation, Degree::try_from(self.n)?, 60, self.towers)?)
     }
 
     /// Compiles the program for a target and runs it through the cycle model.
@@ -171,7 +168,7 @@ impl Library {
     /// Adds the result of a search, unless the recipe that is there for that target is as fast.
     /// Returns whether it did.
     pub fn insert(&mut self, request: &Request, recipe: Recipe, measured: Measured) -> bool {
-        let (name, n, towers) = (request.operation.name(), request.n, request.rings.len());
+        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
         let same_task = |entry: &Entry| entry.function == name && entry.n == n && entry.towers == towers;
         let mut known = self.entry.iter().filter(|entry| same_task(entry)).flat_map(|entry| &entry.targets);
         if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
@@ -193,7 +190,7 @@ impl Library {
 
     /// The recipes for a request's operation, degree and number of rings, on any machine.
     pub fn recipes(&self, request: &Request) -> impl Iterator<Item = &Recipe> {
-        let (name, n, towers) = (request.operation.name(), request.n, request.rings.len());
+        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
         let same_task = move |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
         self.entry.iter().filter(same_task).map(|entry| &entry.recipe)
     }
@@ -202,7 +199,7 @@ impl Library {
     /// the request has several, from ideal to real VRF ports, and from a VDM without multicast to one
     /// with it.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        self.lookup(request.operation.name(), request.n, request.rings.len(), target)
+        self.lookup(request.operation.name(), request.n(), request.towers(), target)
     }
 
     /// Does the same as [`find`](Self::find) for an operation by its name, a degree and a number of rings.

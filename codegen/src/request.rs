@@ -1,46 +1,117 @@
-//! Requests: the operation to compute, and the rings to compute it in.
+//! Requests: an operation, and the rings to compute it in.
 
 use crate::error::Error;
 use crate::ops;
 use crate::plan::{Plan, Shape};
 use b512_asm::Isa;
 use golden::Operation;
-use ring::modular::Modulus;
-use ring::number::{NumberError, check_root, smallest_root, transform_modulus};
+use ring::prime::largest_primes;
+use ring::{Basis, Degree, Ring};
 
 /// A ring operation in one or several rings of the same degree. It says nothing about plans.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The ring operation.
     pub operation: Operation,
-    /// The degree of the rings: a power of two, at most [`Self::MAX_N`], and at least the vector
-    /// length, or twice the vector length for operations with a transform.
-    pub n: u32,
-    /// The rings, at least one. A program for several rings computes the operation once in each:
-    /// the towers of a residue number system. Their instructions interleave, which keeps the pipes
-    /// busy where a single small transform would leave them idle.
-    pub rings: Vec<Ring>,
+    /// The rings. Each has a root of unity if the operation has transforms. A program for several
+    /// rings computes the operation once in each: the towers of a residue number system. Their
+    /// instructions interleave, which keeps the pipes busy where a single small transform would
+    /// leave them idle.
+    pub basis: Basis,
 }
 
-/// The ring Z_modulus\[x\]/(x^n + 1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ring {
-    /// The modulus: a prime that is 1 mod 2n, or, for operations without a transform, any odd
-    /// number from 3 on.
-    pub modulus: u128,
-    /// psi, a primitive 2n-th root of unity modulo the modulus; ignored by operations without a
-    /// transform.
-    pub root: u128,
-}
+impl Request {
+    /// The largest degree.
+    pub const MAX_N: u32 = 1 << Plan::MAX_LOG_N;
 
-impl Ring {
-    /// A ring that suits the operation, with the smallest psi if the operation needs one.
+    /// A request in a single ring.
+    pub fn single(operation: Operation, ring: Ring) -> Self {
+        let basis = Basis::new(vec![ring]).expect("one ring is a basis");
+        Self { operation, basis }
+    }
+
+    /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots.
     ///
     /// # Errors
-    /// Returns an error if there is no such root modulo `modulus`.
-    pub fn new(operation: Operation, n: u32, modulus: u128) -> Result<Self, NumberError> {
-        let root = if has_transform(operation) { smallest_root(modulus, n.into())? } else { 0 };
-        Ok(Self { modulus, root })
+    /// Returns an error if `towers` is 0 or there are too few such primes.
+    pub fn with_primes(
+        operation: Operation,
+        degree: Degree,
+        bits: u32,
+        towers: usize,
+    ) -> Result<Self, ring::Error> {
+        let rings = largest_primes(bits, degree, towers)?;
+        let rings = rings.into_iter().map(|modulus| Self::ring(operation, degree, modulus, None));
+        Ok(Self { operation, basis: Basis::new(rings.collect::<Result<_, _>>()?)? })
+    }
+
+    /// The ring for an operation: with this psi, or else the smallest, if the operation has
+    /// transforms; without psi otherwise.
+    ///
+    /// # Errors
+    /// Returns an error if `modulus` is even or below 3. If the operation has transforms, returns an
+    /// error if `modulus` is not a prime that is 1 mod 2n, or `root` is not a primitive 2n-th root of
+    /// unity.
+    pub fn ring(
+        operation: Operation,
+        degree: Degree,
+        modulus: u128,
+        root: Option<u128>,
+    ) -> Result<Ring, ring::Error> {
+        match root {
+            _ if !has_transform(operation) => Ring::new(degree, modulus),
+            Some(root) => Ring::with_root(degree, modulus, root),
+            None => Ring::with_smallest_root(degree, modulus),
+        }
+    }
+
+    /// The degree of the rings.
+    pub fn n(&self) -> u32 {
+        self.basis.degree().get() as u32
+    }
+
+    /// The number of rings, at least one.
+    pub fn towers(&self) -> usize {
+        self.basis.len()
+    }
+
+    /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
+    pub fn name(&self) -> String {
+        let (operation, n) = (self.operation, self.n());
+        match self.towers() {
+            1 => format!("{operation}{n}"),
+            towers => format!("{operation}{n}x{towers}"),
+        }
+    }
+
+    /// The size of its transforms and vectors.
+    pub(crate) fn shape(&self, isa: Isa) -> Shape {
+        Shape { log_n: self.basis.degree().log2(), lanes: isa.lane_bits() }
+    }
+
+    /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least
+    /// the vector length, or twice the vector length for operations with a transform; the moduli fit
+    /// a word; and the rings have the roots that the operation needs.
+    ///
+    /// # Errors
+    /// Returns an error if the generator does not cover the request.
+    pub fn check(&self, isa: Isa) -> Result<(), Error> {
+        let n = self.n();
+        // A stage works on two vectors.
+        let vectors = if has_transform(self.operation) { 2 } else { 1 };
+        let least = vectors * isa.vector_length();
+        if !(least..=Self::MAX_N).contains(&n) {
+            return Err(Error::Degree { n, least });
+        }
+        for ring in self.basis.rings() {
+            if ring.q() > isa.max_word() {
+                return Err(Error::WordBits { modulus: ring.q(), word_bits: isa.word_bits() });
+            }
+            if has_transform(self.operation) {
+                ring.require_root()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -48,57 +119,4 @@ impl Ring {
 /// depend on the root, as that of a product does not.
 fn has_transform(operation: Operation) -> bool {
     !ops::of(operation).transforms().is_empty()
-}
-
-impl Request {
-    /// A request in a single ring.
-    pub fn single(operation: Operation, n: u32, ring: Ring) -> Self {
-        Self { operation, n, rings: vec![ring] }
-    }
-
-    /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
-    pub fn name(&self) -> String {
-        let Self { operation, n, ref rings } = *self;
-        match rings.len() {
-            1 => format!("{operation}{n}"),
-            towers => format!("{operation}{n}x{towers}"),
-        }
-    }
-
-    /// The largest degree.
-    pub const MAX_N: u32 = 1 << Plan::MAX_LOG_N;
-
-    /// The size of its transforms and vectors. The degree must be a power of two.
-    pub(crate) fn shape(&self, isa: Isa) -> Shape {
-        Shape { log_n: self.n.trailing_zeros(), lanes: isa.lane_bits() }
-    }
-
-    /// Checks degree, moduli and roots for an instruction set.
-    ///
-    /// # Errors
-    /// Returns an error if the request defines no computation that the generator covers.
-    pub fn check(&self, isa: Isa) -> Result<(), Error> {
-        let n = self.n;
-        // A stage works on two vectors.
-        let vectors = if has_transform(self.operation) { 2 } else { 1 };
-        let least = vectors * isa.vector_length();
-        if !n.is_power_of_two() || !(least..=Self::MAX_N).contains(&n) {
-            return Err(Error::Degree { n, least });
-        }
-        if self.rings.is_empty() {
-            return Err(Error::NoRing);
-        }
-        for &Ring { modulus, root } in &self.rings {
-            if modulus > isa.max_word() {
-                return Err(Error::WordBits { modulus, word_bits: isa.word_bits() });
-            }
-            if has_transform(self.operation) {
-                transform_modulus(modulus, n.into())?;
-                check_root(modulus, n.into(), root)?;
-            } else {
-                Modulus::new(modulus).map_err(|_| Error::Modulus(modulus))?;
-            }
-        }
-        Ok(())
-    }
 }

@@ -5,7 +5,7 @@
 //! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
 //! far. It is deterministic for a seed, whatever the number of threads.
 
-use crate::compile::{compile, isa};
+use crate::compile::compile;
 use crate::error::Error;
 use crate::forwarding::Removed;
 use crate::library;
@@ -14,7 +14,6 @@ use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Margin, TableOrder, Tuning};
-use b512_asm::Isa;
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
@@ -83,10 +82,10 @@ pub fn tune(
     memory: &dyn Memory,
     progress: impl Fn(usize, usize, Cycle) + Sync,
 ) -> Result<Found, Error> {
-    let plans = plans_for(request, isa(machine), machine);
+    let plans = plans_for(request, machine);
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
-    let several = request.rings.len() > 1;
+    let several = request.towers() > 1;
     // Much can stay in registers between several transforms, and with few banks memory is the
     // bottleneck. Elsewhere the refinements try it.
     let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
@@ -190,12 +189,12 @@ const LEADERS: usize = 3;
 const ROUND: usize = 12;
 
 /// The plans worth trying for the transforms of an operation.
-pub(crate) fn plans_for(request: &Request, isa: Isa, machine: &Machine) -> Vec<Vec<Plan>> {
+pub(crate) fn plans_for(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
     let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(request.shape(isa), machine);
+    let forward = forward_plans(request.shape(machine.instruction_set()), machine);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|direction| match direction {

@@ -6,8 +6,8 @@ use b512_asm::{
     AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol, VReg,
 };
 use golden::Operation;
+use ring::bits::bit_reverse;
 use ring::modular::Modulus;
-use ring::number::bit_reverse;
 
 const BASE: AReg = AReg::at(0);
 const Q: MReg = MReg::at(0);

@@ -3,9 +3,11 @@
 use b512_asm::Program;
 use codegen::testing as support;
 use num_bigint::BigUint;
+use ring::Degree;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
 use ring::modular::Modulus;
-use ring::number::{largest_prime, smallest_root};
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
 use sim::functional::Executor;
 
 /// Runs `program` on `x`.
@@ -35,8 +37,8 @@ fn inputs(q: u128, n: usize) -> Vec<(&'static str, Vec<u128>)> {
 
 fn check_size(n: usize, bits: &[u32]) {
     for &bits in bits {
-        let q = largest_prime(bits, n as u64).unwrap();
-        let root = smallest_root(q, n as u64).unwrap();
+        let q = largest_prime(bits, Degree::try_from(n).unwrap()).unwrap();
+        let root = smallest_root(q, Degree::try_from(n).unwrap()).unwrap();
         let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
         for function in [golden::NTT, golden::INTT] {
             let program = support::transform(function, n, q, root);
@@ -77,8 +79,8 @@ fn transforms_of_16384_points_agree() {
 fn transforms_of_65536_points_agree() {
     let n = 65536;
     for bits in [20, 60, 121, 127, 128] {
-        let q = largest_prime(bits, n as u64).unwrap();
-        let root = smallest_root(q, n as u64).unwrap();
+        let q = largest_prime(bits, Degree::try_from(n).unwrap()).unwrap();
+        let root = smallest_root(q, Degree::try_from(n).unwrap()).unwrap();
         let ntt = Ntt::new(Modulus::new(q).unwrap(), n, root).unwrap();
         let forward = support::transform(golden::NTT, n, q, root);
         let inverse = support::transform(golden::INTT, n, q, root);
@@ -105,11 +107,11 @@ fn transforms_of_65536_points_agree() {
 #[test]
 fn a_transform_modulo_a_product_of_primes_agrees() {
     let n = 1024;
-    let p = largest_prime(60, n as u64).unwrap();
-    let r = largest_prime(61, n as u64).unwrap();
+    let p = largest_prime(60, Degree::try_from(n).unwrap()).unwrap();
+    let r = largest_prime(61, Degree::try_from(n).unwrap()).unwrap();
     let q = p * r;
     // The root modulo q that reduces to the root of each prime.
-    let roots = [p, r].map(|prime| smallest_root(prime, n as u64).unwrap());
+    let roots = [p, r].map(|prime| smallest_root(prime, Degree::try_from(n).unwrap()).unwrap());
     let lift = |root: u128, other: u128, prime: u128| {
         let inverse = BigUint::from(other).modinv(&prime.into()).unwrap();
         BigUint::from(root) * other * inverse
@@ -129,8 +131,8 @@ fn every_kernel_of_the_host_is_the_golden_model() {
     // The last step of these lengths has radix 2 or 4.
     for n in [2, 4, 8, 16, 32, 64, 512, 2048] {
         for bits in [20, 62, 64, 126, 127, 128] {
-            let q = largest_prime(bits, n as u64).unwrap();
-            let root = smallest_root(q, n as u64).unwrap();
+            let q = largest_prime(bits, Degree::try_from(n).unwrap()).unwrap();
+            let root = smallest_root(q, Degree::try_from(n).unwrap()).unwrap();
             for (name, x) in inputs(q, n) {
                 let expected = golden::NTT.result(&[&x], n, q, root).unwrap();
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available(n, q)) {

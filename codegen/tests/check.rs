@@ -5,15 +5,13 @@ use codegen::code::Code;
 use codegen::library::BUILT_IN;
 use codegen::plan::{Algorithm, Bit, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
 use sim::Machine;
 
 fn request(function: Operation, n: u32) -> Request {
-    let modulus = largest_prime(60, n.into()).unwrap();
-    let root = smallest_root(modulus, n.into()).unwrap();
-    Request::single(function, n, Ring { modulus, root })
+    Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
 }
 
 fn prove(code: &Code, program: &Program, case: &str) {

@@ -8,13 +8,15 @@ use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
 use codegen::lower::{Dialect, Memory, Scratch, Second, transform};
 use codegen::plan::{Algorithm, Plan, Shape, Step};
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
 
 /// The vector code of a plan.
 fn code(plan: &Plan) -> Code {
     let n = 1u32 << plan.log_n;
-    let modulus = largest_prime(60, n.into()).unwrap();
-    let root = smallest_root(modulus, n.into()).unwrap();
+    let modulus = largest_prime(60, Degree::try_from(n).unwrap()).unwrap();
+    let root = smallest_root(modulus, Degree::try_from(n).unwrap()).unwrap();
     let mut code = Code::default();
     let tower = code.tower(Tower { n, modulus, root });
     let (x, y) = (code.buffer("x", n, Role::Input, tower), code.buffer("y", n, Role::Output, tower));

@@ -10,24 +10,27 @@ use codegen::code::{Code, Inst};
 use codegen::number::Number;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, Ring, check, compile, generate};
+use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
+use golden::Operation;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
 use sim::Machine;
 use sim::functional::Executor;
 use std::sync::LazyLock;
 
 const N: u32 = 2048;
 
+fn request(operation: Operation) -> Request {
+    Request::with_primes(operation, Degree::try_from(N).unwrap(), 60, 1).unwrap()
+}
+
 /// A forward, a twisted and a Gentleman-Sande inverse transform, and a product.
 static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
-    let modulus = largest_prime(60, N.into()).unwrap();
-    let root = smallest_root(modulus, N.into()).unwrap();
     let make = |function, plan: &PlanChoice, gs_butterfly| {
         let mut machine = Machine::rpu_128x128();
         machine.isa.gs_butterfly = gs_butterfly;
-        generate(&Request::single(function, N, Ring { modulus, root }), &machine, plan).unwrap()
+        generate(&request(function), &machine, plan).unwrap()
     };
     let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let twisted = kl.reversed("back", Algorithm::InverseTwisted).unwrap();
@@ -49,16 +52,13 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
 
 /// The code of a product before and after forwarding.
 static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
-    let modulus = largest_prime(60, N.into()).unwrap();
-    let root = smallest_root(modulus, N.into()).unwrap();
     let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);
     let plans = vec![kl.clone(), kl.reversed("back", Algorithm::InverseTwisted).unwrap()];
     // With so few registers, some of the loads and stores remain.
     [None, Some(5)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.clone());
         let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
-        let request = Request::single(golden::POLYMUL, N, Ring { modulus, root });
-        compile(&request, &recipe, &Machine::rpu_128x128()).unwrap().code
+        compile(&request(golden::POLYMUL), &recipe, &Machine::rpu_128x128()).unwrap().code
     })
 });
 

@@ -2,18 +2,16 @@
 
 use b512_asm::Pipe;
 use codegen::library::{BUILT_IN, Standing, Target};
-use codegen::{PlanChoice, Request, Ring, generate};
+use codegen::{PlanChoice, Request, generate};
 use golden::Operation;
 use rayon::prelude::*;
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard};
 use sim::timing::simulate;
 
 fn request(function: Operation, n: u32) -> Request {
-    let modulus = largest_prime(60, n.into()).unwrap();
-    let root = smallest_root(modulus, n.into()).unwrap();
-    Request::single(function, n, Ring { modulus, root })
+    Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
 }
 
 fn cycles(n: u32, plan: PlanChoice, machine: &Machine) -> u64 {

@@ -1,6 +1,8 @@
 //! The golden model compared with transforms and products from OpenFHE (`data/README.md`).
 
-use ring::number::{largest_prime, smallest_root};
+use ring::Degree;
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
 use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 
@@ -84,8 +86,8 @@ fn transforms_and_products_have_openfhes_digests() {
     assert_eq!(sets.len(), 8);
     for set in sets {
         let (n, q, psi) = (set.n, set.q.0, set.psi.0);
-        assert_eq!(largest_prime(set.q_bits, n as u64), Ok(q));
-        assert_eq!(smallest_root(q, n as u64), Ok(psi));
+        assert_eq!(largest_prime(set.q_bits, Degree::try_from(n).unwrap()), Ok(q));
+        assert_eq!(smallest_root(q, Degree::try_from(n).unwrap()), Ok(psi));
         let (a, b) = (input(set.q_bits, q, n, 0), input(set.q_bits, q, n, 1));
         let forward = golden::NTT.result(&[&a], n, q, psi).unwrap();
         let product = golden::POLYMUL.result(&[&a, &b], n, q, psi).unwrap();

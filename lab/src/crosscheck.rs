@@ -1,7 +1,7 @@
 //! The same ring operations by several witnesses that share no arithmetic: do they agree word for word?
 
 use crate::run::{self, Mode, Options, draw};
-use codegen::{PlanChoice, Request, Ring, generate};
+use codegen::{PlanChoice, Request, generate};
 use golden::Operation;
 use sim::Machine;
 use std::error::Error;
@@ -20,7 +20,7 @@ impl Operands {
     /// What the witnesses of `request` are given: residues at the ends of their range, and ones drawn from the seed as
     /// [`draw`] does.
     pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
-        let (n, q) = (request.n as usize, request.rings[0].modulus);
+        let (n, q) = (request.n() as usize, modulus(request));
         let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
             name,
             vectors: (0..request.operation.inputs().len() as u64).map(vector).collect(),
@@ -33,7 +33,12 @@ impl Operands {
     }
 }
 
-/// Someone who computes ring operations by means of their own.
+/// The modulus of the request's first ring.
+fn modulus(request: &Request) -> u128 {
+    request.basis.rings()[0].q()
+}
+
+/// An independent implementation of the ring operations.
 pub trait Witness: Sync {
     /// Who it is, in a word or two.
     fn name(&self) -> &str;
@@ -63,10 +68,12 @@ impl Witness for GoldenModel {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let (operation, n, Ring { modulus, root }) = (request.operation, request.n, request.rings[0]);
+        let (operation, ring) = (request.operation, &request.basis.rings()[0]);
+        // Operations without a transform have no root.
+        let (n, modulus, root) = (ring.len(), ring.q(), ring.root().unwrap_or(0));
         let evaluate = |set: &Operands| {
             let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-            Ok(operation.result(&vectors, n as usize, modulus, root)?)
+            Ok(operation.result(&vectors, n, modulus, root)?)
         };
         sets.iter().map(evaluate).collect()
     }
@@ -160,7 +167,7 @@ pub fn crosscheck(
     reference: &dyn Witness,
     witnesses: &[&dyn Witness],
 ) -> Result<Vec<Result<(), Difference>>, WitnessError> {
-    let (function, n, modulus) = (request.operation, request.n, request.rings[0].modulus);
+    let (function, n, modulus) = (request.operation, request.n(), modulus(request));
     let sets = Operands::sets(request, seed);
     let ask = |witness: &dyn Witness| {
         witness.compute(request, &sets).map_err(|cause| WitnessError {
@@ -199,13 +206,12 @@ pub fn crosscheck(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{KernelSpec, ModulusSpec};
+    use crate::kernel::{ModulusSpec, RequestSpec};
     use sim::MachineFile;
 
-    fn request(operation: Operation) -> Request {
+    fn request(operation: Operation, n: u32) -> Request {
         let modulus = ModulusSpec::Bits(30);
-        let plan = PlanChoice::Classical;
-        KernelSpec { operation, n: 1024, modulus, root: None, plan }.request().unwrap()
+        RequestSpec { operation, n, modulus, root: None }.resolve().unwrap()
     }
 
     /// Tells the truth about all but the last operands, where it changes or leaves out one coefficient.
@@ -239,7 +245,7 @@ mod tests {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
         for function in golden::OPERATIONS.iter().copied() {
-            let request = request(function);
+            let request = request(function, 1024);
             let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
             let verdicts = crosscheck(&request, 5, &GoldenModel, &witnesses).unwrap();
             assert_eq!(verdicts[0], Ok(()));
@@ -251,7 +257,7 @@ mod tests {
                 format!(
                     "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
                      where the golden model has {:#x}",
-                    request.rings[0].modulus,
+                    modulus(&request),
                     changed.expected ^ 1,
                     changed.expected
                 )
@@ -264,7 +270,7 @@ mod tests {
     #[test]
     fn a_witness_that_cannot_is_named() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
-        let request = Request { n: 512, ..request(golden::NTT) };
+        let request = request(golden::NTT, 512);
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
         let error = crosscheck(&request, 0, &simulator, &[]).unwrap_err();
         assert!(error.to_string().starts_with("the simulator cannot compute ntt of 512 "), "{error}");
@@ -272,8 +278,8 @@ mod tests {
 
     #[test]
     fn operands_reach_the_ends_of_the_range() {
-        let request = request(golden::POLYMUL);
-        let (sets, q) = (Operands::sets(&request, 3), request.rings[0].modulus);
+        let request = request(golden::POLYMUL, 1024);
+        let (sets, q) = (Operands::sets(&request, 3), modulus(&request));
         assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
         assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);
         assert_eq!(sets[0].vectors[1][..4], [q - 1, 0, 1, q - 1]);

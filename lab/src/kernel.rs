@@ -1,31 +1,40 @@
-//! Kernels by the names and numbers that people give.
+//! Kernels as command lines and sweeps name them.
 
-use codegen::{PlanChoice, Recipe, Request, Ring};
+use codegen::{PlanChoice, Recipe, Request};
 use diagnostic::{Diagnostic, Span};
 use golden::Operation;
-use ring::number::{self, NumberError};
+use ring::Degree;
+use ring::prime::largest_prime;
 use std::fmt;
 use std::path::Path;
 
-/// A kernel as a command line or a sweep asks for it.
+/// A kernel as a command line or a sweep gives it: what to compute, and how.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelSpec {
+    /// The operation and its ring.
+    pub request: RequestSpec,
+    /// The plan.
+    pub plan: PlanChoice,
+}
+
+/// A [`Request`] in one ring as a command line or a sweep gives it: the modulus may be a number of
+/// bits, and the root may be missing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RequestSpec {
     /// The ring operation.
     pub operation: Operation,
     /// The ring's degree.
     pub n: u32,
     /// The modulus.
     pub modulus: ModulusSpec,
-    /// A primitive 2n-th root of unity; without it the smallest is taken.
+    /// A primitive 2n-th root of unity; `None` for the smallest.
     pub root: Option<u128>,
-    /// How it is computed.
-    pub plan: PlanChoice,
 }
 
-/// A modulus, given or sought.
+/// A modulus, or its size.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ModulusSpec {
-    /// This one.
+    /// The modulus.
     Value(u128),
     /// The largest prime of so many bits that is 1 mod 2n.
     Bits(u32),
@@ -40,22 +49,19 @@ impl fmt::Display for ModulusSpec {
     }
 }
 
-impl KernelSpec {
-    /// The request to the code generator, with modulus and root found.
+impl RequestSpec {
+    /// The request, with the modulus and the root found.
     ///
     /// # Errors
-    /// Returns an error if there is no such modulus or no such root.
-    pub fn request(&self) -> Result<Request, NumberError> {
-        let n = u64::from(self.n);
+    /// Returns an error if the degree is invalid, or if there is no such modulus or no such root.
+    pub fn resolve(&self) -> Result<Request, ring::Error> {
+        let degree = Degree::try_from(self.n)?;
         let modulus = match self.modulus {
             ModulusSpec::Value(modulus) => modulus,
-            ModulusSpec::Bits(bits) => number::largest_prime(bits, n)?,
+            ModulusSpec::Bits(bits) => largest_prime(bits, degree)?,
         };
-        let ring = match self.root {
-            Some(root) => Ring { modulus, root },
-            None => Ring::new(self.operation, self.n, modulus)?,
-        };
-        Ok(Request::single(self.operation, self.n, ring))
+        let ring = Request::ring(self.operation, degree, modulus, self.root)?;
+        Ok(Request::single(self.operation, ring))
     }
 }
 
@@ -114,19 +120,14 @@ mod tests {
 
     #[test]
     fn modulus_and_root_are_found() {
-        let spec = KernelSpec {
-            operation: golden::NTT,
-            n: 1024,
-            modulus: ModulusSpec::Bits(14),
-            root: None,
-            plan: PlanChoice::Best,
-        };
+        let modulus = ModulusSpec::Bits(14);
+        let spec = RequestSpec { operation: golden::NTT, n: 1024, modulus, root: None };
         // The prime of many textbooks, the largest of 14 bits that is 1 mod 2048.
-        let request = spec.request().unwrap();
-        assert_eq!(request.rings[0].modulus, 12289);
-        assert!(number::check_root(12289, 1024, request.rings[0].root).is_ok());
-        let add = KernelSpec { operation: golden::ADD, modulus: ModulusSpec::Value(15), ..spec };
-        assert_eq!(add.request().unwrap().rings[0].root, 0);
+        let request = spec.resolve().unwrap();
+        let ring = request.basis.rings()[0];
+        assert_eq!((ring.q(), ring.root()), (12289, Some(7)));
+        let add = RequestSpec { operation: golden::ADD, modulus: ModulusSpec::Value(15), ..spec };
+        assert_eq!(add.resolve().unwrap().basis.rings()[0].root(), None);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Cache {
             towers: usize,
             machine: &'a Machine,
         }
-        let (function, n, towers) = (request.operation.name(), request.n, request.rings.len());
+        let (function, n, towers) = (request.operation.name(), request.n(), request.towers());
         let identity = Identity { model: MODEL_VERSION, function, n, towers, machine };
         let path = folder.join(format!("{}.txt", hash(&identity)));
         let open = || {
@@ -100,9 +100,10 @@ impl Memory for Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use codegen::Order;
     use codegen::plan::{Plan, Shape};
     use codegen::schedule::Tuning;
-    use codegen::{Order, Ring};
+    use ring::{Degree, Ring};
 
     #[test]
     fn results_are_found_again_for_the_same_kernel_and_machine_only() {
@@ -114,8 +115,8 @@ mod tests {
             forwarding: None,
             plans: vec![Plan::korn_lambiotte(Shape::b512(12), depth)],
         };
-        let ring = Ring { modulus: 12289, root: 1945 };
-        let request = Request::single(golden::NTT, 4096, ring);
+        let ring = Ring::with_smallest_root(Degree::new(2048).unwrap(), 12289).unwrap();
+        let request = Request::single(golden::NTT, ring);
         let machine = Machine::rpu_128x128();
         let open = |machine: &Machine| Cache::open(folder.path(), &request, machine).unwrap();
 

@@ -3,9 +3,8 @@
 //! `lab/tests/model.txt` has a line for each program on each machine: operation, degree, plan, machine,
 //! the hash of the program, its cycles, their causes, area and energy.
 
-use codegen::PlanChoice;
 use golden::Operation;
-use lab::kernel::{KernelSpec, ModulusSpec};
+use lab::kernel::{ModulusSpec, RequestSpec};
 use lab::model::MODEL_VERSION;
 use lab::run::{ProgramFacts, RunReport, TimingReport};
 use lab::sweep::generate;
@@ -47,14 +46,8 @@ fn cases() -> Vec<(Operation, u32, &'static str)> {
 fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &[&str])) -> String {
     let machine = machine(base, overrides);
     let plan = lab::kernel::plan(name, Path::new("")).unwrap();
-    let spec = KernelSpec {
-        operation: function,
-        n,
-        modulus: ModulusSpec::Bits(120),
-        root: None,
-        plan: PlanChoice::Best,
-    };
-    let program = generate(&spec.request().unwrap(), &plan, &machine).unwrap();
+    let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None };
+    let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap();
     let facts = ProgramFacts::of(&program);
     let timing = TimingReport::new(&machine, &simulate(&machine, &program));
     let report = RunReport::new(&facts, &machine);

@@ -7,9 +7,11 @@ use super::Error;
 use super::evaluation::{Code, Evaluation};
 use super::table::{Table, cell, significant, size};
 use plot::{Bar, Bars, Panel, Stacking};
+use ring::Degree;
 use ring::host::{Fast, Ntt, Ntt64};
 use ring::modular::Modulus;
-use ring::number;
+use ring::prime::largest_prime;
+use ring::root::smallest_root;
 use std::num::NonZeroUsize;
 use std::sync::Barrier;
 use std::thread;
@@ -139,8 +141,9 @@ impl Measurements {
 /// The full name of one of [`CODES`] and the microseconds that a transform takes.
 fn transform_us(code: &str, bits: u32, n: u32, threads: usize) -> Result<(String, f64), String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let q = number::largest_prime(bits, n.into()).map_err(|error| text(&error))?;
-    let root = number::smallest_root(q, n.into()).map_err(|error| text(&error))?;
+    let degree = Degree::try_from(n).map_err(|error| text(&error))?;
+    let q = largest_prime(bits, degree).map_err(|error| text(&error))?;
+    let root = smallest_root(q, degree).map_err(|error| text(&error))?;
     let points = n as usize;
     if let (Ok(q), Ok(root)) = (u64::try_from(q), u64::try_from(root)) {
         let ntt = Ntt64::new(points, q, root).map_err(|error| text(&error))?;

@@ -4,7 +4,7 @@ use super::Error;
 use super::setting::Setting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
-use lab::kernel::{KernelSpec, ModulusSpec};
+use lab::kernel::{ModulusSpec, RequestSpec};
 use lab::run::{ProgramFacts, RunReport, TimingReport};
 use lab::sweep::{self, Definition, Status};
 use rayon::prelude::*;
@@ -325,7 +325,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
             PlanChoice::Paper => Code::Paper,
             _ => Code::Best,
         };
-        Ok(Run { code, n: point.kernel.n, report, timing })
+        Ok(Run { code, n: point.kernel.request.n, report, timing })
     };
     records.into_iter().zip(&plan.points).map(run).collect()
 }
@@ -346,7 +346,7 @@ impl Rings {
 
     /// The transform of `n` points, one of [`SIZES`].
     pub(super) fn request(&self, n: u32) -> &Request {
-        self.0.iter().find(|request| request.n == n).expect("a request of each size")
+        self.0.iter().find(|request| request.n() == n).expect("a request of each size")
     }
 
     /// Cycles of the 64K transform in a setting.
@@ -361,13 +361,12 @@ impl Rings {
 
 /// The transform of `n` points modulo a prime of 128 bits.
 fn request(n: u32) -> Result<Request, Error> {
-    let plan = PlanChoice::Paper;
-    let spec = KernelSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None, plan };
-    spec.request().map_err(|error| failed(n, error.to_string()))
+    let spec = RequestSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None };
+    spec.resolve().map_err(|error| failed(n, error.to_string()))
 }
 
 fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {
-    sweep::generate(request, plan, machine).map_err(|reason| failed(request.n, reason))
+    sweep::generate(request, plan, machine).map_err(|reason| failed(request.n(), reason))
 }
 
 fn failed(n: u32, reason: String) -> Error {

@@ -22,7 +22,7 @@ use constants::{AREA, components};
 
 use codegen::PlanChoice;
 use diagnostic::Diagnostic;
-use lab::kernel::{KernelSpec, ModulusSpec};
+use lab::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
@@ -183,14 +183,9 @@ impl Claims {
 /// Returns an error if it cannot be generated.
 pub fn paper_events() -> Result<Events, FitError> {
     let failed = |reason: String| FitError::Program { reason };
-    let spec = KernelSpec {
-        operation: golden::NTT,
-        n: 1 << 16,
-        modulus: ModulusSpec::Bits(128),
-        root: None,
-        plan: PlanChoice::Paper,
-    };
-    let request = spec.request().map_err(|error| failed(error.to_string()))?;
+    let spec =
+        RequestSpec { operation: golden::NTT, n: 1 << 16, modulus: ModulusSpec::Bits(128), root: None };
+    let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
     let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?;
     Ok(Events::of(&program))

@@ -28,7 +28,6 @@
 pub mod bits;
 pub mod host;
 pub mod modular;
-pub mod number;
 pub mod prime;
 pub mod root;
 pub mod vector;

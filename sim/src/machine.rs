@@ -55,7 +55,7 @@ impl Machine {
 
     /// Instructions that the instruction memory holds.
     pub const fn instruction_capacity(&self) -> usize {
-        self.frontend.instruction_memory_kib as usize * 128
+        self.frontend.instruction_memory_kib as usize * fit::INSTRUCTIONS_PER_KIB
     }
 
     /// The clock, which the VDM's banks set, in GHz.

@@ -26,11 +26,11 @@ impl Layout {
         // Beside the buffers, the table and the spill memory have a register.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
-            let (operation, n, towers) = (request.operation, request.n, request.rings.len());
+            let (operation, n, towers) = (request.operation, request.n(), request.towers());
             return Err(Error::TooManyRings { operation, n, towers, needed });
         }
         if code.scalars.len() > REGISTERS {
-            let (operation, towers, needed) = (request.operation, request.rings.len(), code.scalars.len());
+            let (operation, towers, needed) = (request.operation, request.towers(), code.scalars.len());
             return Err(Error::TooManyScalars { operation, towers, needed });
         }
         let aligned = |word: u32| word.next_multiple_of(code.isa.vector_length());

@@ -1,23 +1,27 @@
 //! Kernels for every vector length and word width.
 
-use super::compile_for;
+use super::compile;
 use crate::error::Error;
 use crate::named;
 use crate::plan::{Algorithm, Plan};
 use crate::recipe::{Order, Recipe};
-use crate::request::{Request, Ring};
+use crate::request::Request;
 use crate::schedule::Tuning;
 use crate::search::plans_for;
 use crate::{Kernel, check};
 use b512_asm::Isa;
 use golden::{INTT, NTT, Operation, POLYMUL, SUB};
-use ring::number::largest_prime;
+use ring::Degree;
 use sim::Machine;
 
 fn request(operation: Operation, log_n: u32, bits: u32) -> Request {
-    let n = 1 << log_n;
-    let modulus = largest_prime(bits, n.into()).unwrap();
-    Request::single(operation, n, Ring::new(operation, n, modulus).unwrap())
+    Request::with_primes(operation, Degree::from_log2(log_n).unwrap(), bits, 1).unwrap()
+}
+
+fn machine(isa: Isa) -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    (machine.isa.vector_length, machine.isa.word_bits) = (isa.vector_length(), isa.word_bits());
+    machine
 }
 
 fn prove(kernel: &Kernel, case: &str) {
@@ -29,10 +33,10 @@ const OPERATIONS: [Operation; 4] = [NTT, INTT, POLYMUL, SUB];
 
 #[test]
 fn named_recipes_are_proved_for_every_isa() {
-    let machine = Machine::rpu_128x128();
     for lanes in 6..=12 {
         for word_bits in Isa::WORD_BITS {
             let isa = Isa::new(1 << lanes, word_bits).unwrap();
+            let machine = machine(isa);
             for vectors in [1, 3, 6] {
                 let (log_n, bits) = (lanes + vectors, word_bits.min(60));
                 if log_n > 14 || word_bits != 64 && vectors > 1 {
@@ -42,9 +46,9 @@ fn named_recipes_are_proved_for_every_isa() {
                     let request = request(operation, log_n, bits);
                     for recipe in [named::constant_geometry(&request, isa), named::unoptimised(&request, isa)]
                     {
-                        let kernel = compile_for(isa, &request, &recipe, &machine).unwrap();
+                        let kernel = compile(&request, &recipe, &machine).unwrap();
                         assert_eq!(kernel.program.isa, isa);
-                        prove(&kernel, &format!("{operation}{} for {isa:?}", request.n));
+                        prove(&kernel, &format!("{operation}{} for {isa:?}", request.n()));
                     }
                 }
             }
@@ -54,17 +58,17 @@ fn named_recipes_are_proved_for_every_isa() {
 
 #[test]
 fn plans_of_the_search_are_proved_for_other_vector_lengths() {
-    let machine = Machine::rpu_128x128();
     for (lanes, log_n) in [(8, 10), (8, 12), (10, 12), (10, 13)] {
         let isa = Isa::new(1 << lanes, 64).unwrap();
+        let machine = machine(isa);
         for operation in OPERATIONS {
             let request = request(operation, log_n, 60);
-            for (number, plans) in plans_for(&request, isa, &machine).into_iter().enumerate().step_by(3) {
+            for (number, plans) in plans_for(&request, &machine).into_iter().enumerate().step_by(3) {
                 let tuning = Tuning::default();
                 let forwarding = Some(40);
                 let recipe = Recipe { tuning, order: Order::ByLevel, stagger: None, forwarding, plans };
-                let kernel = compile_for(isa, &request, &recipe, &machine).unwrap();
-                prove(&kernel, &format!("{operation}{} for {isa:?}, plans {number}", request.n));
+                let kernel = compile(&request, &recipe, &machine).unwrap();
+                prove(&kernel, &format!("{operation}{} for {isa:?}, plans {number}", request.n()));
             }
         }
     }
@@ -77,19 +81,18 @@ fn spilled_vectors_have_the_machine_s_length() {
     let plans = vec![Plan::korn_lambiotte(request.shape(isa), 6)];
     let (tuning, order) = (Tuning::textbook(), Order::ByStep);
     let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans };
-    let kernel = compile_for(isa, &request, &recipe, &Machine::rpu_128x128()).unwrap();
+    let kernel = compile(&request, &recipe, &machine(isa)).unwrap();
     assert!(kernel.scheduled.spill_words > 0 && kernel.scheduled.spill_words.is_multiple_of(128));
     prove(&kernel, "spills");
 }
 
 #[test]
 fn requests_and_plans_that_do_not_suit_the_isa_are_refused() {
-    let machine = Machine::rpu_128x128();
     let isa = Isa::new(1024, 64).unwrap();
+    let machine = machine(isa);
     let wide = request(NTT, 12, 65);
-    let refused = |request: &Request, recipe: &Recipe| -> Error {
-        compile_for(isa, request, recipe, &machine).unwrap_err()
-    };
+    let refused =
+        |request: &Request, recipe: &Recipe| -> Error { compile(request, recipe, &machine).unwrap_err() };
     let error = refused(&wide, &named::constant_geometry(&wide, isa));
     assert!(matches!(error, Error::WordBits { word_bits: 64, .. }), "{error}");
     let short = request(NTT, 10, 60);

@@ -1,7 +1,7 @@
 //! Dense matrices of formulas, and matrix-vector products.
 
 use super::{Formula, FormulaError, Ring};
-use ring::number::bit_reverse;
+use ring::bits::bit_reverse;
 
 /// A dense matrix in row-major order.
 pub type Matrix = Vec<Vec<u128>>;

@@ -1,7 +1,7 @@
 //! Terms with powers of the root: transforms and diagonals.
 
 use super::ring::{Power, is_size};
-use ring::number::bit_reverse;
+use ring::bits::bit_reverse;
 use std::fmt;
 
 /// An unscaled number-theoretic transform, in natural order on both sides.

@@ -1,8 +1,8 @@
 //! Tests of rules, trees, matrices and text together.
 
 use super::*;
+use ::ring::bits::bit_reverse;
 use ::ring::modular::Modulus;
-use ::ring::number::bit_reverse;
 
 /// 12289 = 3 * 2^12 + 1; 11 generates the units.
 const Q: u128 = 12289;

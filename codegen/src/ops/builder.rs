@@ -4,8 +4,9 @@ use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, transform};
 use crate::plan::Plan;
-use crate::request::{Request, Ring};
 use b512_asm::{AddressMode, Op, Role};
+use golden::Operation;
+use ring::Basis;
 
 /// The second buffer of transforms that do not work in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +21,10 @@ pub(crate) enum Workspace {
 pub(crate) struct Builder<'a> {
     /// The code.
     pub(crate) code: &'a mut Code,
-    /// The request.
-    pub(crate) request: &'a Request,
+    /// The operation.
+    pub(crate) operation: Operation,
+    /// The rings.
+    pub(crate) basis: &'a Basis,
     /// The plans of the operation's transforms.
     pub(crate) plans: &'a [Plan],
     /// The instructions at hand.
@@ -31,7 +34,7 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Runs `lower` for each ring of the request: an operation that works in one ring. Its buffers
+    /// Runs `lower` for each ring: an operation that works in one ring. Its buffers
     /// carry the ring's number if there are several.
     ///
     /// # Errors
@@ -40,14 +43,15 @@ impl Builder<'_> {
         &mut self,
         lower: impl Fn(&mut RingBuilder<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let n = self.request.n;
-        for (number, &Ring { modulus, root }) in self.request.rings.iter().enumerate() {
-            let tower = self.code.tower(Tower { n, modulus, root });
-            let suffix = if self.request.rings.len() > 1 { number.to_string() } else { String::new() };
+        let n = self.basis.degree().get() as u32;
+        for (number, ring) in self.basis.rings().iter().enumerate() {
+            let tower = self.code.tower(Tower { n, modulus: ring.q(), root: ring.root().unwrap_or(0) });
+            let suffix = if self.basis.len() > 1 { number.to_string() } else { String::new() };
             let scratch = Scratch::new(format!("scratch{suffix}"), tower);
             lower(&mut RingBuilder {
                 code: self.code,
-                request: self.request,
+                operation: self.operation,
+                n,
                 plans: self.plans,
                 dialect: self.dialect,
                 workspace: self.workspace,
@@ -64,7 +68,8 @@ impl Builder<'_> {
 pub(crate) struct RingBuilder<'a> {
     /// The code.
     pub(crate) code: &'a mut Code,
-    request: &'a Request,
+    operation: Operation,
+    n: u32,
     plans: &'a [Plan],
     dialect: Dialect,
     workspace: Workspace,
@@ -76,7 +81,7 @@ pub(crate) struct RingBuilder<'a> {
 impl RingBuilder<'_> {
     /// Adds a buffer for a polynomial of the ring.
     pub(crate) fn buffer(&mut self, name: &str, role: Role) -> BufferId {
-        self.code.buffer(format!("{name}{}", self.suffix), self.request.n, role, self.tower)
+        self.code.buffer(format!("{name}{}", self.suffix), self.n, role, self.tower)
     }
 
     /// Adds an operand.
@@ -116,7 +121,7 @@ impl RingBuilder<'_> {
         compute: impl Fn(&mut Code, TowerId, [ValueId; N]) -> ValueId,
     ) {
         let tower = self.tower;
-        for word in (0..self.request.n).step_by(self.code.isa.vector_length() as usize) {
+        for word in (0..self.n).step_by(self.code.isa.vector_length() as usize) {
             let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
             let values = inputs.map(|input| self.code.load(at(input), tower));
             let result = compute(self.code, tower, values);
@@ -135,7 +140,7 @@ impl RingBuilder<'_> {
     /// Claims the request's operation of these buffers.
     pub(crate) fn claim(&mut self, outputs: &[BufferId], inputs: &[BufferId]) {
         self.code.claims.push(Claim {
-            operation: self.request.operation,
+            operation: self.operation,
             outputs: outputs.to_vec(),
             inputs: inputs.to_vec(),
         });

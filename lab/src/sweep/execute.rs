@@ -5,13 +5,11 @@ use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
 use super::plan::{Plan, PlannedPoint};
 use super::record::{Record, Status};
-use crate::kernel::{KernelSpec, ModulusSpec};
+use crate::kernel::RequestSpec;
 use crate::run::{ProgramFacts, RunReport, TimingReport};
 use b512_asm::Program;
 use codegen::{PlanChoice, Request};
-use golden::Operation;
 use rayon::prelude::*;
-use ring::number::NumberError;
 use sim::Machine;
 use sim::timing::{self, DecodedProgram};
 use std::collections::HashMap;
@@ -91,7 +89,7 @@ fn each<E: Send>(
     by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
         let first = group[0];
         let program = guarded(|| {
-            let request = requests.get(&first.kernel)?;
+            let request = requests.get(&first.kernel.request)?;
             meter.generation(|| generate(&request, &first.kernel.plan, &first.scheduled_for))
         });
         let program = match program {
@@ -125,21 +123,17 @@ fn by_program<'p>(points: &[&'p PlannedPoint]) -> Vec<Vec<&'p PlannedPoint>> {
     groups
 }
 
-/// What modulus and root depend on.
-type Ring = (Operation, u32, ModulusSpec, Option<u128>);
-
-/// Requests to the code generator: moduli and roots are sought once for each ring.
+/// Requests to the code generator: moduli and roots are computed once for each specification.
 #[derive(Default)]
-struct Requests(Mutex<HashMap<Ring, Result<Request, NumberError>>>);
+struct Requests(Mutex<HashMap<RequestSpec, Result<Request, ring::Error>>>);
 
 impl Requests {
-    fn get(&self, kernel: &KernelSpec) -> Result<Request, String> {
-        let ring = (kernel.operation, kernel.n, kernel.modulus, kernel.root);
+    fn get(&self, spec: &RequestSpec) -> Result<Request, String> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&ring).cloned();
+        let found = known().get(spec).cloned();
         let request = found.unwrap_or_else(|| {
-            let request = kernel.request();
-            known().insert(ring, request.clone());
+            let request = spec.resolve();
+            known().insert(*spec, request.clone());
             request
         });
         request.map_err(|error| error.to_string())

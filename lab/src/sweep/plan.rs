@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, KERNEL_KEYS, ScheduleFor, Setting};
 use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
-use crate::kernel::{self, KernelSpec, ModulusSpec, parse_u128};
+use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use crate::model::MODEL_VERSION;
 use crate::run::SCHEMA;
 use codegen::library::{BUILT_IN, Target};
@@ -94,12 +94,14 @@ impl Plan {
 fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     let same = |other: &PlannedPoint| {
         let (a, b) = (&points[0].kernel, &other.kernel);
-        (a.operation, a.n, a.modulus) == (b.operation, b.n, b.modulus)
+        a.request == b.request
     };
     match points.first() {
-        Some(PlannedPoint { kernel: KernelSpec { modulus, .. }, settings, .. })
-            if points.iter().all(same) =>
-        {
+        Some(PlannedPoint {
+            kernel: KernelSpec { request: RequestSpec { modulus, .. }, .. },
+            settings,
+            ..
+        }) if points.iter().all(same) => {
             let workload = match modulus {
                 ModulusSpec::Bits(_) => Workload::of(settings).to_string(),
                 ModulusSpec::Value(modulus) => {
@@ -189,10 +191,10 @@ impl<'d> Resolver<'d> {
         let scheduled_for = self.scheduled_for(&machine, &machine_settings)?;
         let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
 
-        let mut settings = Settings::new();
-        settings.insert("kernel".into(), kernel.operation.name().into());
-        settings.insert("n".into(), kernel.n.into());
-        match kernel.modulus {
+        let (request, mut settings) = (kernel.request, Settings::new());
+        settings.insert("kernel".into(), request.operation.name().into());
+        settings.insert("n".into(), request.n.into());
+        match request.modulus {
             ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
             ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
         };
@@ -219,9 +221,10 @@ impl<'d> Resolver<'d> {
 
     /// The point on a ring of degree `n`, unless its own is smaller.
     fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
-        let kernel = KernelSpec { n: n.min(point.kernel.n), ..point.kernel.clone() };
+        let mut kernel = point.kernel.clone();
+        kernel.request.n = n.min(kernel.request.n);
         let mut settings = point.settings.clone();
-        settings.insert("n".into(), kernel.n.into());
+        settings.insert("n".into(), kernel.request.n.into());
         self.planned(kernel, Arc::clone(&point.machine), Arc::clone(&point.scheduled_for), settings)
     }
 }
@@ -231,14 +234,9 @@ fn kernel<'a>(
     definition: &Definition,
     settings: impl Iterator<Item = &'a Setting>,
 ) -> Result<(KernelSpec, String), Diagnostic> {
-    let mut spec = KernelSpec {
-        operation: golden::NTT,
-        n: 65536,
-        modulus: ModulusSpec::Bits(128),
-        root: None,
-        plan: PlanChoice::Best,
-    };
-    let mut plan_name = "best".to_owned();
+    let mut spec =
+        RequestSpec { operation: golden::NTT, n: 65536, modulus: ModulusSpec::Bits(128), root: None };
+    let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
     for Setting { key, value, span } in settings {
         let wrong = |help: String| {
             let message = format!("invalid value {value} for `{key}`");
@@ -268,7 +266,7 @@ fn kernel<'a>(
             _ => {
                 plan_name =
                     value.as_str().ok_or_else(|| wrong("expected a name in quotes".into()))?.to_owned();
-                spec.plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|error| {
+                plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|error| {
                     if error.text.is_empty() {
                         let help = error.help.clone().unwrap_or_default();
                         definition.error(span.clone(), error.message, help)
@@ -279,7 +277,7 @@ fn kernel<'a>(
             }
         }
     }
-    Ok((spec, plan_name))
+    Ok((KernelSpec { request: spec, plan }, plan_name))
 }
 
 /// Everything that determines the result of a point.
@@ -308,16 +306,17 @@ enum PlanIdentity<'a> {
 
 impl<'a> Identity<'a> {
     fn new(kernel: &'a KernelSpec, machine: &'a Machine, scheduled_for: &'a Machine, seed: u64) -> Self {
+        let request = &kernel.request;
         Self {
             schema: SCHEMA,
             model: MODEL_VERSION,
-            function: kernel.operation.name(),
-            n: kernel.n,
-            modulus: kernel.modulus.to_string(),
+            function: request.operation.name(),
+            n: request.n,
+            modulus: request.modulus.to_string(),
             plan: match &kernel.plan {
                 PlanChoice::Best => {
                     let target = Target::of(scheduled_for);
-                    let known = BUILT_IN.lookup(kernel.operation.name(), kernel.n, 1, &target);
+                    let known = BUILT_IN.lookup(request.operation.name(), request.n, 1, &target);
                     known.map_or(PlanIdentity::Best, PlanIdentity::Recipe)
                 }
                 PlanChoice::Classical => PlanIdentity::Classical,

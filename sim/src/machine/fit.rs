@@ -21,8 +21,8 @@ pub enum FitError {
     },
     /// More instructions than the instruction memory holds.
     #[error(
-        "the program has {needed} instructions, the instruction memory holds {capacity} \
-         (`frontend.instruction_memory_kib`, 128 instructions a KiB)"
+        "the program has {needed} instructions, but the instruction memory holds {capacity}; \
+         set `frontend.instruction_memory_kib` to {} or more", needed.div_ceil(INSTRUCTIONS_PER_KIB)
     )]
     Instructions {
         /// Instructions of the program.
@@ -32,16 +32,18 @@ pub enum FitError {
     },
     /// Data beyond the end of a memory.
     #[error(
-        "the program's data takes {needed} words of the {memory}, which has {capacity} \
-         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
+        "the program needs {needed} words of the {memory}, but the machine has {capacity}; {}",
+        larger(*memory, *needed, *word_bytes)
     )]
     Data {
-        /// `VDM` or `SDM`.
-        memory: &'static str,
+        /// The memory.
+        memory: Space,
         /// One past the last word that the program names.
         needed: u64,
         /// Words of the memory.
         capacity: u32,
+        /// Bytes of a word.
+        word_bytes: u32,
     },
     /// An instruction of an extension that the machine does not have.
     #[error("instruction {index}, `{mnemonic}`, is an extension that the machine lacks (`isa.{feature}`)")]
@@ -53,6 +55,18 @@ pub enum FitError {
         /// The extension.
         feature: Feature,
     },
+}
+
+/// Instructions in a KiB of the instruction memory.
+pub(super) const INSTRUCTIONS_PER_KIB: usize = 128;
+
+/// The setting that makes a memory large enough.
+fn larger(memory: Space, words: u64, word_bytes: u32) -> String {
+    let bytes = words.saturating_mul(word_bytes.into());
+    match memory {
+        Space::Vdm => format!("set `vdm.size_mib` to {} or more", bytes.div_ceil(1 << 20)),
+        Space::Sdm => format!("set `sdm.size_kib` to {} or more", bytes.div_ceil(1 << 10)),
+    }
 }
 
 /// The parts of a machine that limit the programs that it can run.
@@ -95,18 +109,17 @@ impl Resources {
         if needed > capacity {
             return Err(FitError::Instructions { needed, capacity });
         }
-        for (memory, space, image, capacity) in [
-            ("VDM", Space::Vdm, &program.vdm, self.vdm_words),
-            ("SDM", Space::Sdm, &program.sdm, self.sdm_words),
-        ] {
-            let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+        for (memory, capacity) in [(Space::Vdm, self.vdm_words), (Space::Sdm, self.sdm_words)] {
+            let image = program.image(memory);
+            let symbols = program.symbols.iter().filter(|symbol| symbol.space == memory);
             let end = symbols.map(|symbol| u64::from(symbol.start) + u64::from(symbol.words)).max();
             let segments = image.segments.iter();
             let image_end =
                 segments.map(|segment| u64::from(segment.start) + segment.words.len() as u64).max();
             let needed = end.max(image_end).unwrap_or(0);
             if needed > u64::from(capacity) {
-                return Err(FitError::Data { memory, needed, capacity });
+                let word_bytes = self.isa.word_bytes();
+                return Err(FitError::Data { memory, needed, capacity, word_bytes });
             }
         }
         for (index, instr) in program.instructions.iter().enumerate() {

@@ -319,7 +319,8 @@ fn a_program_that_does_not_fit_is_refused_with_both_sizes() {
     program.symbols.push(symbol);
     assert_eq!(machine.check_fits(&program), Ok(()));
     program.symbols[0].words = 2;
-    let error = FitError::Data { memory: "VDM", needed: 65537, capacity: 65536 };
+    let error = FitError::Data { memory: Space::Vdm, needed: 65537, capacity: 65536, word_bytes: 16 };
+    assert!(error.to_string().ends_with("but the machine has 65536; set `vdm.size_mib` to 2 or more"));
     assert_eq!(machine.check_fits(&program), Err(error));
 
     program.symbols.clear();

@@ -6,8 +6,9 @@ use crate::code::{BufferId, Code, MemRef, Tower, TowerId};
 use crate::compile::compile_code;
 use crate::named;
 use crate::number::{Expression, Number};
-use crate::request::{Request, Ring};
+use crate::request::Request;
 use b512_asm::{AddressMode, Op, Role};
+use ring::{Degree, Ring};
 use sim::Machine;
 use sim::functional::Executor;
 
@@ -62,7 +63,8 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     // The word itself is another element.
     assert!(proof.require("copy", y, polynomial.coefficients()).is_err());
 
-    let request = Request::single(golden::MUL, N, Ring { modulus: B, root: 0 });
+    let degree = Degree::try_from(N).unwrap();
+    let request = Request::single(golden::MUL, Ring::new(degree, B).unwrap());
     let machine = Machine::rpu_128x128();
     let recipe = named::constant_geometry(&request, code.isa);
     let kernel = compile_code(&request, code, &recipe, &machine).unwrap();
