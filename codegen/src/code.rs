@@ -4,6 +4,8 @@
 //! loaded at any time and dropped again, so that the scheduler decides when and how often. Known
 //! numbers that multiply a whole vector are [`Scalar`]s.
 
+mod statement;
+
 pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 
 use crate::ids::NumberId;
@@ -148,7 +150,7 @@ pub struct Tower {
     pub root: u128,
 }
 
-/// What the code computes: an operation over buffers.
+/// What the code computes: an operation over buffers. The towers of the buffers give its moduli.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
     /// The operation.
@@ -208,20 +210,6 @@ fn intern<T: Clone + Eq + Hash, Id: Copy>(
 }
 
 impl Code {
-    /// A claim of the code as a program states it, over symbols with the names of the buffers. Its
-    /// settings are those of one ring: that of the first result.
-    pub fn stated(&self, claim: &Claim) -> b512_asm::Claim {
-        let name = |buffer: &BufferId| self.buffers[buffer.index()].name.clone();
-        let tower = claim.outputs.first().map(|output| self.buffers[output.index()].tower);
-        let ring = tower.and_then(|tower| self.towers.get(tower.index()).copied());
-        let Tower { n, modulus, root } = ring.unwrap_or(Tower { n: 0, modulus: 0, root: 0 });
-        b512_asm::Claim {
-            outputs: claim.outputs.iter().map(name).collect(),
-            inputs: claim.inputs.iter().map(name).collect(),
-            ..claim.operation.in_ring(n, modulus, root)
-        }
-    }
-
     /// Empty code for an instruction set.
     pub fn for_isa(isa: Isa) -> Self {
         Self { isa, ..Self::default() }

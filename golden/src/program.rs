@@ -15,6 +15,7 @@ use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Plac
 /// [`Diagnostics::LIMIT`].
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     let mut defects = Vec::new();
+    let mut inputs = Inputs::default();
     for (number, claim) in program.claims.iter().enumerate() {
         let place = |fault: ClaimFault| {
             let ClaimFault { code, part, message, help } = fault;
@@ -25,10 +26,11 @@ pub fn check(program: &Program) -> Result<(), InvalidProgram> {
             Ok(settings) => {
                 defects.extend(lengths(program, &settings).into_iter().map(place));
                 defects.extend(moduli(program, &settings).into_iter().map(place));
-                defects.extend(words(program, &settings));
+                inputs.add(&settings);
             }
         }
     }
+    defects.extend(inputs.words(program).take(Diagnostics::LIMIT));
     if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
 }
 
@@ -83,15 +85,28 @@ fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     faults
 }
 
-/// Words of inputs that are not below the modulus.
-fn words(program: &Program, settings: &Settings<'_>) -> Vec<Defect> {
-    let moduli = settings.moduli(settings.signature().inputs);
-    let inputs = settings.claim().inputs.iter().zip(moduli);
-    let symbols = inputs.filter_map(|(name, modulus)| Some((program.symbol(name)?, modulus)));
-    symbols
-        .flat_map(|(symbol, modulus)| symbol_words(program, symbol, modulus))
-        .take(Diagnostics::LIMIT)
-        .collect()
+/// The inputs of a program's claims, each once, with the smallest of its moduli.
+#[derive(Default)]
+struct Inputs<'p>(Vec<(&'p str, u128)>);
+
+impl<'p> Inputs<'p> {
+    /// Adds the inputs of a claim.
+    fn add(&mut self, settings: &Settings<'p>) {
+        let moduli = settings.moduli(settings.signature().inputs);
+        for (name, modulus) in settings.claim().inputs.iter().zip(moduli) {
+            match self.0.iter_mut().find(|(known, _)| known == name) {
+                Some((_, smallest)) => *smallest = modulus.min(*smallest),
+                None => self.0.push((name, modulus)),
+            }
+        }
+    }
+
+    /// Words of inputs that are not below the modulus.
+    fn words(self, program: &'p Program) -> impl Iterator<Item = Defect> {
+        let symbols = self.0.into_iter();
+        let symbols = symbols.filter_map(|(name, modulus)| Some((program.symbol(name)?, modulus)));
+        symbols.flat_map(|(symbol, modulus)| symbol_words(program, symbol, modulus))
+    }
 }
 
 fn symbol_words<'p>(program: &'p Program, symbol: &'p Symbol, modulus: u128) -> impl Iterator<Item = Defect> {

@@ -35,8 +35,8 @@ pub enum LoweringFault {
         /// The defect.
         problem: &'static str,
     },
-    /// A claim with a wrong number of operands or results.
-    #[error("claim {claim}: wrong number of operands or results of {operation}")]
+    /// A claim with a wrong number of operands or results, or with wrong moduli.
+    #[error("claim {claim}: wrong number or moduli of the operands or results of {operation}")]
     Operands {
         /// The claim, from 0.
         claim: usize,

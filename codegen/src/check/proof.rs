@@ -55,7 +55,7 @@ impl<'c> Proof<'c> {
     /// Puts the operands of a claim into memory.
     fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
         let Claim { operation, outputs, inputs } = claim;
-        if (inputs.len(), outputs.len()) != (operation.inputs().len(), operation.outputs().len()) {
+        if self.code.stated(claim).is_none() {
             return Err(LoweringFault::Operands { claim: number, operation: operation.name() });
         }
         let code = self.code;

@@ -110,7 +110,7 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
 
 fn claims(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     let expected = code.claims.iter().map(|claim| code.stated(claim));
-    if expected.eq(program.claims.iter().cloned()) { Ok(()) } else { Err(ScheduleFault::Claims) }
+    if expected.eq(program.claims.iter().cloned().map(Some)) { Ok(()) } else { Err(ScheduleFault::Claims) }
 }
 
 /// A word of the program's memory.

@@ -127,6 +127,7 @@ impl Layout {
             let words = code.scalars.iter().map(|scalar| values.get(scalar.number, scalar.tower));
             sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
+        let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
         Ok(Program {
             isa: code.isa,
             name: request.name(),
@@ -142,7 +143,7 @@ impl Layout {
                 .zip(code.towers.iter().map(|t| t.modulus))
                 .collect(),
             symbols,
-            claims: code.claims.iter().map(|claim| code.stated(claim)).collect(),
+            claims: code.claims.iter().map(stated).collect(),
         })
     }
 }

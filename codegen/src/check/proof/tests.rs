@@ -72,7 +72,15 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     assert_eq!(kernel.program.sdm.word(0), 1);
     let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
     executor.load(&kernel.program).unwrap();
-    let words: Vec<u128> = (0..u128::from(N)).map(|i| B - 1 - i * i).collect();
+    // Every residue of A is a valid operand: words below B, multiples of B and their neighbours, and A - 1.
+    let word = |i: u128| match i % 4 {
+        0 => B - 1 - i * i,
+        1 => i * B,
+        2 => i * i * B - 1,
+        _ => A - 1 - i * i * i,
+    };
+    let words: Vec<u128> = (0..u128::from(N)).map(word).collect();
+    assert!(words.iter().all(|&word| word < A) && words.iter().filter(|&&word| word >= B).count() > 700);
     executor.write("x", &words).unwrap();
     executor.run().unwrap();
     let expected: Vec<u128> = words.iter().map(|word| word % B).collect();
