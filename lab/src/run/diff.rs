@@ -1,9 +1,11 @@
 //! Two runs side by side: what changed in the machine, and what became of the cycles.
 
+use super::pipes::{label, vrf_ports_key};
 use super::table::{bar, grouped, title};
 use super::{RunReport, SCHEMA};
+use b512_asm::Pipe;
 use diagnostic::Diagnostic;
-use serde::de::{Error as _, IgnoredAny};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 use sim::Change;
@@ -69,23 +71,16 @@ impl RunReport {
     /// lacks a key: with the place, and the dotted path of the key.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         // The version first: the document of another one may lack keys or have others.
-        let head: Head = parse(file, text)?;
-        let mut report: Self = parse(file, text)?;
-        // Flattened and optional, so that an error in it has passed for its absence.
-        if head.cycles.is_some() || head.stalls.is_some() {
-            report.timing = Some(parse(file, text)?);
-        }
-        Ok(report)
+        parse::<Head>(file, text)?;
+        parse(file, text)
     }
 }
 
-/// The part of a document that says how to read the rest.
+/// The version of a document.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "schema", deserialize_with = "supported_schema")]
     _schema: (),
-    cycles: Option<IgnoredAny>,
-    stalls: Option<IgnoredAny>,
 }
 
 fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
@@ -116,8 +111,14 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
             Some(path) => format!("`{path}`: {what}"),
             None => what.to_owned(),
         };
-        let line_start: usize = text.split_inclusive('\n').take(error.line() - 1).map(str::len).sum();
-        let at = (line_start + error.column().saturating_sub(1)).min(text.len());
+        let at = match error.line() {
+            // A rule for the whole document, which ends here.
+            0 => text.trim_end().len().saturating_sub(1),
+            line => {
+                let line_start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                (line_start + error.column().saturating_sub(1)).min(text.len())
+            }
+        };
         let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
         Diagnostic::new(message)
@@ -211,16 +212,18 @@ impl Comparison {
             writeln!(f, "{}", format!("  {bar}").trim_end())?;
         }
         writeln!(f, "\nHow busy the pipes are")?;
-        for (name, pipe) in PIPES {
-            self.row(f, name, &format!("utilisation.{pipe}"), Unit::Percent)?;
+        for pipe in Pipe::VECTOR {
+            self.row(f, label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
         }
         writeln!(f, "\nInstructions")?;
-        for (name, pipe) in PIPES.into_iter().chain([("scalar", "scalar"), ("all", "total")]) {
-            self.row(f, name, &format!("instructions.{pipe}"), Unit::Count)?;
+        for pipe in Pipe::ALL {
+            self.row(f, label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
         }
+        self.row(f, "all", "instructions.total", Unit::Count)?;
         writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
-        for (name, pipe) in PIPES {
-            self.row(f, &format!("ports: {name}"), &format!("waits.vrf_ports_{pipe}_cycles"), Unit::Cycles)?;
+        for pipe in Pipe::VECTOR {
+            let key = format!("waits.{}", vrf_ports_key(pipe));
+            self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
         }
         self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
     }
@@ -233,10 +236,6 @@ impl Comparison {
         }
     }
 }
-
-/// The pipes: for people, and in the keys of a document.
-const PIPES: [(&str, &str); 3] =
-    [("load/store", "load_store"), ("compute", "compute"), ("shuffle", "shuffle")];
 
 /// How a number is written.
 #[derive(Clone, Copy)]
@@ -338,12 +337,18 @@ fn numbers(report: &RunReport) -> BTreeMap<String, Number> {
 mod tests {
     use super::*;
     use crate::run::{Bounds, Instructions, ProgramFacts, TimingReport, Utilisation, Waits};
-    use b512_asm::Program;
+    use b512_asm::{PerPipe, Program};
     use sim::{Machine, MachineFile, Override};
 
     fn machine(changes: &[&str]) -> Machine {
         let overrides: Vec<_> = changes.iter().map(|change| Override::parse(change).unwrap()).collect();
         MachineFile::built_in("rpu-128x128", &overrides).unwrap()
+    }
+
+    fn only_compute<T: Default>(value: T) -> PerPipe<T> {
+        let mut pipes = PerPipe::default();
+        pipes[Pipe::Compute] = value;
+        pipes
     }
 
     /// A report with numbers that no model has a say in.
@@ -356,14 +361,14 @@ mod tests {
             cycles,
             frequency_ghz: 2.0,
             time_us: cycles as f64 / 2000.0,
-            instructions: Instructions { compute: 4, total: 4, ..Instructions::default() },
+            instructions: Instructions { pipes: only_compute(4) },
             bounds: Bounds { resource_cycles: 900, dependence_cycles: 20 },
             stalls: BTreeMap::from([
                 ("issue".into(), issue),
                 ("busy_compute".into(), cycles - issue),
                 ("drain".into(), 0),
             ]),
-            utilisation: Utilisation { compute: 16.0 / cycles as f64, ..Utilisation::default() },
+            utilisation: Utilisation { pipes: only_compute(16.0 / cycles as f64) },
             waits: Waits { bank_conflict_cycles: conflicts, ..Waits::default() },
         });
         report

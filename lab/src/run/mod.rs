@@ -1,17 +1,18 @@
 //! One program on one machine: execution, comparison with the golden model, timing, report.
 
 mod diff;
+mod document;
 mod inputs;
+mod pipes;
 mod report;
 mod stream;
 mod table;
 
 pub use diff::{Compared, Comparison, Delta};
 pub use inputs::{InputError, draw, modulus_of_input};
-pub use report::{
-    Bounds, Claim, Instructions, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, Utilisation,
-    Waits, program_blake3,
-};
+pub(crate) use pipes::label;
+pub use pipes::{Instructions, Utilisation, Waits};
+pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};
 pub use stream::StreamReport;
 pub use table::table;
 

@@ -1,8 +1,9 @@
-//! The document that a run leaves behind.
+//! The document of a run.
 
+use super::pipes::{Instructions, Utilisation, Waits};
 use super::stream::StreamReport;
 use crate::model::MODEL_VERSION;
-use b512_asm::{Claim as ProgramClaim, PerPipe, Pipe, Program, Setting, for_each_pipe, object};
+use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
@@ -14,7 +15,7 @@ pub const SCHEMA: u32 = 2;
 /// One run. Serialised, it is one JSON object; names of keys end in their units.
 ///
 /// Everything but [`simulator`](Self::simulator) is determined by program, machine and seed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunReport {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -28,11 +29,12 @@ pub struct RunReport {
     pub seed: Option<u64>,
     /// Whether the outputs were compared with the golden model, and agreed.
     pub checked: bool,
-    /// Cycles and all that follows from them; not there after a functional run.
+    /// Cycles, and the results that follow from them; `None` after a functional run.
+    // Flattened for writing only: in reading, an error in a flattened option passes for its absence.
     #[serde(flatten)]
     pub timing: Option<TimingReport>,
-    /// A stream of such runs with their off-chip transfers, where one was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A stream of such runs with their off-chip transfers, if one was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hbm: Option<StreamReport>,
     /// The area of the machine.
     pub area_mm2: f64,
@@ -62,8 +64,8 @@ pub struct Claim {
     pub settings: BTreeMap<String, serde_json::Value>,
 }
 
-/// What the cycle model says.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// The results of the cycle model.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TimingReport {
     /// Cycles from the start command until the last instruction has completed.
     pub cycles: u64,
@@ -83,26 +85,6 @@ pub struct TimingReport {
     pub waits: Waits,
 }
 
-macro_rules! instructions {
-    ($($(#[doc = $doc:literal])* $variant:ident = $pipe:ident, $queued:literal;)*) => {
-        /// Instructions by pipe.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-        pub struct Instructions {
-            $($(#[doc = $doc])* pub $pipe: u64,)*
-            /// All of them.
-            pub total: u64,
-        }
-
-        impl From<PerPipe<u64>> for Instructions {
-            fn from(counts: PerPipe<u64>) -> Self {
-                Self { $($pipe: counts[Pipe::$variant],)* total: counts.values().sum() }
-            }
-        }
-    };
-}
-
-for_each_pipe!(instructions);
-
 /// Cycles below which no order of the program's instructions can go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Bounds {
@@ -110,31 +92,6 @@ pub struct Bounds {
     pub resource_cycles: u64,
     /// The longest chain of instructions in which each reads what the one before it wrote.
     pub dependence_cycles: u64,
-}
-
-/// Shares from 0 to 1.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Utilisation {
-    /// The load/store pipe.
-    pub load_store: f64,
-    /// The compute pipe.
-    pub compute: f64,
-    /// The shuffle pipe.
-    pub shuffle: f64,
-}
-
-/// Cycles that instructions waited or took longer, after their dispatch. They overlap: what becomes
-/// of them in the end is among the stalls.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Waits {
-    /// Loads and stores that were next to issue waited for ports of the register file.
-    pub vrf_ports_load_store_cycles: u64,
-    /// The same of arithmetic.
-    pub vrf_ports_compute_cycles: u64,
-    /// The same of shuffles.
-    pub vrf_ports_shuffle_cycles: u64,
-    /// Loads and stores took longer because of bank conflicts.
-    pub bank_conflict_cycles: u64,
 }
 
 /// The simulator that made a report. Its speed differs from run to run, so that the points of a
@@ -247,8 +204,6 @@ impl TimingReport {
     pub fn new(machine: &Machine, timing: &Timing) -> Self {
         let cycles = timing.cycles.0;
         let frequency_ghz = machine.frequency_ghz();
-        let share = timing.utilisation(machine).pipes;
-        let waits = |pipe: Pipe| timing.port_wait[pipe];
         let mut stalls: BTreeMap<String, u64> =
             Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
@@ -256,23 +211,14 @@ impl TimingReport {
             cycles,
             frequency_ghz,
             time_us: cycles as f64 / frequency_ghz * 1e-3,
-            instructions: timing.instructions.into(),
+            instructions: Instructions { pipes: timing.instructions },
             bounds: Bounds {
                 resource_cycles: timing.bounds.resource.0,
                 dependence_cycles: timing.bounds.dependence.0,
             },
             stalls,
-            utilisation: Utilisation {
-                load_store: share[Pipe::LoadStore],
-                compute: share[Pipe::Compute],
-                shuffle: share[Pipe::Shuffle],
-            },
-            waits: Waits {
-                vrf_ports_load_store_cycles: waits(Pipe::LoadStore),
-                vrf_ports_compute_cycles: waits(Pipe::Compute),
-                vrf_ports_shuffle_cycles: waits(Pipe::Shuffle),
-                bank_conflict_cycles: timing.bank_conflicts,
-            },
+            utilisation: Utilisation { pipes: timing.utilisation(machine).pipes },
+            waits: Waits { vrf_ports: timing.port_wait, bank_conflict_cycles: timing.bank_conflicts },
         }
     }
 }

@@ -1,6 +1,9 @@
 //! A report for people: a glance tells where the cycles go.
 
+use super::pipes::label;
 use super::{Claim, RunReport, StreamReport, TimingReport};
+use b512_asm::Pipe;
+use sim::Machine;
 use sim::hbm::Bottleneck;
 use std::fmt::{self, Write};
 
@@ -41,14 +44,14 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
         write_cycles(f, timing)?;
     }
     if let Some(stream) = &report.hbm {
-        write_stream(f, stream, report.machine.hbm.buffers)?;
+        write_stream(f, stream, &report.machine)?;
     }
     Ok(())
 }
 
-fn write_stream(f: &mut String, stream: &StreamReport, buffers: u32) -> fmt::Result {
+fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
     let StreamReport { runs, words_per_run: words, .. } = stream;
-    writeln!(f, "\nA stream of {runs} runs, the words of {buffers} at once in the VDM")?;
+    writeln!(f, "\nA stream of {runs} runs, the words of {} at once in the VDM", machine.hbm.buffers)?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
     writeln!(f, "  {:<18}{:>9.3} us", "computing, a run", stream.compute_us_per_run)?;
     writeln!(
@@ -68,7 +71,7 @@ fn write_stream(f: &mut String, stream: &StreamReport, buffers: u32) -> fmt::Res
         writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
     }
     if stream.vdm_words_needed > stream.vdm_words {
-        let mib = |words: u64| words as f64 / f64::from(1 << 16);
+        let mib = |words: u64| words as f64 * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20);
         let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
         writeln!(
             f,
@@ -112,17 +115,12 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
         row(f, &cause.replace('_', " "), spent as f64 / cycles, spent, "cycles")?;
     }
     writeln!(f, "\nHow busy the pipes are")?;
-    let (share, count) = (&timing.utilisation, &timing.instructions);
-    for (pipe, share, count) in [
-        ("load/store", share.load_store, count.load_store),
-        ("compute", share.compute, count.compute),
-        ("shuffle", share.shuffle, count.shuffle),
-    ] {
-        row(f, pipe, share, count, "instructions")?;
+    for pipe in Pipe::VECTOR {
+        let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
+        row(f, label(pipe), share, count, "instructions")?;
     }
     let waits = &timing.waits;
-    let ports =
-        waits.vrf_ports_load_store_cycles + waits.vrf_ports_compute_cycles + waits.vrf_ports_shuffle_cycles;
+    let ports: u64 = waits.vrf_ports.values().sum();
     if ports + waits.bank_conflict_cycles > 0 {
         writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
         writeln!(f, "  {:<18}{:>9}", "VRF ports", grouped(ports))?;

@@ -8,6 +8,7 @@ use super::record::{Record, Status};
 use super::results::Results;
 use super::view::{View, costs, plain, title};
 use crate::files;
+use b512_asm::Pipe;
 use plot::PlotError;
 use plot::pareto::{self, Costs};
 use rayon::prelude::*;
@@ -246,14 +247,14 @@ const COLUMNS: [Column; 15] = [
     ("time_us", |r| Some(costs(r)?.0.time_us.to_string())),
     ("area_mm2", |r| Some(costs(r)?.1.to_string())),
     ("energy_uj", |r| Some(r.report.as_ref()?.energy_uj.to_string())),
-    ("load_store_instructions", |r| Some(costs(r)?.0.instructions.load_store.to_string())),
-    ("compute_instructions", |r| Some(costs(r)?.0.instructions.compute.to_string())),
-    ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.shuffle.to_string())),
+    ("load_store_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::LoadStore].to_string())),
+    ("compute_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Compute].to_string())),
+    ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Shuffle].to_string())),
     ("resource_bound_cycles", |r| Some(costs(r)?.0.bounds.resource_cycles.to_string())),
     ("dependence_bound_cycles", |r| Some(costs(r)?.0.bounds.dependence_cycles.to_string())),
-    ("load_store_utilisation", |r| Some(costs(r)?.0.utilisation.load_store.to_string())),
-    ("compute_utilisation", |r| Some(costs(r)?.0.utilisation.compute.to_string())),
-    ("shuffle_utilisation", |r| Some(costs(r)?.0.utilisation.shuffle.to_string())),
+    ("load_store_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::LoadStore].to_string())),
+    ("compute_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Compute].to_string())),
+    ("shuffle_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Shuffle].to_string())),
     ("checked", |r| Some(r.report.as_ref()?.checked.to_string())),
     ("program_blake3", |r| Some(r.report.as_ref()?.program_blake3.clone())),
 ];

@@ -3,6 +3,8 @@
 use super::record::Record;
 use super::results::Results;
 use super::view::{View, costs, plain, title};
+use crate::run::label;
+use b512_asm::Pipe;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = "
@@ -84,7 +86,7 @@ fn table(view: &View<'_>, columns: &[&String]) -> Markup {
                         @for column in columns { th { (title(column)) } }
                         th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" } th { "area" br; "(mm²)" }
                         th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
-                        th { "load/store" br; "busy" } th { "compute" br; "busy" } th { "shuffle" br; "busy" }
+                        @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
                     }
                 }
                 tbody {
@@ -100,9 +102,7 @@ fn table(view: &View<'_>, columns: &[&String]) -> Markup {
                                 td {
                                     (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))
                                 }
-                                td { (percent(timing.utilisation.load_store)) }
-                                td { (percent(timing.utilisation.compute)) }
-                                td { (percent(timing.utilisation.shuffle)) }
+                                @for pipe in Pipe::VECTOR { td { (percent(timing.utilisation.pipes[pipe])) } }
                             } @else {
                                 @match (record.rung, &record.error) {
                                     (Some(n), _) => td.pruned colspan="9" { "dropped at n = " (n) },

@@ -5,6 +5,7 @@ use crate::baseline;
 use crate::evaluation::{Code, Evaluation, HPLES, INTERVALS, MULTIPLIER_LATENCIES, Run, SIZES};
 use crate::scaling;
 use crate::table::significant;
+use b512_asm::Pipe;
 use plot::pareto::{self, Costs};
 use sim::{Area, Energy};
 
@@ -101,14 +102,14 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 unit: "",
                 paper: Exactly(1024.0),
                 basis: Derived,
-                ours: |e| reference(e).timing.instructions.compute as f64,
+                ours: |e| reference(e).timing.instructions.pipes[Pipe::Compute] as f64,
             },
             Part {
                 quantity: "shuffle instructions",
                 unit: "",
                 paper: Exactly(1920.0),
                 basis: Derived,
-                ours: |e| reference(e).timing.instructions.shuffle as f64,
+                ours: |e| reference(e).timing.instructions.pipes[Pipe::Shuffle] as f64,
             },
             Part {
                 quantity: "loads and stores over shuffles",
@@ -116,8 +117,8 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 paper: LessThan(1.0),
                 basis: Basis::SETTING,
                 ours: |e| {
-                    let instructions = reference(e).timing.instructions;
-                    instructions.load_store as f64 / instructions.shuffle as f64
+                    let instructions = reference(e).timing.instructions.pipes;
+                    instructions[Pipe::LoadStore] as f64 / instructions[Pipe::Shuffle] as f64
                 },
             },
         ],
