@@ -41,8 +41,9 @@ use crate::code::Code;
 use crate::grammar::skip_space;
 use crate::isa::{Instr, Operand, OperandKind};
 use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
+use crate::parameters::Isa;
 use crate::program::Program;
-use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg, WORD_BYTES};
+use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::bytes::complete::tag;
@@ -301,10 +302,13 @@ fn constant(text: &str) -> Result<u128, Fault<'_>> {
     }
 }
 
+/// Bytes of a word: SPIRAL's types are B512's.
+const WORD_BYTES: u32 = Isa::B512.word_bytes();
+
 /// An offset in bytes.
 fn byte_offset(text: &str) -> Result<Offset, Fault<'_>> {
     let bytes = constant(text)?;
-    let word = WORD_BYTES as u128;
+    let word = u128::from(WORD_BYTES);
     if !bytes.is_multiple_of(word) {
         let message = format!("byte {bytes} is inside a word");
         let help = format!("offsets are multiples of {word} bytes, {} for example", bytes / word * word);
@@ -316,8 +320,7 @@ fn byte_offset(text: &str) -> Result<Offset, Fault<'_>> {
 fn word_offset(text: &str, words: u128) -> Result<Offset, Fault<'_>> {
     u32::try_from(words).ok().and_then(Offset::new).ok_or_else(|| {
         let message = format!("word {words} does not fit the address field");
-        let help =
-            format!("the largest offset is word {}, byte {}", Offset::MAX, Offset::MAX as usize * WORD_BYTES);
+        let help = format!("the largest offset is word {}, byte {}", Offset::MAX, Offset::MAX * WORD_BYTES);
         Fault::new(Code::OffsetRange, text, message).help(help)
     })
 }

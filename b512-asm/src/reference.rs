@@ -2,7 +2,8 @@
 
 use crate::asm::syntax;
 use crate::isa::{Direction, Op, OpInfo, OperandKind, OperandSpec, Pipe, Slot, slot};
-use crate::reg::{Log2, Offset, REGISTERS, VECTOR_LENGTH, WORD_BYTES};
+use crate::parameters::Isa;
+use crate::reg::{Log2, Offset, REGISTERS};
 use crate::space::Space;
 use std::fmt::Write;
 
@@ -17,6 +18,7 @@ pub fn reference() -> String {
 fn write_page(page: &mut String) -> std::fmt::Result {
     let base = Op::ALL.iter().filter(|op| op.info().feature.is_none()).count();
     let (vdm, sdm) = (Space::Vdm.max_words(), Space::Sdm.max_words());
+    let (length, bytes) = (Isa::B512.vector_length(), Isa::B512.word_bytes());
     let (offset_max, log2_max) = (Offset::MAX, Log2::MAX);
     write!(
         page,
@@ -26,19 +28,19 @@ fn write_page(page: &mut String) -> std::fmt::Result {
 # The B512 instruction set
 
 B512 is the instruction set of the Ring Processing Unit (RPU), published at ISPASS 2023: {base} instructions of 64 bits
-over vectors of {VECTOR_LENGTH} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says
+over vectors of {length} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says
 what the paper prints and where this project had to decide; those places are marked (**our reading**).
 
 ## State
 
 | | size | in text |
 |---|---|---|
-| vector registers (VRF) | {REGISTERS} of {VECTOR_LENGTH} elements of 128 bits | `v0` to `v63` |
+| vector registers (VRF) | {REGISTERS} of {length} elements of 128 bits | `v0` to `v63` |
 | scalar registers (SRF) | {REGISTERS} of 128 bits | `s0` to `s63` |
 | address registers (ARF) | {REGISTERS} word addresses of the VDM | `a0` to `a63` |
 | modulus registers (MRF) | {REGISTERS} odd moduli of up to 128 bits | `m0` to `m63` |
-| vector data memory (VDM) | up to {vdm} words of {WORD_BYTES} bytes | |
-| scalar data memory (SDM) | up to {sdm} words of {WORD_BYTES} bytes | |
+| vector data memory (VDM) | up to {vdm} words of {bytes} bytes | |
+| scalar data memory (SDM) | up to {sdm} words of {bytes} bytes | |
 
 The memories' limits are the ISA's, 32 MiB and 16 MiB; a machine may have less. The controlling core may set address and
 modulus registers before the start; all other registers hold 0, and a modulus register that nothing has set must not be
@@ -70,7 +72,7 @@ decoding and encoding inverse to each other (**our reading**). The opcode number
 ## Addresses
 
 A vector load or store works on the words at ARF[RM] + address + mode(i), for lanes i = 0 to 511. The address field counts
-words of {WORD_BYTES} bytes, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads
+words of {bytes} bytes, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads
 have no address register; their address is a word of the SDM.
 
 | mode | MODE | mode(i) | in text | |

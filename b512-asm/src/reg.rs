@@ -6,15 +6,6 @@ use std::fmt;
 /// Registers in each of the four register files.
 pub const REGISTERS: usize = 64;
 
-/// Elements of a vector register of [`Isa::B512`].
-pub const VECTOR_LENGTH: usize = 512;
-
-/// Bits of a lane number of [`Isa::B512`]: `VECTOR_LENGTH == 1 << LANE_BITS`.
-pub const LANE_BITS: u32 = 9;
-
-/// Bytes of an element of [`Isa::B512`], and of a word of its VDM and SDM.
-pub const WORD_BYTES: usize = 16;
-
 /// Words of the largest VDM that the ISA can address (32 MiB of 128-bit words).
 pub const MAX_VDM_WORDS: u32 = 1 << 21;
 

@@ -17,18 +17,16 @@ pub mod code;
 pub mod compile;
 pub mod error;
 pub mod explain;
-#[allow(clippy::wildcard_enum_match_arm, reason = "its enums are local")]
+#[allow(clippy::wildcard_enum_match_arm, reason = "formulas and rules name no instruction or pipe")]
 pub mod formula;
 pub mod forwarding;
 mod ids;
 pub mod kernel;
 pub mod library;
-#[allow(clippy::wildcard_enum_match_arm, reason = "its enums are local")]
 pub mod lower;
 pub mod named;
 pub mod number;
 mod ops;
-#[allow(clippy::wildcard_enum_match_arm, reason = "its enums are local")]
 pub mod plan;
 pub mod recipe;
 pub mod request;

@@ -94,10 +94,10 @@ pub fn transform(
 /// multiplication and its latency are small beside the rest, and memory for factors is short.
 const WHOLE_VECTORS: u32 = 5;
 
-/// How many of the last stages of [`Algorithm::Inverse`] bring in 1/n, each for the products that
-/// it makes of what is not scaled yet; what is a sum all along takes a multiplication of its own.
-/// A stage's bit must stay in the registers, so that a register is scaled as a whole. More than
-/// three stages would save little and ask for many factors in two versions.
+/// The number of final stages of [`Algorithm::Inverse`] whose twiddle factors include 1/n. Elements
+/// that are only ever summed take a multiplication of their own. A stage's bit must stay in the
+/// registers, so that a register is scaled as a whole. More than three stages would save little and
+/// need many factors in two versions.
 fn scaling_stages(last: &TracedPass) -> u32 {
     let mut moved = Vec::new();
     let mut stages = 0;
@@ -106,7 +106,7 @@ fn scaling_stages(last: &TracedPass) -> u32 {
             // What comes after the last stage moves everything alike.
             Step::Stage(bit) if stages == 0 || stages < 3 && !moved.contains(&bit) => stages += 1,
             Step::Unpack(bit) | Step::Pack(bit) => moved.push(bit),
-            _ => break,
+            Step::Stage(_) | Step::Twist | Step::TwistedStage(_) => break,
         }
     }
     stages

@@ -527,7 +527,7 @@ impl Plan {
                 steps.push(match step {
                     Step::Unpack(bit) => Step::Pack(placement.registers[at(bit)]),
                     Step::Pack(bit) => Step::Unpack(placement.registers[at(bit)]),
-                    step => step,
+                    step @ (Step::Stage(_) | Step::Twist | Step::TwistedStage(_)) => step,
                 });
             }
             steps.reverse();

@@ -1,13 +1,16 @@
 //! Simple transform programs for tests and benchmarks. Each stage goes through memory, no register is
 //! reused, and the code does not depend on the machine.
 
-use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{
-    AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol, VReg,
+    AReg, AddressMode, Image, Instr, Isa, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol,
+    VReg,
 };
 use golden::Operation;
 use ring::bits::bit_reverse;
 use ring::modular::Modulus;
+
+/// Elements of a vector: the programs are for B512.
+const VECTOR_LENGTH: usize = Isa::B512.vector_length() as usize;
 
 const BASE: AReg = AReg::at(0);
 const Q: MReg = MReg::at(0);

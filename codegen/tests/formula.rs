@@ -2,7 +2,6 @@
 
 mod interpret;
 
-use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};
@@ -38,7 +37,7 @@ fn after_passes(code: &Code, x: &[u128]) -> Vec<Vec<u128>> {
             return;
         }
         stores += 1;
-        if stores % (x.len() / VECTOR_LENGTH) == 0 {
+        if stores % (x.len() / code.isa.vector_length() as usize) == 0 {
             let BufferId(buffer) = inst.memory.unwrap().buffer;
             states.push(memory[buffer as usize].iter().map(|word| word.unwrap()).collect());
         }

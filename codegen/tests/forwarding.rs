@@ -1,6 +1,5 @@
 //! Forwarding on random code: loads, stores and sums that no plan produces.
 
-use b512_asm::reg::VECTOR_LENGTH;
 use b512_asm::{AddressMode, Log2, Op, Role};
 use codegen::check;
 use codegen::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
@@ -59,15 +58,15 @@ fn code(steps: &[Step]) -> Code {
     for step in steps {
         match *step {
             Step::Load { at } => {
-                let mut words = (0..VECTOR_LENGTH as u32).map(|lane| at.word + at.mode.element(lane));
+                let mut words = at.words(code.isa);
                 if words.all(|word| written[at.buffer.index()][word as usize]) {
                     values.push(code.load(at, TOWER));
                 }
             }
             Step::Store { value, at } => {
                 code.store(*value.get(&values), at, TOWER);
-                for lane in 0..VECTOR_LENGTH as u32 {
-                    written[at.buffer.index()][(at.word + at.mode.element(lane)) as usize] = true;
+                for word in at.words(code.isa) {
+                    written[at.buffer.index()][word as usize] = true;
                 }
             }
             Step::Add { left, right } => {

@@ -3,6 +3,9 @@
 //!
 //! The crate does no terminal input or output.
 
+// A new instruction or pipe must not compile before every match over them treats it.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
 pub mod crosscheck;
 pub mod files;
 pub mod kernel;

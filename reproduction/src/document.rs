@@ -100,7 +100,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
     for claim in &reproduction.claims {
         let verdict = match claim.verdict {
             Verdict::Miss => "**miss**",
-            verdict => verdict.name(),
+            verdict @ (Verdict::Agrees | Verdict::NotComparable) => verdict.name(),
         };
         let origin = claim.origin.map_or("", |origin| origin.name());
         let _ = writeln!(
@@ -125,7 +125,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
                 part.origin.name(),
                 match part.verdict {
                     Verdict::Miss => "**miss**",
-                    verdict => verdict.name(),
+                    verdict @ (Verdict::Agrees | Verdict::NotComparable) => verdict.name(),
                 }
             );
         }

@@ -323,7 +323,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
         let code = match point.kernel.plan {
             PlanChoice::Unoptimised => Code::Unoptimised,
             PlanChoice::Paper => Code::Paper,
-            _ => Code::Best,
+            PlanChoice::Best | PlanChoice::Classical | PlanChoice::Recipe(_) => Code::Best,
         };
         Ok(Run { code, n: point.kernel.request.n, report, timing })
     };

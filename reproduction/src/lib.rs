@@ -13,6 +13,9 @@
 //! | `cpu.svg`, `cpu.png`, `cpu.csv` | what was measured on the machine at hand |
 //! | `index.html` | all of it on one page |
 
+// A new instruction or pipe must not compile before every match over them treats it.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
 mod baseline;
 mod breakdown;
 pub mod claims;

@@ -33,7 +33,7 @@ pub(super) fn optimised_against_unoptimised(evaluation: &Evaluation) -> Figure {
         values: HPLES.map(|hples| Some(time(code, hples))).into(),
         notes: match code {
             Code::Unoptimised => Vec::new(),
-            code => HPLES.map(|hples| format!("{:.1}x", speed_up(code, hples))).into(),
+            Code::Paper | Code::Best => HPLES.map(|hples| format!("{:.1}x", speed_up(code, hples))).into(),
         },
     });
     Figure {

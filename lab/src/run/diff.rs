@@ -325,7 +325,7 @@ fn numbers(report: &RunReport) -> BTreeMap<String, Number> {
                 }
             }
             Value::Number(number) => drop(into.insert(path.to_owned(), number)),
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) => {}
         }
     }
     let mut numbers = BTreeMap::new();

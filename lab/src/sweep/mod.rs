@@ -23,6 +23,7 @@
 
 mod chart;
 mod check;
+#[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
 mod definition;
 mod execute;
 mod halving;
