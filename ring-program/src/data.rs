@@ -123,6 +123,24 @@ impl<'p> Inputs<'p> {
         Ok(())
     }
 
+    /// Gives pseudo-random words to all limbs that are needed and have none.
+    ///
+    /// They depend on `seed` and on the limb's id only, and are below the limb's modulus. A limb
+    /// without a modulus gets words below all moduli.
+    pub fn fill(&mut self, seed: u64) {
+        let moduli = self.program.moduli();
+        let smallest = moduli.iter().map(|(_, modulus)| modulus).min().unwrap_or(1);
+        for &limb in self.program.inputs().iter().flat_map(|group| &group.limbs) {
+            if self.is_needed(limb) && self.words(limb).is_none() {
+                let modulus = self.modulus(limb).map_or(smallest, |modulus| moduli.value(modulus.modulus()));
+                let mut state = seed ^ mix(self.program.limbs().id(limb).0);
+                let mut word = || u128::from(split_mix(&mut state)) << 64 | u128::from(split_mix(&mut state));
+                let words = (0..self.program.degree().len()).map(|_| word() % modulus).collect();
+                self.words[limb.index()] = Some(words);
+            }
+        }
+    }
+
     fn group(&self, name: &str, file: &str) -> Result<&'p Group, Diagnostic> {
         let inputs = self.program.inputs();
         inputs.iter().find(|group| group.name == name).ok_or_else(|| {
@@ -184,6 +202,19 @@ impl<'p> Inputs<'p> {
             }
         }
     }
+}
+
+/// The next word of SplitMix64.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mix(*state)
+}
+
+/// The output function of SplitMix64.
+fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
 }
 
 /// Reads until the buffer is full or the data end; the number of bytes.

@@ -15,8 +15,8 @@ macro_rules! operations {
         /// may be one of them.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Operation {
-            $(#[doc = concat!("`", $opcode, "`: ", $meaning, ".")] $Name($Shape),)*
-            $(#[doc = concat!("`", $written, "`: ", $case, ".")] $Idiom($IdiomShape),)*
+            $(#[doc = concat!("`", $opcode, "`:\n\n```text\n", $meaning, "\n```")] $Name($Shape),)*
+            $(#[doc = concat!("`", $written, "`:\n\n```text\n", $case, "\n```")] $Idiom($IdiomShape),)*
         }
 
         impl Operation {

@@ -98,3 +98,27 @@ fn files_are_measured_before_they_are_read() {
     let error = Inputs::new(&program).load_file("x", &folder.path().join("none")).unwrap_err();
     assert!(error.message.starts_with("cannot read the input `x`"), "{error}");
 }
+
+#[test]
+fn filled_words_are_residues_and_the_same_in_each_run() {
+    let program = program();
+    let words = |seed| {
+        let mut inputs = Inputs::new(&program);
+        inputs.fill(seed);
+        assert_eq!(inputs.missing().count(), 0);
+        program
+            .inputs()
+            .iter()
+            .flat_map(|group| &group.limbs)
+            .filter_map(|&limb| inputs.words(limb).cloned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words(1), words(1));
+    assert_ne!(words(1), words(2));
+    assert!(words(1).iter().flat_map(|limb| limb.iter()).all(|&word| word < 12289));
+    // What is given stays.
+    let mut inputs = Inputs::new(&program);
+    inputs.load("x", "x.bin", file(&[[1; N], [2; N]]).as_slice()).unwrap();
+    inputs.fill(1);
+    assert_eq!(inputs.words(program.inputs()[0].limbs[0]).unwrap()[..], [1; N]);
+}

@@ -3,7 +3,10 @@
 //! in `manifests`. A program with a manifest beside it is read with that; others have n = 512.
 
 use diagnostic::{Diagnostics, render};
-use ring_program::{Interface, Manifest, RingProgram, read};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ring_program::{Interface, Manifest, RingProgram, compression, read};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 fn cases(folder: &str, ending: &str) -> Vec<PathBuf> {
@@ -50,6 +53,34 @@ fn refused_programs_have_the_expected_errors() {
         let Err(errors) = read_case(&path) else { panic!("{} is accepted", path.display()) };
         bless::fresh(path.with_extension("err"), render(&errors, false));
     }
+}
+
+#[test]
+fn truncated_and_endless_texts_are_errors() {
+    let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n".to_owned()
+        + &"sr_negp %1, %0, m=1 # a comment that is worth compressing\n".repeat(10_000)
+        + "halt\n";
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let errors = |data: &[u8]| {
+        let text = compression::decompress(data).unwrap();
+        read("p.fhetch", text, Interface::Degree(512)).map_err(|errors| errors.to_string())
+    };
+    assert_eq!(errors(&gzip).unwrap().operations().len(), 10_000);
+    for length in [20, gzip.len() / 2, gzip.len() - 9, gzip.len() - 1] {
+        let error = errors(&gzip[..length]).unwrap_err();
+        assert!(error.starts_with("p.fhetch: cannot read on after line "), "{error}");
+        assert!(error.ends_with(": the gzip stream is truncated"), "{error}");
+    }
+    // A plain text that is cut, even in the middle of a number.
+    for cut in [text.len() - 5, text.len() - 60, text.len() / 2] {
+        assert!(errors(&text.as_bytes()[..cut]).is_err());
+    }
+    assert_eq!(
+        errors(&vec![b' '; 100_000]).unwrap_err(),
+        "p.fhetch: line 1 has more than 65535 bytes; is this a ring program?"
+    );
 }
 
 #[test]
