@@ -12,7 +12,7 @@ use crate::ops::{self, Builder, Workspace};
 use crate::plan::Plan;
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use crate::schedule::schedule;
+use crate::schedule::{Graph, schedule};
 use b512_asm::{Instr, Isa};
 use sim::Machine;
 
@@ -70,7 +70,9 @@ fn emit(request: &Request, recipe: &Recipe, machine: &Machine, lowered: Lowered)
     let Lowered { code, removed, layout } = lowered;
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
-    let mut scheduled = schedule(&code, &layout.addresses, &launch, &prologue, machine, &recipe.tuning)?;
+    let graph = Graph::of(&code);
+    let mut scheduled =
+        schedule(&code, &graph, &layout.addresses, &launch, &prologue, machine, &recipe.tuning)?;
     scheduled.instructions.push(Instr::Halt {});
     scheduled.origin.push(None);
 

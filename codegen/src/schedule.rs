@@ -15,14 +15,18 @@
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
 
 mod addresses;
+mod graph;
 mod greedy;
+mod id_set;
 mod program_order;
 mod registers;
 mod tuning;
 
 pub use self::addresses::{Addresses, ScheduleError};
+pub use self::graph::Graph;
 pub use self::tuning::{Margin, SramCare, TableOrder, Tuning};
 
+use self::id_set::IdSet;
 use self::registers::{Content, RegSet, Registers};
 use crate::code::{Code, ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
@@ -32,7 +36,6 @@ use sim::Machine;
 use sim::machine::SRAMS;
 use sim::timing::Cycle;
 use sim::timing::scheduling::{Decoder, Engine, MicroOp};
-use std::collections::BTreeSet;
 
 /// The scheduled instructions, and the memory that they need in addition to the code's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,13 +51,14 @@ pub struct Scheduled {
 
 /// Orders the instructions of `code` and allocates their registers.
 ///
-/// The instructions of `prologue` come before all others. `launch` holds the initial values of the
+/// `graph` is the [`Graph`] of the code; schedules of one code share it. The instructions of `prologue` come before all others. `launch` holds the initial values of the
 /// address registers.
 ///
 /// # Errors
 /// Returns an error if a buffer is too large for the address field.
 pub fn schedule(
     code: &Code,
+    graph: &Graph,
     addresses: &Addresses,
     launch: &[(AReg, u32)],
     prologue: &[Instr],
@@ -66,7 +70,7 @@ pub fn schedule(
     machine.sbar.latency_cycles += tuning.margin.shuffle;
     machine.hple.multiplier_latency_cycles += tuning.margin.compute;
     machine.hple.initiation_interval += tuning.margin.initiation_interval;
-    let mut scheduler = Scheduler::new(code, addresses, &machine, tuning);
+    let mut scheduler = Scheduler::new(code, graph, addresses, &machine, tuning);
     for &(reg, address) in launch {
         scheduler.decoder.set_address(reg, address);
     }
@@ -117,19 +121,22 @@ enum Action {
 
 /// The ready instructions by kind, each set in program order: undispatched instructions whose
 /// predecessors have all been dispatched.
-#[derive(Default)]
 struct Ready {
-    stores: BTreeSet<InstId>,
+    stores: IdSet,
     /// All others, by pipe.
-    others: PerPipe<BTreeSet<InstId>>,
+    others: PerPipe<IdSet>,
 }
 
 impl Ready {
-    fn set(&mut self, inst: &Inst) -> &mut BTreeSet<InstId> {
+    fn new(count: usize) -> Self {
+        Self { stores: IdSet::new(count), others: PerPipe::from_fn(|_| IdSet::new(count)) }
+    }
+
+    fn set(&mut self, inst: &Inst) -> &mut IdSet {
         if inst.op.class() == Class::Store { &mut self.stores } else { &mut self.others[inst.op.pipe()] }
     }
 
-    fn loads(&self) -> &BTreeSet<InstId> {
+    fn loads(&self) -> &IdSet {
         &self.others[Pipe::LoadStore]
     }
 }
@@ -142,6 +149,7 @@ impl Ready {
 /// * `left` is the number of instructions whose `done` is false.
 struct Scheduler<'a> {
     code: &'a Code,
+    graph: &'a Graph,
     addresses: &'a Addresses,
     machine: &'a Machine,
     tuning: &'a Tuning,
@@ -150,10 +158,6 @@ struct Scheduler<'a> {
     out: Scheduled,
     /// The number of undispatched predecessors of each instruction.
     blocked: Vec<u32>,
-    /// The instructions that depend on each instruction; emptied at its dispatch.
-    successors: Vec<Vec<InstId>>,
-    /// The instructions that read each value, in program order.
-    readers: Vec<Vec<InstId>>,
     /// The number of undispatched readers of each value.
     reads_left: Vec<u32>,
     /// The location of each value.
@@ -169,16 +173,22 @@ struct Scheduler<'a> {
     /// dispatched: a lower bound of the first undispatched index. Only `next_in_program_order`
     /// advances it, so it may lag, and `done[first_left]` may be true.
     first_left: usize,
-    /// The instructions that use each constant, in program order.
-    users: Vec<Vec<InstId>>,
-    /// The length of the dispatched prefix of each list in `users`: all of `users[c][..used[c]]` have
-    /// been dispatched, and `users[c][used[c]]`, if it exists, has not. Later users may have been
-    /// dispatched out of order. So `users[c][used[c]]` is the next use of c in program order, and
-    /// once `used[c]` reaches the length of the list, no register holds c.
+    /// The length of the dispatched prefix of each constant's list of users: all of
+    /// `users(c)[..used[c]]` have been dispatched, and `users(c)[used[c]]`, if it exists, has not.
+    /// Later users may have been dispatched out of order. So `users(c)[used[c]]` is the next use of
+    /// c in program order, and once `used[c]` reaches the length of the list, no register holds c.
     used: Vec<usize>,
     /// Undispatched instructions with a constant operand, in program order.
-    wants_constant: BTreeSet<InstId>,
+    wants_constant: IdSet,
+    /// The first of them, as many as the tuning looks ahead, with their constants. Stale after a
+    /// dispatch of one of them.
+    ahead: Vec<(InstId, ConstantId)>,
+    ahead_is_stale: bool,
     ready: Ready,
+    /// The registers that are free in the current cycle. The greedy scheduler refreshes them before
+    /// it chooses; a dispatch and the passage of time make them stale.
+    readable: RegSet,
+    writable: RegSet,
     /// Word offsets of spill slots that were in use and are free again.
     free_slots: Vec<u32>,
     /// Spilled values that kept a ready instruction from being a candidate since the load/store pipe
@@ -192,68 +202,58 @@ struct Scheduler<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    fn new(code: &'a Code, addresses: &'a Addresses, machine: &'a Machine, tuning: &'a Tuning) -> Self {
+    fn new(
+        code: &'a Code,
+        graph: &'a Graph,
+        addresses: &'a Addresses,
+        machine: &'a Machine,
+        tuning: &'a Tuning,
+    ) -> Self {
         let count = code.insts.len();
-        let mut producer = vec![None; code.values as usize];
-        let mut readers = vec![Vec::new(); code.values as usize];
-        let mut users = vec![Vec::new(); code.constants.len()];
-        let mut wants_constant = BTreeSet::new();
-        let mut before = code.memory_order();
-        for (number, inst) in code.insts.iter().enumerate() {
-            let id = InstId(number as u32);
-            for value in inst.sources.iter() {
-                before[number].extend(producer[value.index()]);
-                readers[value.index()].push(id);
-            }
-            for value in inst.results.iter() {
-                producer[value.index()] = Some(id);
-            }
-            if let Some(constant) = inst.constant {
-                users[constant.index()].push(id);
+        let (mut wants_constant, mut ready) = (IdSet::new(count), Ready::new(count));
+        for (id, inst) in (0..).map(InstId).zip(&code.insts) {
+            if inst.constant.is_some() {
                 wants_constant.insert(id);
             }
-        }
-        let mut successors = vec![Vec::new(); count];
-        let mut ready = Ready::default();
-        for (number, before) in before.iter_mut().enumerate() {
-            before.sort_unstable();
-            before.dedup();
-            let id = InstId(number as u32);
-            if before.is_empty() {
-                ready.set(&code.insts[number]).insert(id);
-            }
-            for earlier in before.iter() {
-                successors[earlier.index()].push(id);
+            if graph.predecessors[id.index()] == 0 {
+                ready.set(inst).insert(id);
             }
         }
         Self {
             code,
+            graph,
             addresses,
             machine,
             tuning,
             engine: Engine::new(machine),
             decoder: Decoder::new(machine),
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0 },
-            blocked: before.iter().map(|before| before.len() as u32).collect(),
-            successors,
-            reads_left: readers.iter().map(|readers| readers.len() as u32).collect(),
-            readers,
+            blocked: graph.predecessors.clone(),
+            reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
             place: vec![Place::Nowhere; code.values as usize],
-            registers: Registers::new(users.len()),
+            registers: Registers::new(code.constants.len()),
             srams: std::array::from_fn(|sram| {
                 VReg::all().filter(|&reg| usize::from(machine.vrf.placement.sram(reg)) == sram).collect()
             }),
             done: vec![false; count],
             left: count,
             first_left: 0,
-            used: vec![0; users.len()],
-            users,
+            used: vec![0; code.constants.len()],
             wants_constant,
+            ahead: Vec::new(),
+            ahead_is_stale: true,
             ready,
+            readable: RegSet::default(),
+            writable: RegSet::default(),
             free_slots: Vec::new(),
             wanted: Vec::new(),
             next_register: 0,
         }
+    }
+
+    /// The next user of a constant in program order.
+    fn next_user(&self, constant: ConstantId) -> Option<InstId> {
+        self.graph.users(constant).get(self.used[constant.index()]).copied()
     }
 
     fn inst(&self, id: InstId) -> &'a Inst {
@@ -297,7 +297,7 @@ impl<'a> Scheduler<'a> {
         let inst = self.inst(id);
         self.done[id.index()] = true;
         self.left -= 1;
-        self.ready.set(inst).remove(&id);
+        self.ready.set(inst).remove(id);
         for value in inst.sources.iter() {
             let left = &mut self.reads_left[value.index()];
             *left -= 1;
@@ -309,12 +309,12 @@ impl<'a> Scheduler<'a> {
             }
         }
         if let Some(constant) = inst.constant {
-            self.wants_constant.remove(&id);
-            let c = constant.index();
-            while self.users[c].get(self.used[c]).is_some_and(|user| self.done[user.index()]) {
-                self.used[c] += 1;
+            self.wants_constant.remove(id);
+            self.ahead_is_stale = true;
+            while self.next_user(constant).is_some_and(|user| self.done[user.index()]) {
+                self.used[constant.index()] += 1;
             }
-            if self.used[c] == self.users[c].len() {
+            if self.next_user(constant).is_none() {
                 for reg in self.registers.copies(constant) {
                     self.registers.set(reg, Content::Free);
                 }
@@ -324,7 +324,7 @@ impl<'a> Scheduler<'a> {
             self.place[value.index()] = Place::Register(reg);
             self.set(reg, Content::Value(value));
         }
-        for successor in std::mem::take(&mut self.successors[id.index()]) {
+        for &successor in self.graph.successors(id) {
             self.blocked[successor.index()] -= 1;
             if self.blocked[successor.index()] == 0 {
                 self.ready.set(self.inst(successor)).insert(successor);

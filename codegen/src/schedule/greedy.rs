@@ -1,5 +1,6 @@
 //! The greedy scheduler: in each cycle, it dispatches the best instruction that can dispatch.
 
+use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
 use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare};
 use crate::code::{ConstantId, Inst, InstId, ValueId};
@@ -8,7 +9,6 @@ use b512_asm::reg::REGISTERS;
 use b512_asm::{Instr, Pipe, VReg};
 use sim::machine::Busyboard;
 use sim::timing::Cycle;
-use std::collections::BTreeSet;
 
 /// The number of cycles without progress after which the scheduler falls back to program order. The
 /// slowest instruction of the slowest machine takes a few thousand cycles.
@@ -21,6 +21,8 @@ impl Scheduler<'_> {
         let mut last_progress = self.engine.now();
         while self.left > 0 {
             let left = self.left;
+            let free = self.engine.free_registers();
+            (self.readable, self.writable) = (RegSet::of_bits(free.readable), RegSet::of_bits(free.writable));
             if self.engine.now() - last_progress > STUCK_AFTER {
                 self.next_in_program_order()?;
             } else if let Some(candidate) = self.choose()? {
@@ -41,11 +43,17 @@ impl Scheduler<'_> {
     /// the beats of 128 elements.
     fn pass_time(&mut self) {
         let now = self.engine.now();
-        let due = Pipe::VECTOR
-            .map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(self.tuning.early.into()));
+        let lead = u64::from(self.lead());
+        let due = Pipe::VECTOR.map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(lead));
         let due = due.into_iter().min().unwrap_or(now.0);
         let step = (128 / self.machine.hple.count).max(1);
         self.engine.advance_to(Cycle(due).max(now + step));
+    }
+
+    /// The cycles by which a dispatch comes before the cycle in which its pipe becomes idle, at most.
+    /// An instruction that dispatches now reaches its pipe after the issue delay.
+    fn lead(&self) -> u32 {
+        self.machine.frontend.dispatch_to_issue_cycles + self.tuning.early
     }
 
     /// Chooses the instruction to dispatch in this cycle, if any.
@@ -53,7 +61,7 @@ impl Scheduler<'_> {
         let mut pipes = Pipe::VECTOR.map(|pipe| (self.engine.pipe_free(pipe, 0), pipe));
         pipes.sort_unstable();
         for (free, pipe) in pipes {
-            if free > self.engine.now() + self.tuning.early {
+            if free > self.engine.now() + self.lead() {
                 break;
             }
             let candidate =
@@ -75,7 +83,7 @@ impl Scheduler<'_> {
                 Set::Stores => &self.ready.stores,
                 Set::Of(pipe) => &self.ready.others[pipe],
             };
-            let Some(&id) = ids.range(next..).next() else { break };
+            let Some(id) = ids.next_from(next) else { break };
             next = InstId(id.0 + 1);
             let Some(candidate) = self.candidate(id)? else { continue };
             let in_time = candidate.issue <= free;
@@ -101,30 +109,45 @@ impl Scheduler<'_> {
             }
         }
         // Work for the earliest instruction in program order goes first.
-        let ahead: Vec<(InstId, ConstantId)> = self
-            .wants_constant
-            .iter()
-            .take(self.tuning.constants_ahead as usize)
-            .map(|&id| {
-                (id, self.inst(id).constant.expect("`wants_constant` lists instructions with constants"))
-            })
-            .collect();
+        let ahead = self.look_ahead();
+        let candidate = self.turn(free, &ahead);
+        self.ahead = ahead;
+        candidate
+    }
+
+    /// The next instructions with a constant, and their constants. The caller gives the list back.
+    fn look_ahead(&mut self) -> Vec<(InstId, ConstantId)> {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        if std::mem::take(&mut self.ahead_is_stale) {
+            ahead.clear();
+            let next = self.wants_constant.iter().take(self.tuning.constants_ahead as usize);
+            ahead.extend(next.filter_map(|id| Some((id, self.inst(id).constant?))));
+        }
+        ahead
+    }
+
+    /// The candidate for the load/store pipe with the earliest use, given the next uses of constants.
+    fn turn(
+        &mut self,
+        free: Cycle,
+        ahead: &[(InstId, ConstantId)],
+    ) -> Result<Option<Candidate>, ScheduleError> {
         let missing = ahead.iter().find(|(_, constant)| self.registers.copies(*constant).is_empty());
         let room = self.registers_without_values() > self.tuning.reserve as usize;
-        let due = |id: &InstId| {
-            let results = self.inst(*id).results.iter();
-            results.map(|value| self.readers[value.index()][0]).min().unwrap_or(*id)
+        let due = |id: InstId| {
+            let results = self.inst(id).results.iter();
+            results.map(|value| self.graph.readers(value)[0]).min().unwrap_or(id)
         };
         let mut turns = [
             (missing.map(|&(user, _)| user), Turn::Constant),
-            (self.ready.stores.first().copied(), Turn::Store),
+            (self.ready.stores.first(), Turn::Store),
             (self.ready.loads().first().filter(|_| room).map(due), Turn::Load),
         ];
         turns.sort_unstable();
         for (due, turn) in turns {
             let candidate = match turn {
                 _ if due.is_none() => None,
-                Turn::Constant => self.constant_load(&ahead, false)?,
+                Turn::Constant => self.constant_load(ahead, false)?,
                 Turn::Store => self.best(free, Set::Stores)?,
                 Turn::Load => self.best(free, Set::Of(Pipe::LoadStore))?,
             };
@@ -132,7 +155,7 @@ impl Scheduler<'_> {
                 return Ok(candidate);
             }
         }
-        self.constant_load(&ahead, true)
+        self.constant_load(ahead, true)
     }
 
     /// A load of a constant that is in no register and that one of the instructions `ahead` uses.
@@ -184,14 +207,14 @@ impl Scheduler<'_> {
                 Place::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
             }
         }
-        if !sources.iter().all(|&reg| self.free_now(reg, false)) {
+        if !sources.iter().all(|&reg| self.readable.contains(reg)) {
             return Ok(None);
         }
         if let Some(constant) = inst.constant {
             let avoid = |reg: VReg| sources.iter().any(|&s| self.sram(s) == self.sram(reg));
-            let copies = self.registers.copies(constant).into_iter().filter(|&reg| self.free_now(reg, false));
+            let copies = self.registers.copies(constant).and(self.readable);
             let Some(copy) =
-                copies.min_by_key(|&reg| (self.tuning.srams > SramCare::None && avoid(reg), reg))
+                copies.into_iter().min_by_key(|&reg| (self.tuning.srams > SramCare::None && avoid(reg), reg))
             else {
                 return Ok(None);
             };
@@ -210,11 +233,6 @@ impl Scheduler<'_> {
         Some(Candidate { instr, micro_op, action, issue })
     }
 
-    /// True if the register can be read, or written if `writes`, in this cycle.
-    fn free_now(&self, reg: VReg, writes: bool) -> bool {
-        self.engine.register_free(reg, writes).is_some_and(|cycle| cycle <= self.engine.now())
-    }
-
     fn sram(&self, reg: VReg) -> u8 {
         self.machine.vrf.placement.sram(reg)
     }
@@ -230,26 +248,41 @@ impl Scheduler<'_> {
         if count == 0 {
             return Ok(Some(ResultRegs::new()));
         }
-        let mut options: ArrayVec<VReg, REGISTERS> = ArrayVec::new();
         // A source without other readers can be overwritten.
         let dying = inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1);
-        options.extend(dying.filter_map(|value| self.register_of(value)));
-        options.extend(self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)));
+        let dying: SourceRegs = dying.filter_map(|value| self.register_of(value)).collect();
+        let free = self.registers.free().and(self.writable);
+        let mut options = free.or(dying.iter().copied().collect());
+        let mut evicted = ResultRegs::new();
         while options.len() < count {
             let used = sources.iter().copied().collect();
             let Some(reg) = self.evict(&[], used) else { return Ok(None) };
-            if options.contains(&reg) {
+            if options.contains(reg) {
                 return Ok(None);
             }
-            options.push(reg);
+            options.insert(reg);
+            evicted.push(reg);
         }
         if self.tuning.srams == SramCare::None || !self.machine.sram_ports_are_limited() {
+            let mut rotation: ArrayVec<VReg, REGISTERS> = options.into_iter().collect();
             let start = self.next_register;
-            options.sort_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
-            return Ok(Some(options[..count].iter().copied().collect()));
+            rotation.sort_unstable_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
+            return Ok(Some(rotation[..count].iter().copied().collect()));
+        }
+        // Of equally good registers, one that dies comes first, and one that evicts a constant last.
+        let first = |pool: RegSet| {
+            let of = |list: &[VReg]| list.iter().copied().find(|&reg| pool.contains(reg));
+            of(&dying).or_else(|| pool.and(free).into_iter().next()).or_else(|| of(&evicted))
+        };
+        let mut pool = options;
+        let mut any = ResultRegs::new();
+        while any.len() < count {
+            let reg = first(pool).expect("there are enough options");
+            pool.remove(reg);
+            any.push(reg);
         }
         // The cycles of the result writes, assuming that only the sources delay the issue.
-        let micro_op = self.decoder.decode(&self.addresses.instr(inst, sources, &options[..count])?);
+        let micro_op = self.decoder.decode(&self.addresses.instr(inst, sources, &any)?);
         let issue = self.engine.earliest_issue(&micro_op.without_writes());
         let write = issue + micro_op.latency;
         let overlap = micro_op.latency < micro_op.occupancy;
@@ -267,13 +300,15 @@ impl Scheduler<'_> {
         let mut chosen = ResultRegs::new();
         for value in inst.results.iter() {
             let partners = with(self.partners(id, value));
-            let best = options
-                .iter()
-                .copied()
-                .filter(|reg| !chosen.contains(reg))
-                .min_by_key(|&reg| (rivals.contains(reg), taken.contains(reg), partners.contains(reg)))
-                .expect("there are enough options");
+            // Each wish counts only among the registers that meet those before it.
+            let narrow = |pool: RegSet, bad: RegSet| {
+                let good = pool.without(bad);
+                if good.is_empty() { pool } else { good }
+            };
+            let pool = [rivals, taken, partners].into_iter().fold(options, narrow);
+            let best = first(pool).expect("there are enough options");
             chosen.push(best);
+            options.remove(best);
             rivals = rivals.or(self.srams[usize::from(self.sram(best))]);
         }
         Ok(Some(chosen))
@@ -288,7 +323,7 @@ impl Scheduler<'_> {
 
     /// The registers that other instructions than `by` will read together with `value`.
     fn partners(&self, by: InstId, value: ValueId) -> RegSet {
-        let readers = self.readers[value.index()].iter();
+        let readers = self.graph.readers(value).iter();
         readers
             .filter(|&&reader| reader != by)
             .flat_map(|&reader| self.inst(reader).sources.iter())
@@ -304,8 +339,7 @@ impl Scheduler<'_> {
     /// Chooses a register for a load in this cycle. A load of a constant leaves the last free
     /// registers to results. Constants in `keep` are not evicted.
     fn allocate(&mut self, constant: Option<ConstantId>, keep: &[(InstId, ConstantId)]) -> Option<VReg> {
-        let free: RegSet =
-            self.registers.free().into_iter().filter(|&reg| self.free_now(reg, true)).collect();
+        let free = self.registers.free().and(self.writable);
         if free.is_empty() || constant.is_some() && free.len() < 3 {
             return self.evict(keep, RegSet::default());
         }
@@ -327,14 +361,13 @@ impl Scheduler<'_> {
     /// registers in `used`. The caller overwrites the register, which evicts the constant.
     fn evict(&mut self, keep: &[(InstId, ConstantId)], used: RegSet) -> Option<VReg> {
         let keep = keep.iter().fold(used, |all, &(_, constant)| all.or(self.registers.copies(constant)));
-        let victims = self.registers.constants().without(keep).into_iter();
+        let victims = self.registers.constants().without(keep).and(self.writable).into_iter();
         victims
-            .filter(|&reg| self.free_now(reg, true))
             .filter_map(|reg| match self.registers.content(reg) {
                 Content::Constant(c) => Some((reg, c)),
                 Content::Free | Content::Value(_) => None,
             })
-            .max_by_key(|&(_, c)| self.users[c.index()].get(self.used[c.index()]).map_or(u32::MAX, |id| id.0))
+            .max_by_key(|&(_, c)| self.next_user(c).map_or(u32::MAX, |id| id.0))
             .map(|(reg, _)| reg)
     }
 
@@ -342,8 +375,7 @@ impl Scheduler<'_> {
     /// reserve; otherwise it falls back to program order, which spills values if necessary.
     fn relieve(&mut self) -> Result<(), ScheduleError> {
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
-        let only_loads =
-            |(pipe, ready): (Pipe, &BTreeSet<InstId>)| pipe == Pipe::LoadStore || ready.is_empty();
+        let only_loads = |(pipe, ready): (Pipe, &IdSet)| pipe == Pipe::LoadStore || ready.is_empty();
         if self.ready.others.iter().all(only_loads)
             && self.registers_without_values() > 3
             && let Some(candidate) = self.best(free + 1_000_000, Set::Of(Pipe::LoadStore))?

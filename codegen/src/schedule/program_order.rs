@@ -21,7 +21,7 @@ impl Scheduler<'_> {
     /// The value with the furthest next read, and its register, among registers outside `taken`.
     fn furthest_value(&self, taken: &[VReg]) -> Option<(ValueId, VReg)> {
         let next_read =
-            |value: ValueId| self.readers[value.index()].iter().find(|id| !self.done[id.index()]).copied();
+            |value: ValueId| self.graph.readers(value).iter().find(|id| !self.done[id.index()]).copied();
         let values = self.registers.values().into_iter().filter(|reg| !taken.contains(reg)).filter_map(
             |reg| match self.registers.content(reg) {
                 Content::Value(value) => Some((next_read(value), value, reg)),

@@ -13,6 +13,11 @@ const _: () = assert!(u64::BITS as usize == REGISTERS);
 impl RegSet {
     pub(super) const ALL: Self = Self(u64::MAX);
 
+    /// The set with a bit for each register.
+    pub(super) const fn of_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     pub(super) fn insert(&mut self, reg: VReg) {
         self.0 |= 1 << reg.index();
     }

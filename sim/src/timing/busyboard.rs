@@ -25,6 +25,15 @@ pub(super) struct Busyboard {
     read: Table<Cycle>,
 }
 
+/// The registers that are free in one cycle, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FreeRegisters {
+    /// Free for a reader.
+    pub readable: u64,
+    /// Free for a writer.
+    pub writable: u64,
+}
+
 impl Busyboard {
     /// Of a machine in which nothing is in flight.
     pub(super) fn new(kind: machine::Busyboard) -> Self {
@@ -58,14 +67,15 @@ impl Busyboard {
         free.max(d).max(e)
     }
 
-    /// When a register is free for a reader or a writer, as [`free`](Self::free) says it.
-    pub(super) fn register_free(&self, reg: VReg, writes: bool) -> Cycle {
-        let bit = 1 << reg.index();
-        if self.waiting & bit != 0 || writes && self.waiting_reads & bit != 0 {
-            return Cycle::NEVER;
-        }
-        let free = self.free[reg.into()];
-        if writes { free.max(self.read[reg.into()]) } else { free }
+    /// The registers that are free at `now` for a reader, and those that are free for a writer.
+    pub(super) fn free_registers(&self, now: Cycle) -> FreeRegisters {
+        let free_by = |cycles: &Table<Cycle>| {
+            VReg::all().fold(0, |set, reg| set | u64::from(cycles[reg.into()] <= now) << reg.index())
+        };
+        let readable = free_by(&self.free) & !self.waiting;
+        let writable =
+            if self.shared_reads { readable & free_by(&self.read) & !self.waiting_reads } else { readable };
+        FreeRegisters { readable, writable }
     }
 
     /// `micro_op` enters its queue.

@@ -1,11 +1,11 @@
 //! The event-driven model: time jumps from one dispatch or issue to the next.
 
 use super::Cycle;
-use super::busyboard::Busyboard;
+use super::busyboard::{Busyboard, FreeRegisters};
 use super::micro_op::MicroOp;
 use super::reservations::Reservations;
 use crate::machine::{Arbitration, Machine, SourceRelease};
-use b512_asm::{PerPipe, Pipe, VReg};
+use b512_asm::{PerPipe, Pipe};
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
@@ -207,10 +207,9 @@ impl Engine {
         if free > self.now { Err(Stall::Until(free)) } else { Ok(()) }
     }
 
-    /// When a register stops being busy for a reader or writer; `None` where one of its users has
-    /// not issued.
-    pub fn register_free(&self, reg: VReg, writes: bool) -> Option<Cycle> {
-        Some(self.issued.busyboard.register_free(reg, writes)).filter(|&free| free < Cycle::NEVER)
+    /// The registers that are free in the current cycle.
+    pub fn free_registers(&self) -> FreeRegisters {
+        self.issued.busyboard.free_registers(self.now)
     }
 
     /// When `micro_op` would issue if it dispatched in the current cycle, as far as is known now:

@@ -4,6 +4,7 @@
 //! of each, and dispatches the best. [`simulate`](super::simulate) is the front door for whole
 //! programs.
 
+pub use super::busyboard::FreeRegisters;
 pub use super::decode::Decoder;
 pub use super::engine::{Engine, Stall};
 pub use super::micro_op::MicroOp;

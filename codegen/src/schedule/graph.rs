@@ -1,0 +1,88 @@
+//! The dependences of vector code: its part of scheduling that is the same on every machine.
+
+use crate::code::{Code, ConstantId, InstId, ValueId};
+
+/// The dependences between the instructions of a code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Graph {
+    /// The number of instructions that must dispatch before each one.
+    pub(super) predecessors: Vec<u32>,
+    /// The instructions that must dispatch after each one.
+    successors: Lists,
+    /// The instructions that read each value, in program order.
+    readers: Lists,
+    /// The instructions that use each constant, in program order.
+    users: Lists,
+}
+
+impl Graph {
+    /// The dependences of `code`.
+    pub fn of(code: &Code) -> Self {
+        let ids = || (0..).map(InstId).zip(&code.insts);
+        let mut producer = vec![None; code.values as usize];
+        let mut before = code.memory_order();
+        for (id, inst) in ids() {
+            let before = &mut before[id.index()];
+            before.extend(inst.sources.iter().filter_map(|value| producer[value.index()]));
+            before.sort_unstable();
+            before.dedup();
+            for value in inst.results.iter() {
+                producer[value.index()] = Some(id);
+            }
+        }
+        let after =
+            ids().flat_map(|(id, _)| before[id.index()].iter().map(move |earlier| (earlier.index(), id)));
+        let reads = ids().flat_map(|(id, inst)| inst.sources.iter().map(move |value| (value.index(), id)));
+        let uses = ids().flat_map(|(id, inst)| inst.constant.map(|constant| (constant.index(), id)));
+        Self {
+            predecessors: before.iter().map(|before| before.len() as u32).collect(),
+            successors: Lists::new(code.insts.len(), after),
+            readers: Lists::new(code.values as usize, reads),
+            users: Lists::new(code.constants.len(), uses),
+        }
+    }
+
+    pub(super) fn successors(&self, id: InstId) -> &[InstId] {
+        self.successors.get(id.index())
+    }
+
+    pub(super) fn readers(&self, value: ValueId) -> &[InstId] {
+        self.readers.get(value.index())
+    }
+
+    pub(super) fn users(&self, constant: ConstantId) -> &[InstId] {
+        self.users.get(constant.index())
+    }
+}
+
+/// Lists of instructions, one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Lists {
+    /// The start of each list in `items`, and the end of the last one.
+    starts: Vec<u32>,
+    items: Vec<InstId>,
+}
+
+impl Lists {
+    /// `count` lists of the entries, each with the number of its list. A list keeps their order.
+    fn new(count: usize, entries: impl Iterator<Item = (usize, InstId)> + Clone) -> Self {
+        let mut starts = vec![0; count + 1];
+        for (list, _) in entries.clone() {
+            starts[list + 1] += 1;
+        }
+        for list in 0..count {
+            starts[list + 1] += starts[list];
+        }
+        let mut ends = starts.clone();
+        let mut items = vec![InstId(0); starts[count] as usize];
+        for (list, id) in entries {
+            items[ends[list] as usize] = id;
+            ends[list] += 1;
+        }
+        Self { starts, items }
+    }
+
+    fn get(&self, list: usize) -> &[InstId] {
+        &self.items[self.starts[list] as usize..self.starts[list + 1] as usize]
+    }
+}
