@@ -446,18 +446,15 @@ fn programs_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         refusal(&|p| p.vdm.segments[0].start = 1),
-        "the program's data takes 8193 words of the VDM, which has 8192 \
-         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
+        "the program needs 8193 words of the VDM, but the machine has 8192; set `vdm.size_mib` to 1 or more"
     );
     assert_eq!(
         refusal(&|p| p.sdm.segments[0].start = 7),
-        "the program's data takes 17 words of the SDM, which has 16 \
-         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
+        "the program needs 17 words of the SDM, but the machine has 16; set `sdm.size_kib` to 1 or more"
     );
     assert_eq!(
         refusal(&|p| p.symbols[0].start = u32::MAX),
-        "the program's data takes 4294975487 words of the VDM, which has 8192 \
-         (`vdm.size_mib`, `sdm.size_kib`, `isa.word_bits`)"
+        "the program needs 4294975487 words of the VDM, but the machine has 8192; set `vdm.size_mib` to 65537 or more"
     );
     assert_eq!(
         refusal(&|p| p.addresses[0].1 = 1 << 21),
