@@ -1,9 +1,8 @@
-//! What the tools cost against the same work done otherwise, all in one run:
-//! `cargo bench -p rpu --bench ratios` prints a table, and with `-- --readme` it takes the place of
-//! the one in the README.
+//! The speed of the tools compared with other implementations of the same work, in one run: `cargo
+//! bench -p rpu --bench ratios` prints a table; `-- --readme` writes it into the README.
 //!
-//! The candidates take turns, and the best time of each counts: other work on the machine then
-//! changes the times, but hardly the ratios. Everything runs on one thread but the sweep.
+//! The candidates take turns, and the best time of each counts: other load on the machine then
+//! changes the times, but hardly the ratios. Everything is single-threaded except the sweep.
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble};
 use codegen::{PlanChoice, Request, generate, testing as support};
@@ -23,12 +22,12 @@ use std::time::{Duration, Instant};
 
 const N: usize = 65536;
 const LANES: usize = 512;
-/// Turns of work that takes milliseconds.
+/// Turns for work that takes milliseconds.
 const MANY: usize = 200;
-/// Turns of work that takes a good part of a second.
+/// Turns for work that takes a large part of a second.
 const FEW: usize = 3;
 
-/// Where the README has its table.
+/// The README with the table.
 const MARKERS: [&str; 2] = ["<!-- ratios: begin -->\n", "<!-- ratios: end -->"];
 
 /// One way to do some work.
@@ -43,7 +42,7 @@ impl<'a> Candidate<'a> {
         Self { rounds, run: Box::new(run), best: Duration::MAX }
     }
 
-    /// Runs `program`, whose input `x` is given.
+    /// Runs `program` on the input `x`.
     fn program(program: &Program, vdm_words: u32, x: &[u128], scalar: bool) -> Self {
         let mut executor = Executor::new(vdm_words, Machine::rpu_128x128().sdm_words());
         if scalar {
@@ -51,14 +50,14 @@ impl<'a> Candidate<'a> {
         }
         executor.load(program).expect("the program fits");
         executor.write("x", x).expect("the data fit");
-        // Where the result stands in the input's place, each run transforms what the last one left.
+        // If the result overwrites the input, each run transforms the previous result.
         Self::new(MANY, move || {
             executor.run().expect("no fault");
         })
     }
 }
 
-/// The numbers of the candidates that do the same work as a row's.
+/// Indices of the candidates that do the same work as a row's.
 #[derive(Clone, Copy, Default)]
 struct Others {
     num_bigint: Option<usize>,
@@ -66,22 +65,22 @@ struct Others {
     tfhe_ntt: Option<usize>,
 }
 
-/// What the table says of a candidate.
+/// Description of a candidate in the table.
 struct Row {
     work: String,
     candidate: usize,
-    /// How often the candidate does the work, or of what it does how much.
+    /// Repetitions of the work, or the amount of it.
     amount: f64,
     amount_is: Amount,
     others: Others,
 }
 
-/// What a row counts.
+/// The unit of a row.
 #[derive(Clone, Copy)]
 enum Amount {
-    /// Repetitions, the time of one of which is shown.
+    /// Repetitions; the table shows the time of one.
     Times,
-    /// Units that the work is made of; shown beside the time, a second.
+    /// Units of work; the table shows them per second beside the time.
     Of(&'static str),
 }
 
@@ -152,7 +151,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// To three digits.
+/// Formats with three digits.
 fn rounded(value: f64) -> String {
     let digits = (2 - value.log10().floor() as i32).clamp(0, 2) as usize;
     format!("{value:.digits$}")
@@ -164,7 +163,7 @@ fn duration(seconds: f64) -> String {
     format!("{} {unit}", rounded(seconds / scale))
 }
 
-/// The processor's name, where the system tells it.
+/// The processor's name, if the system provides it.
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -173,7 +172,7 @@ fn processor() -> String {
     format!("{name} ({})", kernel.expect("one always is"))
 }
 
-/// Numbers without pattern below `q`.
+/// Pseudo-random numbers below `q`.
 fn random(q: u128, n: usize) -> Vec<u128> {
     let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
     std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
@@ -189,7 +188,7 @@ fn ring(bits: u32) -> (u128, u128) {
     (q, smallest_root(q, degree()).expect("q is 1 mod 2n"))
 }
 
-/// A transform with 64-bit words as one would write it first: radix 2, and the remainder of `u128`.
+/// A straightforward transform with 64-bit words: radix 2, and the remainder of `u128`.
 fn plain64(x: &mut [u64], factors: &[u64], q: u64) {
     let mut half = x.len() / 2;
     while half > 0 {
@@ -315,7 +314,7 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
     let num_bigint = Some(table.candidate(num_bigint));
     let others = Others { num_bigint, plain: Some(table.candidate(plain)), tfhe_ntt: None };
     for kernel in Kernel::ALL.into_iter().filter(|&kernel| kernel != Kernel::Plain) {
-        // The lazy kernel wants two bits less.
+        // The lazy kernel needs moduli two bits shorter.
         let (bits, (q, root)) = if kernel.is_available(N, q) { (128, (q, root)) } else { (125, ring(125)) };
         if !kernel.is_available(N, q) {
             continue;
@@ -367,7 +366,7 @@ fn transforms64(table: &mut Table<'_>) {
     );
 }
 
-/// What a program goes through but for its execution.
+/// Every step of a program except its execution.
 fn tools<'a>(
     table: &mut Table<'a>,
     kernels: &[(&str, &'a Program)],

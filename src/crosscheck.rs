@@ -17,21 +17,21 @@ use std::path::Path;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also run the CUDA kernels on a GPU, which must be there
+    /// Also run the CUDA kernels on a GPU; fails if there is none
     #[arg(long)]
     gpu: bool,
-    /// Degrees of the ring, powers of two from 1024 to 131072
+    /// Ring degrees, powers of two from 1024 to 131072
     #[arg(long, value_name = "N", value_parser = degree, default_values = ["1024", "65536"])]
     n: Vec<u32>,
-    /// Sizes of the moduli: each is the largest prime of so many bits that is 1 mod 2n
+    /// Modulus sizes in bits: each modulus is the largest such prime that is 1 mod 2n
     #[arg(long, value_name = "BITS", default_values = ["64", "128"])]
     bits: Vec<u32>,
-    /// Seed of the random operands; by default another one at each run
+    /// Seed of the random operands; by default a new one for each run
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// How the simulated programs compute: best, kl, pease, paper, unoptimised, or a plan's TOML file
+    /// Plan of the simulated programs: best, kl, pease, paper, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "kl")]
     plan: String,
 }
@@ -141,7 +141,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Every transform at every size, with the bits of its modulus.
+/// Every transform at every size, with the size of its modulus in bits.
 fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
     let mut requests = Vec::new();
     for (operation, _) in CUDA_KERNELS {
@@ -158,8 +158,8 @@ fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
 
 const EMULATED: &str = "emulated CUDA";
 
-/// The CPU as a CUDA device, or, where it cannot be one, `None` and a warning: most machines without a C++ compiler still have
-/// the other witnesses.
+/// Opens the CPU as a CUDA device. Returns `None` after a warning if that fails: most machines
+/// without a C++ compiler still have the other witnesses.
 fn emulated() -> Option<Cuda> {
     match Device::emulated() {
         Ok(device) => Some(Cuda { name: EMULATED.into(), device }),
@@ -179,7 +179,7 @@ fn open_gpu() -> Result<Cuda, Failure> {
     open().map_err(|error: gpu_ref::Error| Failure::wrong(error, help))
 }
 
-/// A head and a cell for each row.
+/// A heading and a cell for each row.
 struct Column {
     head: String,
     cells: Vec<String>,

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What `rpu run --format json` printed for the first run, or - for standard input
+    /// Output of `rpu run --format json` for the first run, or - for standard input
     #[arg(value_name = "A.json")]
     a: PathBuf,
     /// The same for the second run
     #[arg(value_name = "B.json")]
     b: PathBuf,
-    /// How to print the comparison
+    /// Format of the comparison
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
@@ -30,7 +30,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::print(text.as_bytes())
 }
 
-/// The document of a run, with the file's name for people.
+/// Reads the document of a run and the file's display name.
 fn read(path: &Path) -> Result<(String, RunReport), Failure> {
     let (name, text) = files::read_text(path)?;
     let report = RunReport::parse(&name, &text)?;

@@ -6,28 +6,29 @@ use sim::Override;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 
-/// The reasons for which a command fails.
+/// The reasons why a command fails.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command could be carried out, and its result is a failure: status 1.
+    /// The command ran, and its result is a failure: status 1.
     Work(String),
-    /// The command, a file or a configuration is wrong: status 2.
+    /// The command, a file or a configuration is invalid: status 2.
     Wrong {
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// What would be right.
+        /// The fix.
         help: Option<String>,
     },
-    /// A file or an option that stands for one is wrong: status 2. Boxed, as it carries the text.
+    /// A file, or an option in place of one, is invalid: status 2. Boxed because it carries the
+    /// text.
     Input(Box<Diagnostic>),
-    /// An assembly text is wrong: status 2.
+    /// An assembly text is invalid: status 2.
     Source(Diagnostics),
     /// The reader closed the pipe: not an error.
     BrokenPipe,
 }
 
 impl Failure {
-    /// Something wrong, with what would be right.
+    /// Invalid input, with a hint.
     pub(crate) fn wrong(message: impl Display, help: impl Into<Option<&'static str>>) -> Self {
         Self::Wrong { message: message.to_string(), help: help.into().map(str::to_owned) }
     }
@@ -41,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// Tells the user, in colour on a terminal.
+    /// Reports the failure, in colour on a terminal.
     pub(crate) fn print(&self) {
         let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
         eprintln!("{}", self.render(colour).trim_end());
@@ -58,7 +59,7 @@ impl Failure {
     }
 }
 
-/// The commands that say more about the errors of a program.
+/// The hints at commands that explain the errors of a program.
 fn hints(errors: &Diagnostics) -> String {
     let unknown = errors.iter().any(|error| error.code == Some(Code::UnknownMnemonic.name()));
     let isa = if unknown { "`rpu isa` lists the instructions\n" } else { "" };

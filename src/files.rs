@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Whether the path stands for standard input or output.
+/// Whether the path is `-`, standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
 }
 
-/// Reads a text; the file's name for people comes with it.
+/// Reads a text. Returns it with the file's display name.
 pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
     let name = name(path);
     let text = String::from_utf8(read(path)?).map_err(|error| {
@@ -32,12 +32,12 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
     Ok((name, text))
 }
 
-/// The file's name for people.
+/// The file's display name.
 fn name(path: &Path) -> String {
     if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-/// Writes a file, whole or not at all.
+/// Writes a file, completely or not at all.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     if is_dash(path) {
         return print(content);
@@ -55,7 +55,7 @@ pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Reads a program: an object file or assembly text, whichever the content is.
+/// Reads a program: an object file or assembly text, recognised by its content.
 pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     let name = name(path);
     let bytes = read(path)?;
@@ -92,7 +92,7 @@ pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
         let (name, length) = (path.display(), bytes.len());
         return Err(Failure::wrong(
             format_args!("{name}: {length} bytes are not a whole number of coefficients"),
-            "a coefficient is 16 bytes, the least significant first",
+            "a coefficient has 16 bytes, little-endian",
         ));
     }
     Ok(words.iter().map(|word| u128::from_le_bytes(*word)).collect())

@@ -16,8 +16,8 @@ pub(crate) struct Args {
     /// The file to write
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Simulate the candidates for the setting of the paper's program instead, and write what
-    /// becomes of the claims: reports/paper-setting.csv. Takes long
+    /// Simulate the candidate settings of the paper's program instead, and write their effect on
+    /// the claims: reports/paper-setting.csv. Slow
     #[arg(long, conflicts_with = "claims")]
     setting: bool,
 }

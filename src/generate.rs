@@ -15,40 +15,40 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to compute; --list prints the names
+    /// Operation to generate; --list prints the names
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Operation>,
-    /// Print the names of the kernels and plans
+    /// Print the names of the operations and plans
     #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "plan", "explain", "output"])]
     list: bool,
-    /// How to print the list
+    /// Format of the list
     #[arg(long, value_enum, default_value = "table", requires = "list")]
     format: Format,
-    /// Degree of the ring, a power of two
+    /// Ring degree, a power of two
     #[arg(long, value_name = "N", required_unless_present = "list")]
     n: Option<u32>,
-    /// The modulus; or several, with commas between them, for one program that works in as many
-    /// rings, with symbols x0, x1 .. instead of x
+    /// Modulus, or several separated by commas: one program for as many rings, with symbols x0, x1,
+    /// ... in place of x
     #[arg(long, value_name = "Q", value_parser = number, value_delimiter = ',', conflicts_with = "modulus_bits")]
     modulus: Vec<u128>,
-    /// Take the largest prime of so many bits that is 1 mod 2n
+    /// Use the largest prime of this size that is 1 mod 2n
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     modulus_bits: u32,
-    /// Take so many of the largest primes, as with several moduli
+    /// Use this many of the largest primes, one ring for each
     #[arg(long, value_name = "COUNT", default_value_t = 1, conflicts_with = "modulus")]
     towers: usize,
-    /// A primitive 2n-th root of unity for each modulus; by default the smallest
+    /// Primitive 2n-th root of unity for each modulus; by default the smallest
     #[arg(long, value_name = "PSI", value_parser = number, value_delimiter = ',')]
     root: Vec<u128>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// How to compute it: best, kl, pease, paper, unoptimised, or a plan's TOML file
+    /// Plan: best, kl, pease, paper, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "best")]
     plan: String,
-    /// Say how it is computed, on standard error
+    /// Explain the plan on standard error
     #[arg(long)]
     explain: bool,
-    /// File to write: an object if it ends in .o, else text
+    /// File to write: an object if its name ends in .o, else text
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 }
@@ -130,7 +130,7 @@ fn list_text() -> String {
     text
 }
 
-/// Every operation with its operands, settings and definition.
+/// Lists every operation with its operands, settings and definition.
 fn list_document() -> serde_json::Value {
     let operands = |operands: &[Operand]| -> Vec<_> {
         operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus })).collect()

@@ -16,7 +16,7 @@ pub(crate) fn main(_: &Args) -> Result<(), Failure> {
         let extension = info.feature.map_or(String::new(), |feature| format!(", extension isa.{feature}"));
         let bfly = u8::from(info.bfly);
         let head = format!("{} {}", info.mnemonic, operands.join(", "));
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{:<34} opcode {:#x}, BFLY {bfly}, {}{extension}",

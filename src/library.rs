@@ -10,10 +10,10 @@ use serde::Serialize;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Kernel to list; by default all
+    /// Operation to list; by default all
     #[arg(value_name = "KERNEL")]
     kernel: Option<Operation>,
-    /// Degrees to list; by default all
+    /// Ring degrees to list; by default all
     #[arg(long, value_name = "N")]
     n: Vec<u32>,
 }
@@ -34,8 +34,8 @@ const COLUMNS: [&str; 13] = [
     "plan",
 ];
 
-/// Generates the best known programs and says how close they come to the bounds of their plans, and
-/// how many loads and stores forwarding has removed where it is on: a table in Markdown.
+/// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and
+/// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let listed = |entry: &&Entry| {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == entry.function);
@@ -91,8 +91,8 @@ fn name(value: &impl Serialize) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A table whose first row is the head. Columns are padded, so that it reads well as text; those
-/// that hold numbers are aligned to the right.
+/// A table with a heading row. Columns are padded for reading as text; columns of numbers are
+/// aligned to the right.
 fn markdown(rows: &[Vec<String>]) -> String {
     let columns = rows[0].len();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);

@@ -14,7 +14,7 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
-    /// Loads the machine. A name that ends in `.toml` is a file's, any other a built-in machine's.
+    /// Loads the machine: a file if the name ends in `.toml`, else a built-in machine.
     pub(crate) fn load(&self) -> Result<Machine, Failure> {
         let overrides = parse_overrides(&self.overrides)?;
         let machine = if self.machine.ends_with(".toml") {
@@ -26,7 +26,7 @@ impl MachineArgs {
     }
 }
 
-/// Takes `-p` options apart.
+/// Parses `-p` options.
 pub(crate) fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
     Ok(texts.iter().map(|text| Override::parse(text)).collect::<Result<_, _>>()?)
 }

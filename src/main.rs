@@ -35,7 +35,8 @@ struct Cli {
     command: Command,
 }
 
-/// The subcommands: help, name and module. (The `mod` lines stay outside: rustfmt does not see them here.)
+/// The subcommands: help, name and module. (The `mod` lines stay outside: rustfmt cannot see them
+/// here.)
 macro_rules! subcommands {
     ($(#[doc = $help:literal] $variant:ident => $module:ident,)*) => {
         #[derive(Subcommand)]
@@ -58,31 +59,31 @@ subcommands! {
     Asm => assemble,
     /// Print a program as B512 text
     Disasm => disassemble,
-    /// Generate a kernel for a machine
+    /// Generate a program for a machine
     Gen => generate,
     /// Run a program: execute it, simulate its timing, check its result
     Run => run,
-    /// Compare two runs: cycles, causes of stalls, energy, and the keys of the machine that changed
+    /// Compare two runs: cycles, stall causes, energy and changed machine keys
     Diff => diff,
-    /// Run a kernel on many machines and draw area against latency
+    /// Simulate many machines and plot area against latency
     Sweep => sweep,
-    /// Search for the fastest plan of a kernel on a machine
+    /// Search for the fastest plan of an operation on a machine
     Tune => tune,
-    /// List the best known programs, their cycles, and the bounds of their plans
+    /// List the best known programs with their cycles and bounds
     Library => library,
-    /// Draw the files of a sweep's folder again
+    /// Redraw the charts of a sweep
     Plot => plot,
     /// Regenerate the paper's figures and compare its claims with our results
     Reproduce => reproduce,
     /// Compare simulator, golden model and CUDA kernels, coefficient by coefficient
     Crosscheck => crosscheck,
-    /// Fit the constants of a technology to printed areas and energies, or try the readings of the paper
+    /// Fit technology constants to published areas and energies, or evaluate readings of the paper
     Fit => fit,
     /// Explain an error code such as B001
     Explain => explain,
-    /// Print the instruction set
+    /// Print the instruction set reference
     Isa => isa,
-    /// Print completions for a shell
+    /// Print shell completions
     Completions => completions,
 }
 

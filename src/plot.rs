@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folder of a sweep
+    /// Folder of the sweep
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

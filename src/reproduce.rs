@@ -11,7 +11,7 @@ pub(crate) struct Args {
     /// Folder of the figures, the claims and the page
     #[arg(long, value_name = "DIR", default_value = "reports/paper")]
     out: PathBuf,
-    /// Write nothing: compare with what is there, measurements of this machine's CPU aside
+    /// Write nothing; compare with the existing files, except measurements of this machine's CPU
     #[arg(long)]
     check: bool,
 }
@@ -23,7 +23,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return match reproduction::difference(&files, &args.out) {
             None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
             Some(name) => Err(Failure::Work(format!(
-                "`{}` is not what `rpu reproduce` writes now; run it to regenerate the folder",
+                "`{}` is stale: run `rpu reproduce` to regenerate the folder",
                 args.out.join(name).display()
             ))),
         };

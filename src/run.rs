@@ -18,41 +18,42 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Coefficients of an input: 16 little-endian bytes each. Inputs that are not given keep the
-    /// words that the program has for them, or are drawn from the seed
+    /// Coefficients of an input, 16 little-endian bytes each. Inputs without a file keep the
+    /// program's initial data, or are drawn from the seed
     #[arg(long = "input", value_name = "NAME=FILE.bin", value_parser = named_file)]
     inputs: Vec<NamedFile>,
-    /// Write an output's coefficients to a file
+    /// Write the coefficients of an output to a file
     #[arg(long = "output", value_name = "NAME=FILE.bin", value_parser = named_file, conflicts_with = "timing_only")]
     outputs: Vec<NamedFile>,
-    /// Seed of the inputs that are drawn: SplitMix64 from state seed + i for the i-th input, two
-    /// outputs hi, lo a coefficient; (hi * 2^64 + lo) mod q, or lo mod q where q has at most 64 bits
+    /// Seed of random inputs: SplitMix64 from state seed + i for the i-th input, two outputs hi, lo
+    /// per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Compare every coefficient of the outputs with the golden model
     #[arg(long, conflicts_with = "timing_only")]
     check: bool,
-    /// Do not touch data
+    /// Simulate timing only; data is not touched
     #[arg(long, conflicts_with = "functional_only")]
     timing_only: bool,
-    /// Do not simulate timing
+    /// Execute on data only; timing is not simulated
     #[arg(long)]
     functional_only: bool,
-    /// Simulate so many runs one after the other, each on its own data, say the towers of a polynomial:
-    /// off-chip transfers of one overlap with the computing of others, as `hbm` in the machine says
+    /// Simulate this many consecutive runs, each on its own data, such as the towers of a
+    /// polynomial. Off-chip transfers of one run overlap with the computation of others, as set by
+    /// the machine keys `hbm`
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "functional_only")]
     stream: Option<u32>,
-    /// Write a trace of the pipelines: kanata=FILE for Konata, perfetto=FILE for Perfetto's page,
-    /// ascii=FILE as text; FILE may be -
+    /// Write a pipeline trace: kanata=FILE for Konata, perfetto=FILE for Perfetto, ascii=FILE as
+    /// text; FILE may be -
     #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
     traces: Vec<TraceFile>,
     /// First instruction of an ASCII trace
     #[arg(long, value_name = "INDEX", default_value_t = 0)]
     from: usize,
-    /// Number of instructions of an ASCII trace
+    /// Number of instructions in an ASCII trace
     #[arg(long, value_name = "COUNT", default_value_t = 40)]
     count: usize,
-    /// How to print the report
+    /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
@@ -73,7 +74,7 @@ fn named_file(text: &str) -> Result<NamedFile, String> {
     }
 }
 
-/// A trace and where it goes.
+/// A trace and its destination.
 #[derive(Clone)]
 struct TraceFile {
     kind: TraceKind,
@@ -93,7 +94,7 @@ fn trace_file(text: &str) -> Result<TraceFile, String> {
         "kanata" => TraceKind::Kanata,
         "perfetto" => TraceKind::Perfetto,
         "ascii" => TraceKind::Ascii,
-        _ => return Err("the traces are kanata=FILE, perfetto=FILE and ascii=FILE".into()),
+        _ => return Err("expected kanata=FILE, perfetto=FILE or ascii=FILE".into()),
     };
     if path.is_empty() {
         Err("write KIND=FILE, e.g. ascii=-".into())
@@ -102,10 +103,10 @@ fn trace_file(text: &str) -> Result<TraceFile, String> {
     }
 }
 
-/// How a result is printed.
+/// The format of a result.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Format {
-    /// A table for people
+    /// A table for reading
     Table,
     /// One JSON object
     Json,
@@ -158,13 +159,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::print(text.as_bytes())
 }
 
-/// Every file that is to be written belongs to an output of the program.
+/// Checks that every file to write belongs to an output of the program.
 fn check_outputs(program: &Program, outputs: &[NamedFile]) -> Result<(), Failure> {
     let known = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
     for NamedFile { name, .. } in outputs {
         if known().all(|symbol| symbol.name != *name) {
             let names: Vec<&str> = known().map(|symbol| symbol.name.as_str()).collect();
-            let message = format!("the program has no output `{name}`; it has: {}", names.join(", "));
+            let message = format!("unknown output `{name}`; the program has: {}", names.join(", "));
             return Err(Failure::wrong(message, None));
         }
     }

@@ -25,24 +25,25 @@ pub(crate) struct Args {
     /// Number of threads; by default one for each core
     #[arg(short = 'j', long, value_name = "THREADS")]
     threads: Option<usize>,
-    /// Run every N-th point from the K-th on; in a SLURM array job, the task's part by default
+    /// Run every N-th point, starting with the K-th; in a SLURM array job, the default is the
+    /// task's share
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Run points again that failed before
+    /// Run failed points again
     #[arg(long)]
     retry_failed: bool,
-    /// How to show progress on standard error
+    /// Format of progress on standard error
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
     progress: ProgressKind,
 }
 
-/// What is swept, and where.
+/// The sweep and its folder.
 #[derive(clap::Args)]
 struct SweepArgs {
-    /// What to sweep; without it, the 28 machines of the paper's Fig. 4
+    /// Sweep definition; by default the 28 machines of the paper's Fig. 4
     #[arg(value_name = "SWEEP.toml")]
     file: Option<PathBuf>,
-    /// Set a key for all points: of the machine, or kernel, n, modulus_bits, modulus, plan
+    /// Set a key for all points: a machine key, or kernel, n, modulus_bits, modulus, plan
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Folder of the journal and the results
@@ -69,24 +70,24 @@ impl SweepArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Put the journals of all shards together and write the results
+    /// Merge the journals of all shards and write the results
     Merge {
         /// Folders of shards of one sweep
         #[arg(value_name = "DIR", required = true)]
         folders: Vec<PathBuf>,
-        /// Where to write; by default the first folder
+        /// Folder to write to; by default the first folder
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Say how far a sweep is
+    /// Show the progress of a sweep
     Status {
         /// Folders of shards of one sweep
         #[arg(value_name = "DIR", required = true)]
         folders: Vec<PathBuf>,
     },
-    /// Simulate one point again, print its record and compare it with the journal's
+    /// Simulate one point again, print its record, and compare it with the journal
     Replay(replay::Args),
-    /// Write a sweep as a SLURM job array, sized by timing some points, with a merge behind it
+    /// Write a sweep as a SLURM job array, sized by timing a few points, followed by a merge
     Slurm(slurm::Args),
 }
 
@@ -133,18 +134,18 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
     } else {
-        eprintln!("shard {shard}: {simulated} points simulated; `rpu sweep merge` puts all shards together");
+        eprintln!("shard {shard}: {simulated} points simulated; `rpu sweep merge` merges all shards");
         Ok(())
     }
 }
 
-/// So many threads, or one for each core.
+/// The number of threads: as given, or one for each core.
 fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     pool.map_err(|error| Failure::wrong(error, None))
 }
 
-/// The part of a task in a SLURM job array.
+/// The shard of a task in a SLURM job array.
 fn slurm_shard() -> Result<Option<Shard>, Failure> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
     let (Some(id), Some(count)) = (number("SLURM_ARRAY_TASK_ID"), number("SLURM_ARRAY_TASK_COUNT")) else {
@@ -155,13 +156,13 @@ fn slurm_shard() -> Result<Option<Shard>, Failure> {
     let help = "number the tasks of the array without gaps: --array=1-N";
     shard.map(Some).map_err(|_| {
         Failure::wrong(
-            format_args!("SLURM_ARRAY_TASK_ID={id} is not among {count} tasks from {first} on"),
+            format_args!("SLURM_ARRAY_TASK_ID={id} is outside the {count} tasks that start at {first}"),
             help,
         )
     })
 }
 
-/// Writes the results in `folders` to `out`, prints the front, and fails if points did.
+/// Writes the results in `folders` to `out` and prints the front. Fails if any point failed.
 pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure> {
     let results = Results::merge(folders)?;
     std::fs::create_dir_all(out)

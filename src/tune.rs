@@ -14,35 +14,35 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to compute; `rpu gen --list` prints the names
+    /// Operation to plan; `rpu gen --list` prints the names
     #[arg(value_name = "KERNEL")]
     kernel: Operation,
-    /// Degree of the ring, a power of two
+    /// Ring degree, a power of two
     #[arg(long, value_name = "N")]
     n: u32,
-    /// Number of rings that one program works in
+    /// Number of rings in one program
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     towers: usize,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Random settings of the scheduler that are tried for the fastest plans
+    /// Random scheduler settings to try for the fastest plans
     #[arg(long, value_name = "COUNT", default_value_t = Effort::DEFAULT.refinements)]
     refinements: usize,
-    /// Seed of the random settings; the same seed finds the same plan
+    /// Seed of the random settings; equal seeds find equal plans
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// File to write the plan to, for `--plan`
+    /// File for the plan, to use with `--plan`
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Folder that keeps the cycles of every plan tried, so that a search that is repeated or was
-    /// killed tries none twice; by default `rpu` in the user's cache folder
+    /// Folder that keeps the cycles of every tried plan, so that a repeated or interrupted search
+    /// tries each only once; by default `rpu` in the user's cache folder
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Try every plan, and keep nothing
+    /// Try every plan and keep no results
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
-    /// Put the plan into a library file such as `codegen/plans/best.toml` instead, where it is
-    /// faster than the library's own
+    /// Update a library file such as `codegen/plans/best.toml` instead, if the plan is faster than
+    /// the library's
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     library: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
     let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
     if !library.insert(&request, found.recipe, measured) {
-        eprintln!("the library's own is as fast");
+        eprintln!("the library's plan is at least as fast");
         return Ok(());
     }
     let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;

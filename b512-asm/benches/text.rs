@@ -17,7 +17,7 @@ fn large_program() -> Program {
     };
     let mut instructions: Vec<_> = (0..6_000).map(butterfly).collect();
     instructions.push(Instr::Halt {});
-    // A multiplicative generator stands in for twiddle factors: all of their digits vary.
+    // Powers of a generator replace twiddle factors: all of their digits vary.
     let next =
         |word: &u128| Some(word.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1));
     let words: Vec<_> = std::iter::successors(Some(1), next).take(1 << 17).collect();

@@ -1,4 +1,4 @@
-//! The assembler: `.b512` text to a [`Program`].
+//! The assembler: from `.b512` text to a [`Program`].
 //!
 //! ```text
 //! .kernel double                    // comments run from // or # to the end of the line
@@ -16,11 +16,11 @@
 //! halt
 //! ```
 //!
-//! `.isa vector_length=1024, word_bits=64` selects other parameters than those of B512,
-//! `.scratch` declares working memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims
-//! a result: outputs, an operation, inputs, and any settings. The assembler checks the symbols of
-//! a claim only. The order of the lines matters for instructions and for the
-//! placement of symbols only. `docs/isa.md` describes the instructions.
+//! `.isa vector_length=1024, word_bits=64` selects parameters other than those of B512; `.scratch`
+//! declares working memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result:
+//! outputs, an operation, inputs and settings. The assembler checks only the symbols of a claim.
+//! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
+//! describes the instructions.
 
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
@@ -37,14 +37,13 @@ use std::collections::HashMap;
 /// Assembles a `.b512` source.
 ///
 /// # Errors
-/// Returns every error in the source, in the order of their places, the first
-/// [`Diagnostics::LIMIT`] in full.
+/// Returns every error in the source, in source order, the first [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
     assemble_with_places(source).map(|(program, _)| program)
 }
 
-/// Assembles a `.b512` source, and says where each part of the program is in it: checks of the
-/// program that are not the assembler's can then point into the source as well.
+/// Assembles a `.b512` source and returns the source location of each part of the program, so that
+/// later checks of the program can point into the source.
 ///
 /// ```
 /// use b512_asm::{ClaimPart, Place, assemble_with_places};
@@ -57,7 +56,7 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 /// ```
 ///
 /// # Errors
-/// As [`assemble`].
+/// Returns the errors of [`assemble`].
 pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
     run(source, |assembler, missing| assembler.check(missing))
 }
@@ -67,7 +66,7 @@ pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> 
     run(source, |_, _| {}).map(|(program, _)| program)
 }
 
-/// What may be missing from a program because of errors that have been reported.
+/// The parts that may be missing from a program because of errors already reported.
 #[derive(Clone, Copy)]
 struct Missing {
     instructions: bool,
@@ -100,9 +99,9 @@ struct Assembler<'a> {
     source: &'a str,
     diagnostics: Diagnostics,
     program: Program,
-    /// The number of each symbol.
+    /// The index of each symbol.
     symbols: HashMap<&'a str, usize>,
-    /// For each memory the first word after the symbols declared so far.
+    /// For each memory, the first word after the symbols declared so far.
     free: [u64; 2],
     places: Places<'a>,
     /// Whether an `.isa` directive has been read.
@@ -110,7 +109,7 @@ struct Assembler<'a> {
 }
 
 impl<'a> Assembler<'a> {
-    /// Puts the statements together; false where one of the instructions is missing for an error.
+    /// Assembles the statements. Returns false if an instruction is missing because of an error.
     fn statements(&mut self, statements: Vec<Statement<'a>>) -> bool {
         for statement in &statements {
             if let Kind::Symbol { .. } = statement.kind {
@@ -199,7 +198,7 @@ impl<'a> Assembler<'a> {
         match &statement.kind {
             Kind::Kernel { name } => {
                 if !self.program.name.is_empty() {
-                    let message = format!("the kernel has a name already: `{}`", self.program.name);
+                    let message = format!("the kernel is already named `{}`", self.program.name);
                     return Err(Fault::new(Code::Duplicate, name, message));
                 }
                 self.program.name = (*name).to_owned();
@@ -292,12 +291,12 @@ impl<'a> Assembler<'a> {
         Ok((space, start))
     }
 
-    /// The symbol of that name; `name` is a slice of the source.
+    /// The symbol called `name`, a slice of the source.
     fn lookup(&self, name: &'a str) -> Result<&Symbol, Fault<'a>> {
         match self.symbols.get(name) {
             Some(&i) => Ok(&self.program.symbols[i]),
             None => {
-                let fault = Fault::new(Code::UnknownSymbol, name, format!("no symbol is called `{name}`"));
+                let fault = Fault::new(Code::UnknownSymbol, name, format!("unknown symbol `{name}`"));
                 Err(match nearest(name, self.symbols.keys().copied()) {
                     Some(near) => fault.help(format!("did you mean `{near}`?")),
                     None => fault.help("declare it with `.input`, `.output`, `.table` or `.scratch`"),
@@ -306,13 +305,13 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// The word address that `expr` stands for; it may be outside of every memory.
+    /// The word address that `expr` denotes, possibly outside every memory.
     fn value(&self, expr: &Expr<'a>) -> Result<i128, Fault<'a>> {
         let base = expr.symbol.map(|name| self.lookup(name)).transpose()?.map_or(0, |symbol| symbol.start);
         Ok(i128::from(base).saturating_add(expr.constant))
     }
 
-    /// Refuses an address in another memory than `user` works on.
+    /// Rejects an address in another memory than `user` works on.
     fn same_space(&self, expr: &Expr<'a>, space: Space, user: &str) -> Result<(), Fault<'a>> {
         let Some(name) = expr.symbol else { return Ok(()) };
         let symbol = self.lookup(name)?;
@@ -323,7 +322,7 @@ impl<'a> Assembler<'a> {
         Err(Fault::new(Code::OperandKind, expr.text, message))
     }
 
-    /// Adds an instruction; false where it has an error.
+    /// Adds an instruction. Returns false if it has an error.
     fn instruction(&mut self, text: &'a str, mnemonic: &'a str, operands: &[&'a str]) -> bool {
         let Some(op) = Op::from_mnemonic(mnemonic) else {
             let fault =
@@ -396,8 +395,8 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// Checks the program as a whole and places its defects in the source, less those that follow
-    /// from earlier errors.
+    /// Checks the program as a whole and locates its defects in the source, without those that
+    /// follow from earlier errors.
     fn check(&mut self, missing: Missing) {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
@@ -413,7 +412,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// The memory that an instruction's offset is an address of.
+/// The memory that an instruction's offset refers to.
 pub(crate) fn offset_space(op: Op) -> Space {
     op.class().space().unwrap_or(Space::Sdm)
 }
@@ -432,7 +431,7 @@ pub(crate) fn syntax(op: Op) -> String {
     text
 }
 
-/// What messages call a register of that kind.
+/// The name of a register kind in messages.
 fn register_file(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::VReg => "a vector register",
@@ -470,7 +469,7 @@ fn quoted(text: &str) -> String {
     if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
 }
 
-/// `name` at `text` has `found` operands instead of `least` to `most`.
+/// Operand-count error: `name` at `text` has `found` operands instead of `least` to `most`.
 pub(crate) fn operand_count<'a>(
     text: &'a str,
     name: &str,
@@ -482,7 +481,7 @@ pub(crate) fn operand_count<'a>(
     Fault::new(Code::OperandCount, text, format!("`{name}` takes {number}{most} operands, not {found}"))
 }
 
-/// A register of that kind, written as `prefix` and a number.
+/// Parses a register of that kind: `prefix` and a number.
 pub(crate) fn parse_register<'a>(
     kind: OperandKind,
     prefix: &str,
@@ -500,7 +499,7 @@ pub(crate) fn parse_register<'a>(
         return Err(Fault::new(Code::OperandKind, text, message).help(range()));
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
-        Fault::new(Code::RegisterRange, text, format!("there is no register `{text}`")).help(range())
+        Fault::new(Code::RegisterRange, text, format!("register `{text}` is out of range")).help(range())
     })
 }
 
@@ -513,7 +512,7 @@ fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         "skip" => AddressMode::StridedSkip,
         "repeated" => AddressMode::Repeated,
         _ => {
-            let fault = Fault::new(Code::Mode, text, format!("{} is no addressing mode", quoted(text)));
+            let fault = Fault::new(Code::Mode, text, format!("invalid addressing mode {}", quoted(text)));
             let names = ["linear", "strided", "skip", "repeated"];
             let exponent = |near| if near == "linear" { "" } else { " 2^k" };
             return Err(match nearest(word, names) {

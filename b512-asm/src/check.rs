@@ -1,15 +1,16 @@
-//! What makes a [`Program`] well-formed, whatever notation it came from.
+//! The rules of a well-formed [`Program`], for every notation.
 //!
 //! The assembler and the object reader both end with [`Program::check`], and the object writer
-//! begins with it, so that a program that any of them hands out or accepts keeps these rules:
+//! begins with it, so every program that they produce or accept obeys these rules:
 //!
 //! * names are identifiers and unique; symbols and images lie inside the ISA's memories;
 //! * image segments are in ascending order, not empty, and do not overlap; their words fit the
 //!   ISA's word width;
 //! * launch values fit their registers; moduli are odd, at least 3, and fit a word;
-//! * claims name input and output symbols of the VDM, each output once; what they say of them is not
-//!   checked here;
-//! * values of tables, and of inputs without a claim, are below the modulus if there is only one;
+//! * claims name input and output symbols of the VDM, each output once; the content of a claim is
+//!   not checked here;
+//! * values of tables, and of inputs without a claim, are below the program's modulus if it has
+//!   only one;
 //! * the program ends with its only `halt`.
 
 use crate::code::Code;
@@ -21,12 +22,12 @@ use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
 use std::fmt;
 
-/// The part of a program that a [`Defect`] is in; numbers index the program's lists.
+/// The part of a program that has a [`Defect`]; numbers index the program's lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// The kernel's name.
     Name,
-    /// An instruction; one past the last where one is missing.
+    /// An instruction; one past the last if one is missing.
     Instruction(usize),
     /// A symbol.
     Symbol(usize),
@@ -42,9 +43,9 @@ pub enum Place {
     Word {
         /// The memory.
         space: Space,
-        /// The number of the segment.
+        /// The index of the segment.
         segment: usize,
-        /// The number of the word in the segment.
+        /// The index of the word in the segment.
         word: usize,
     },
 }
@@ -52,7 +53,7 @@ pub enum Place {
 /// A part of a claim; numbers index the claim's lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClaimPart {
-    /// All of it.
+    /// The whole claim.
     Whole,
     /// The name of the operation.
     Operation,
@@ -67,13 +68,13 @@ pub enum ClaimPart {
 /// A rule that a program breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Defect {
-    /// The kind of error.
+    /// The error code.
     pub code: Code,
-    /// Where it is.
+    /// The location.
     pub place: Place,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
-    /// What would be right.
+    /// The fix.
     pub help: Option<String>,
 }
 
@@ -87,8 +88,8 @@ impl fmt::Display for Defect {
     }
 }
 
-/// A program that breaks rules: all of its defects, except that at most
-/// [`Diagnostics::LIMIT`] words of the images are listed.
+/// A program that breaks rules, with all of its defects, but at most [`Diagnostics::LIMIT`] words
+/// of the images.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidProgram {
     /// The defects, at least one.
@@ -109,7 +110,8 @@ impl std::error::Error for InvalidProgram {}
 
 const NAME_RULE: &str = "a name is a letter or `_`, then letters, digits, `_` or `.`";
 
-/// Whether `name` can name a kernel or a symbol: a letter or `_`, then letters, digits, `_`, `.`.
+/// Whether `name` is a valid name of a kernel or a symbol: a letter or `_`, then letters, digits,
+/// `_`, `.`.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -117,10 +119,10 @@ pub fn is_name(name: &str) -> bool {
 }
 
 impl Program {
-    /// Whether the program keeps the rules of the [module](self).
+    /// Checks the program against the rules of the [module](self).
     ///
     /// # Errors
-    /// Every rule that it breaks.
+    /// Returns every violation.
     pub fn check(&self) -> Result<(), InvalidProgram> {
         let mut checker = Checker { program: self, defects: Vec::new() };
         checker.names();
@@ -161,12 +163,12 @@ impl Checker<'_> {
     fn names(&mut self) {
         let program = self.program;
         if !program.name.is_empty() && !is_name(&program.name) {
-            let message = format!("`{}` cannot name a kernel", program.name.escape_debug());
+            let message = format!("invalid kernel name `{}`", program.name.escape_debug());
             self.report(Code::Syntax, Place::Name, message, NAME_RULE.to_owned());
         }
         for (i, symbol) in program.symbols.iter().enumerate() {
             if !is_name(&symbol.name) {
-                let message = format!("`{}` cannot name a symbol", symbol.name.escape_debug());
+                let message = format!("invalid symbol name `{}`", symbol.name.escape_debug());
                 self.report(Code::Syntax, Place::Symbol(i), message, NAME_RULE.to_owned());
             }
         }
@@ -177,7 +179,7 @@ impl Checker<'_> {
         for (i, symbol) in self.program.symbols.iter().enumerate() {
             if !seen.insert(&symbol.name) {
                 let message = format!("symbol `{}` is declared twice", symbol.name);
-                let help = "a name stands for one range of words".to_owned();
+                let help = "a name denotes one range of words".to_owned();
                 self.report(Code::Duplicate, Place::Symbol(i), message, help);
             }
             let limit = symbol.space.max_words();
@@ -255,7 +257,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `modulus` is valid; reports why if not.
+    /// Reports an invalid `modulus`; returns whether it is valid.
     fn modulus(&mut self, place: Place, modulus: u128) -> bool {
         let isa = self.program.isa;
         let odd = "a modulus is odd and at least 3".to_owned();
@@ -291,7 +293,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that the claim can be written down.
+    /// Checks that the claim can be written as text.
     fn claim_text(&mut self, number: usize, claim: &Claim) {
         let place = |part| Place::Claim(number, part);
         if claim.outputs.is_empty() || claim.inputs.is_empty() {
@@ -353,7 +355,7 @@ impl Checker<'_> {
                 let owner = program.symbols.iter().find(|symbol| {
                     let data = match symbol.role {
                         Role::Table => true,
-                        // The modulus of an input with a claim follows from the operation.
+                        // If an input has a claim, the operation determines its modulus.
                         Role::Input => !claimed.contains(symbol.name.as_str()),
                         Role::Output | Role::Scratch => false,
                     };

@@ -16,7 +16,7 @@ macro_rules! codes {
             /// Every code, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The code as users see it: `B001`.
+            /// The code as displayed: `B001`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -40,7 +40,7 @@ codes! {
     UnknownMnemonic = "B001", "unknown instruction";
 
     /// An instruction takes the operands of its row in the ISA table, in that order, separated by
-    /// commas. Only the addressing mode of `vload` and `vstore` may be left out: it is then
+    /// commas. Only the addressing mode of `vload` and `vstore` may be omitted; the default is
     /// linear.
     ///
     /// ```text
@@ -57,10 +57,9 @@ codes! {
     /// Each of the four register files has 64 registers, numbered 0 to 63.
     RegisterRange = "B004", "register out of range";
 
-    /// The instruction word has 20 bits for an offset in words of 16 bytes, so 1048575 is the
-    /// largest. A vector load or store adds the offset to an address register, which reaches
-    /// all of the VDM: set the register to the symbol's address before the start and write offsets
-    /// from there.
+    /// The instruction word has 20 bits for an offset in words, so 1048575 is the largest. A vector
+    /// load or store adds the offset to an address register, which reaches all of the VDM: set the
+    /// register to the symbol's address before the start, and write offsets from there.
     ///
     /// ```text
     /// .address a1, x
@@ -68,7 +67,7 @@ codes! {
     /// ```
     OffsetRange = "B005", "offset does not fit";
 
-    /// A vector load or store has one of four addressing modes; lane i is at the effective
+    /// A vector load or store has one of four addressing modes. Lane i accesses the effective
     /// address plus
     ///
     /// ```text
@@ -79,13 +78,13 @@ codes! {
     /// ```
     ///
     /// where k is 0 to 20.
-    Mode = "B006", "no such addressing mode";
+    Mode = "B006", "invalid addressing mode";
 
     /// The directives are `.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
     /// `.modulus`, `.address` and `.computes`.
     UnknownDirective = "B007", "unknown directive";
 
-    /// The text does not follow the grammar. The forms of the directives are
+    /// The text does not follow the grammar. The directives are
     ///
     /// ```text
     /// .kernel NAME
@@ -98,38 +97,37 @@ codes! {
     /// ```
     ///
     /// An address is a number of words, a symbol, or a symbol plus or minus a number. Comments
-    /// run from `//` or `#` to the end of the line.
+    /// extend from `//` or `#` to the end of the line.
     Syntax = "B008", "syntax error";
 
-    /// Numbers are decimal, or hexadecimal after `0x`; `_` may stand between digits. They have at
-    /// most 128 bits, or fewer where the text says so.
-    Number = "B009", "not a number that fits";
+    /// Numbers are decimal, or hexadecimal after `0x`; digits may be separated by `_`. They have at
+    /// most 128 bits, or fewer in some places.
+    Number = "B009", "invalid number";
 
     /// An address names a symbol that no `.input`, `.output`, `.table` or `.scratch` declares. The
     /// `at` address of a symbol may only name symbols declared on an earlier line.
     UnknownSymbol = "B010", "unknown symbol";
 
-    /// A name, a register's launch value, the kernel's name or an output's claim is given
-    /// twice.
+    /// A name, a register's launch value, the kernel's name or an output's claim occurs twice.
     Duplicate = "B011", "defined twice";
 
     /// A symbol has at least one word and lies inside its memory. The ISA can address 2^21 words
     /// of VDM and 2^20 words of SDM; a machine may have less.
     SymbolRange = "B012", "symbol outside the memory";
 
-    /// Initial contents lie inside their memory, no word has two of them, and each fits the
-    /// word width of the program's ISA: 128 bits unless `.isa` gives another.
-    Image = "B013", "bad memory image";
+    /// Initial contents lie inside their memory, no word is initialised twice, and each fits the
+    /// word width of the program's ISA: 128 bits unless `.isa` sets another.
+    Image = "B013", "invalid memory image";
 
-    /// The machine's arithmetic is defined for values below the modulus only. If a program has
-    /// a single modulus (the same in all `.modulus` lines, and no `mload`), the initial contents of
-    /// tables and inputs in the VDM are checked against it. An input that a `.computes` line names
-    /// is checked against its modulus there.
+    /// The machine's arithmetic is defined only for values below the modulus. If a program has a
+    /// single modulus (the same in all `.modulus` lines, and no `mload`), the initial contents of
+    /// tables and inputs in the VDM are checked against it. An input in a `.computes` line is
+    /// checked against the modulus of the claim.
     NotReduced = "B014", "value not below the modulus";
 
-    /// A modulus is odd and at least 3: the multipliers reduce by Montgomery's or Barrett's
-    /// method with an odd modulus. It fits a word of the program's ISA: 128 bits unless `.isa`
-    /// gives another width.
+    /// A modulus is odd and at least 3, because the multipliers reduce by Montgomery's or Barrett's
+    /// method with an odd modulus. It fits a word of the program's ISA: 128 bits unless `.isa` sets
+    /// another width.
     Modulus = "B015", "bad modulus";
 
     /// `.computes outputs = operation(inputs), settings` claims a result. The outputs are symbols
@@ -147,17 +145,17 @@ codes! {
     /// after it could execute.
     Halt = "B017", "program does not end with halt";
 
-    /// The intrinsics front end knows the calls of the paper's listing and their plain relatives.
+    /// The intrinsics front end knows the calls in the paper's listing and their plain variants.
     UnknownIntrinsic = "B018", "unknown intrinsic";
 
-    /// The offsets of `_vload_512x128i` and its relatives count bytes, of which a word has 16.
+    /// The offsets of `_vload_512x128i` and its variants count bytes; a word has 16.
     ByteOffset = "B019", "byte offset inside a word";
 
     /// The launch value of an address register is a word address of the VDM, below 2^21.
     Address = "B020", "address outside the VDM";
 
     /// The vector length is a power of two from 64 to 4096, and a word has 32, 64 or 128 bits.
-    /// Without the directive a program is of B512: 512 lanes of 128 bits.
+    /// Without the directive, a program is for B512: 512 lanes of 128 bits.
     ///
     /// ```text
     /// .isa vector_length=1024, word_bits=64
@@ -166,7 +164,7 @@ codes! {
 }
 
 impl Code {
-    /// The code in full: title and explanation, a text of several lines.
+    /// The full explanation: the title, and a text of several lines.
     pub fn explanation(self) -> String {
         let mut text = format!("{}: {}\n\n", self.name(), self.title());
         let mut indent = "";
@@ -198,7 +196,7 @@ pub struct UnknownCode;
 impl FromStr for Code {
     type Err = UnknownCode;
 
-    /// Reads `B001`, in upper or lower case.
+    /// Parses `B001`, in upper or lower case.
     fn from_str(name: &str) -> Result<Self, UnknownCode> {
         Self::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or(UnknownCode)
     }

@@ -1,7 +1,7 @@
-//! The grammar of `.b512` text: source to statements, in which names are not yet resolved.
+//! The grammar of `.b512` text: from source to statements with unresolved names.
 //!
-//! A statement is a line; only the words of an image run over several, between braces. A line
-//! that does not parse becomes a diagnostic and the next one is tried.
+//! A statement is one line; only the words of an image span several, between braces. A line that
+//! does not parse becomes a diagnostic, and parsing continues with the next line.
 
 use crate::code::Code;
 use crate::isa::Op;
@@ -19,7 +19,7 @@ use nom::combinator::{consumed, opt, value};
 use nom::multi::{many0, separated_list0, separated_list1};
 use nom::sequence::{delimited, preceded, terminated};
 
-/// A statement with the text that it was read from, for the spans of later errors.
+/// A statement with its source text, for the spans of later errors.
 #[derive(Debug)]
 pub(crate) struct Statement<'a> {
     pub(crate) text: &'a str,
@@ -87,13 +87,13 @@ pub(crate) struct Expr<'a> {
 /// The directives other than those of [`Role`].
 const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "computes"];
 
-/// What a source consists of, as far as it parses.
+/// The statements of a source that parse.
 #[derive(Debug, Default)]
 pub(crate) struct Parse<'a> {
     pub(crate) statements: Vec<Statement<'a>>,
-    /// A line that was meant as an instruction did not parse.
+    /// A line that should be an instruction did not parse.
     pub(crate) lost_instruction: bool,
-    /// A line that was meant as a directive did not parse.
+    /// A line that should be a directive did not parse.
     pub(crate) lost_directive: bool,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse
     parse
 }
 
-/// Splits off the first line: its text without comment, and what follows the line.
+/// Splits off the first line. Returns its text without the comment, and the rest of the source.
 fn code_of_line(input: &str) -> (&str, &str) {
     let end = input.find('\n').unwrap_or(input.len());
     let (line, rest) = input.split_at(end);
@@ -153,9 +153,8 @@ fn whole<'a, O>(line: &'a str, mut parser: impl FnMut(&'a str) -> Parsed<'a, O>)
     let (rest, output) = parser(line).map_err(fault)?;
     match rest.is_empty() {
         true => Ok(output),
-        false => Err(Fault::new(Code::Syntax, first_token(rest), "expected the end of the line").help(
-            "an instruction or directive stands on a line of its own; comments begin with `//` or `#`",
-        )),
+        false => Err(Fault::new(Code::Syntax, first_token(rest), "expected the end of the line")
+            .help("each instruction or directive has its own line; comments begin with `//` or `#`")),
     }
 }
 
@@ -218,7 +217,7 @@ fn directive<'a>(
         }
         other => {
             let directives = DIRECTIVES.into_iter().chain(Role::ALL.into_iter().map(Role::name));
-            let fault = Fault::new(Code::UnknownDirective, word, format!("`{word}` is no directive"));
+            let fault = Fault::new(Code::UnknownDirective, word, format!("unknown directive `{word}`"));
             Err(match nearest(other, directives) {
                 Some(near) => fault.help(format!("did you mean `.{near}`?")),
                 None => fault.help("`.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes` are"),

@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! The listing shows calls and no definitions. What it shows, with what it is taken to mean:
+//! The listing shows calls without definitions. This front end interprets them as follows:
 //!
 //! | call | instruction |
 //! |---|---|
@@ -22,19 +22,19 @@
 //! | `_vunpacklo_512x128i(VD, VS, VT)` | `unpklo VD, VS, VT` |
 //! | `_vstores_512x128i(A, bytes, VS, stride)` | `vstore VS, A, bytes/16, strided 2^k` with `stride` = 2^k |
 //!
-//! * Offsets of loads and stores are **bytes**: the listing's second load is at 8192, which is
-//!   512 elements of 16 bytes, the other half of its 1024 points.
-//! * The last two arguments of `_vbroadcast`, 1 and 1 in the listing, are the first **word** and the
-//!   length of the block: word 1 of the twiddle table, repeated with period 1, is what the first
-//!   stage of Korn and Lambiotte's algorithm multiplies by. A byte offset of 1 is impossible.
+//! * Offsets of loads and stores are **bytes**: the listing's second load is at 8192, which is 512
+//!   elements of 16 bytes and half of its 1024 points.
+//! * The last two arguments of `_vbroadcast`, 1 and 1 in the listing, are the first **word** and
+//!   the length of the block: the first stage of Korn and Lambiotte's algorithm multiplies by word
+//!   1 of the twiddle table, repeated with period 1. A byte offset of 1 is impossible.
 //! * The stride of `_vstores` is in **words**: 2 is the perfect shuffle of the last stage.
 //!
-//! By analogy the front end also takes `_vstore(A, bytes, VS)`, `_vloads(VD, A, bytes, stride)`,
+//! By analogy the front end also accepts `_vstore(A, bytes, VS)`, `_vloads(VD, A, bytes, stride)`,
 //! `_vunpackhi`, `_vpacklo`, `_vpackhi`, and a scalar register as the last source of the three
-//! arithmetic calls, which gives `vmuls`, `vadds`, `vsubs`.
+//! arithmetic calls, which selects `vmuls`, `vadds`, `vsubs`.
 //!
-//! A kernel of this form has instructions only: the tables, launch values and symbols are set up by the host
-//! code that the paper does not print.
+//! A kernel in this form has instructions only: the host code, which the paper does not print, sets
+//! up tables, launch values and symbols.
 
 use crate::asm::{operand_count, parse_register};
 use crate::code::Code;
@@ -67,7 +67,7 @@ impl From<Kernel> for Program {
     }
 }
 
-/// The vector intrinsics, without `_` in front and `_512x128i` behind.
+/// The vector intrinsics, without the prefix `_` and the suffix `_512x128i`.
 const VECTOR_CALLS: [&str; 12] = [
     "vload",
     "vloads",
@@ -86,7 +86,7 @@ const VECTOR_CALLS: [&str; 12] = [
 /// Reads a kernel.
 ///
 /// # Errors
-/// Every error that the source has, in the order of their places.
+/// Returns every error in the source, in source order.
 pub fn parse(source: &str) -> Result<Kernel, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let mut kernel = Kernel { name: String::new(), instructions: Vec::new() };
@@ -125,7 +125,7 @@ pub fn parse(source: &str) -> Result<Kernel, Diagnostics> {
     diagnostics.into_result(source).map(|()| kernel)
 }
 
-/// `parser` after blanks, lines and comments.
+/// Runs `parser` after blanks, lines and comments.
 fn spaced<'a, O>(
     parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
 ) -> impl Parser<&'a str, Output = O, Error = Fault<'a>> {
@@ -141,7 +141,7 @@ fn function_head(input: &str) -> Parsed<'_, &str> {
     Ok((rest, name))
 }
 
-/// `}` after the last call, which is `leave`.
+/// `}` after the last call, `leave`.
 fn function_end<'a>(rest: &'a str, kernel: &Kernel) -> Result<(), Fault<'a>> {
     let (after, _) = expect("`}`", char('}'))(rest).map_err(fault)?;
     if kernel.instructions.last() != Some(&Instr::Halt {}) {
@@ -258,7 +258,7 @@ impl<'a> Call<'a> {
     }
 
     fn unknown(&self) -> Fault<'a> {
-        let message = format!("`{}` is no intrinsic of B512", self.name);
+        let message = format!("unknown intrinsic `{}`", self.name);
         let fault = Fault::new(Code::UnknownIntrinsic, self.name, message);
         let plain = self.name.trim_start_matches('_').trim_end_matches("_512x128i");
         match nearest(plain, VECTOR_CALLS) {

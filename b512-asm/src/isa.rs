@@ -1,13 +1,12 @@
 //! The instruction set as one table.
 //!
 //! Every instruction is one row of [`for_each_instruction!`](crate::for_each_instruction): its
-//! documentation, its name, its opcode and BFLY bit, its [`Class`], the [`Feature`] that it
-//! belongs to, and its operands with their bits and direction. From the rows come the [`Op`] and
-//! [`Instr`] enums, the encoder and decoder, the operand lists that the assembler, the
-//! disassembler and the property tests walk, and the hazard sets that the busyboard and the
-//! register allocator use. From the class follow the pipeline, and in the simulator latency,
-//! occupancy and energy. Other crates match on the class or expand the table, so that an
-//! instruction that is missing anywhere does not compile.
+//! documentation, its name, its opcode and BFLY bit, its [`Class`], its [`Feature`], and its
+//! operands with their bits and direction. From the rows come the [`Op`] and [`Instr`] enums, the
+//! encoder and decoder, the operand lists for the assembler, the disassembler and the property
+//! tests, and the hazard sets for the busyboard and the register allocator. From the class follow
+//! the pipeline and, in the simulator, latency, occupancy and energy. Other crates match on the
+//! class or expand the table, so code that omits an instruction does not compile.
 //!
 //! The fields are Table I of the paper:
 //!
@@ -20,7 +19,7 @@
 //! -       -       -    opcode  -       VD      VS      VT      -       shuffle
 //! ```
 //!
-//! The opcode numbers are this project's: the paper prints none. Bits that no operand of an
+//! The opcode numbers are this project's choice: the paper prints none. Bits that no operand of an
 //! instruction uses must be zero, so that decoding and encoding are inverse to each other.
 
 mod class;
@@ -47,9 +46,9 @@ pub struct OpInfo {
     pub opcode: u8,
     /// Bit 48.
     pub bfly: bool,
-    /// The operation without its operands, from which the pipeline follows.
+    /// The class, which determines the pipeline.
     pub class: Class,
-    /// The extension that the instruction belongs to; `None` for the paper's 17.
+    /// The instruction's extension; `None` for the paper's 17.
     pub feature: Option<Feature>,
     /// The operands, in the order of the assembly text.
     pub operands: &'static [OperandSpec],
@@ -104,7 +103,7 @@ macro_rules! define {
                 }
             }
 
-            /// The instruction with `operands`, one for each of [`OpInfo::operands`] and in
+            /// The instruction with the given operands, one for each of [`OpInfo::operands`] in
             /// their order; `None` if their number or a kind differs.
             pub fn with_operands(self, operands: &[Operand]) -> Option<Instr> {
                 let mut operands = operands.iter().copied();
@@ -195,7 +194,7 @@ impl Op {
 /// The words of the VDM that an instruction accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct VectorAccess {
-    /// Whether the instruction writes them.
+    /// Whether the access is a store.
     pub store: bool,
     /// The address register.
     pub base: AReg,
@@ -247,7 +246,7 @@ impl Instr {
     }
 }
 
-/// Up to three vector registers: the most that an instruction reads.
+/// Up to three vector registers, the maximum that an instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegList {
     regs: [VReg; 3],
@@ -316,7 +315,7 @@ mod tests {
         let word = 2 << 55 | 5 << 49 | 1 << 48 | 8 << 44 | 1 << 18 | 3 << 12 | 4 << 6 | 6;
         assert_eq!(instr.encode(), word);
         assert_eq!(Instr::decode(word), Ok(instr));
-        // VD1 has nine bits, of which the upper three are reserved in effect.
+        // VD1 has nine bits; the upper three are effectively reserved.
         assert!(matches!(Instr::decode(word | 1 << 63), Err(DecodeError::Field { slot: "VD1", .. })));
     }
 

@@ -1,4 +1,4 @@
-//! The lexical layer under both front ends: tokens, numbers, and parse errors that become
+//! The lexical layer of both front ends: tokens, numbers, and parse errors that become
 //! [`Diagnostic`]s.
 
 use crate::code::Code;
@@ -12,7 +12,7 @@ use nom::{IResult, Parser};
 /// The result of a parser over a part of the source.
 pub(crate) type Parsed<'a, O> = IResult<&'a str, O, Fault<'a>>;
 
-/// Why a parser failed: a diagnostic whose span is still a part of the source.
+/// A parse failure: a diagnostic whose span is still a slice of the source.
 #[derive(Debug)]
 pub(crate) struct Fault<'a> {
     pub(crate) code: Code,
@@ -31,14 +31,14 @@ impl<'a> Fault<'a> {
         self
     }
 
-    /// Something else than `what` stands at the beginning of `input`.
+    /// The input begins with something other than `what`.
     fn expected(what: &str, input: &'a str) -> Self {
         let at = first_token(input);
         let found = if at.is_empty() { "the end".to_owned() } else { format!("`{at}`") };
         Self::new(Code::Syntax, at, format!("expected {what}, found {found}"))
     }
 
-    /// Ends the parse with this fault.
+    /// Makes this fault final: no alternatives are tried.
     pub(crate) fn fail<O>(self) -> Parsed<'a, O> {
         Err(nom::Err::Failure(self))
     }
@@ -55,8 +55,8 @@ impl<'a> Fault<'a> {
     }
 }
 
-/// What nom's own parsers report wherever an alternative fails, and so without a text, which takes
-/// time to write; [`expect`] and [`fault`] give it one.
+/// The error of nom's own parsers, created for every failed alternative and therefore without text,
+/// which would be slow to format; [`expect`] and [`fault`] add the text.
 impl<'a> ParseError<&'a str> for Fault<'a> {
     fn from_error_kind(input: &'a str, _: ErrorKind) -> Self {
         Self::new(Code::Syntax, input, "")
@@ -72,18 +72,18 @@ pub(crate) fn fault(error: nom::Err<Fault<'_>>) -> Fault<'_> {
     match error {
         nom::Err::Error(fault) | nom::Err::Failure(fault) if !fault.message.is_empty() => fault,
         nom::Err::Error(fault) | nom::Err::Failure(fault) => Fault::expected("something else", fault.at),
-        // The parsers here are complete ones, which never ask for more.
+        // Only complete parsers are used here; they never return `Incomplete`.
         nom::Err::Incomplete(_) => Fault::new(Code::Syntax, "", "the text ends too early"),
     }
 }
 
-/// The place of `part` in `source`, of which it is a slice.
+/// The position of `part`, a slice of `source`.
 pub(crate) fn span_in(source: &str, part: &str) -> Span {
     let start = (part.as_ptr() as usize).wrapping_sub(source.as_ptr() as usize).min(source.len());
     start..(start + part.len()).min(source.len())
 }
 
-/// Turns the failure of `parser` into "expected `what`", and makes it final.
+/// Turns a failure of `parser` into the final error "expected `what`".
 pub(crate) fn expect<'a, O>(
     what: &str,
     mut parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
@@ -96,14 +96,14 @@ pub(crate) fn expect<'a, O>(
     }
 }
 
-/// `parser` and the blanks of the line after it.
+/// Runs `parser` and skips the blanks after it.
 pub(crate) fn ws<'a, O>(
     parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
 ) -> impl Parser<&'a str, Output = O, Error = Fault<'a>> {
     terminated(parser, take_while(is_blank))
 }
 
-/// A sequence of letters, digits and `_`: a number, or a part of something.
+/// A sequence of letters, digits and `_`: a number, or a part of another token.
 pub(crate) fn token(input: &str) -> Parsed<'_, &str> {
     take_while1(is_token).parse(input)
 }
@@ -113,7 +113,7 @@ pub(crate) fn name(input: &str) -> Parsed<'_, &str> {
     verify(take_while1(|c| is_token(c) || c == '.'), crate::check::is_name).parse(input)
 }
 
-/// An unsigned number of up to 128 bits. A token that begins with a digit but is no number is a
+/// An unsigned number of up to 128 bits. A token that begins with a digit and is not a number is a
 /// final error.
 pub(crate) fn number(input: &str) -> Parsed<'_, u128> {
     let (rest, digits) = verify(token, |t: &str| t.as_bytes()[0].is_ascii_digit()).parse(input)?;
@@ -166,7 +166,8 @@ fn hex_value(digits: &str) -> Option<u128> {
 }
 
 fn hex_half(digits: &[u8]) -> Option<u64> {
-    // Errors are collected rather than branched on: a digit's value is below 16, no digit's is not.
+    // Errors are accumulated without branches: valid digits have values below 16, invalid ones do
+    // not.
     let (value, invalid) = digits.iter().fold((0, 0), |(value, invalid), &digit| {
         let digit = HEX[usize::from(digit)];
         (value << 4 | u64::from(digit & 0xf), invalid | digit)
@@ -186,7 +187,7 @@ const HEX: [u8; 256] = {
     table
 };
 
-/// The token, or else the character, at the beginning of `input`, for error messages.
+/// The token or character at the beginning of `input`, for error messages.
 pub(crate) fn first_token(input: &str) -> &str {
     let input = input.trim_start_matches(is_blank);
     let length = input.find(|c| !is_token(c)).unwrap_or(input.len());

@@ -11,11 +11,11 @@
 //! | `.vdm.words`, `.sdm.words` | PROGBITS | byte address | one for each segment of a memory's image, little-endian words of 16 bytes, or of 4 or 8 in other ISAs than B512 |
 //! | `.symtab` | SYMTAB | - | the kernel as a function, the symbols as objects |
 //!
-//! Addresses and sizes are in bytes, a word has as many as the `.isa` directive says, and each memory has an address space of its own from 0 on.
-//! `.b512` is what the reader goes by; `.symtab` repeats it for other tools and may be stripped, but
-//! must not contradict it.
+//! Addresses and sizes are in bytes; the `.isa` directive sets the size of a word. Each memory has
+//! its own address space, which begins at 0. `.b512` is authoritative; `.symtab` repeats it for
+//! other tools and may be stripped, but must not contradict it.
 //!
-//! Equal programs give equal bytes: nothing of the time, the place or the host enters the file.
+//! Equal programs give equal bytes: the file does not depend on time, place or host.
 
 use crate::asm::assemble_directives;
 use crate::check::InvalidProgram;
@@ -31,13 +31,14 @@ use object::{Endianness, LittleEndian};
 use std::collections::HashMap;
 use thiserror::Error;
 
-/// The machine number (`e_machine`), from the range that no registered machine is near.
+/// The machine number (`e_machine`), from a range without registered machines.
 pub const MACHINE: u16 = 0xb512;
 
 /// The version of the format (`e_flags`).
 pub const VERSION: u32 = 1;
 
-/// The most image segments of both memories together, so that section numbers stay ordinary.
+/// The maximum number of image segments of both memories, so that section numbers stay in the
+/// ordinary range.
 pub const MAX_SEGMENTS: usize = 60_000;
 
 /// Bytes of an instruction.
@@ -46,7 +47,7 @@ const INSTR_BYTES: usize = 8;
 const TEXT: &str = ".text";
 const DIRECTIVES: &str = ".b512";
 
-/// The name of the section that stands for a memory, and of those that hold its image.
+/// The name of a memory's section, and of the sections with its image.
 const fn section_names(space: Space) -> (&'static str, &'static str) {
     match space {
         Space::Vdm => (".vdm", ".vdm.words"),
@@ -74,25 +75,25 @@ pub enum ReadError {
     /// The structure of the file is broken.
     #[error("not a 64-bit little-endian ELF file: {0}")]
     Elf(#[from] object::read::Error),
-    /// An ELF file for something else.
+    /// An ELF file for another machine or format.
     #[error("the ELF file's {field} is {found:#x}; a B512 object has {expected:#x}")]
     Header {
         /// The name of the header's field.
         field: &'static str,
         /// Its value.
         found: u64,
-        /// What it must be.
+        /// The expected value.
         expected: u64,
     },
-    /// A section is missing or there twice.
+    /// A section is missing or occurs twice.
     #[error("the file has {count} sections called `{name}`; a B512 object has one")]
     SectionCount {
         /// The section's name.
         name: &'static str,
-        /// How many there are.
+        /// The number of such sections.
         count: usize,
     },
-    /// A section's size or address is no multiple of what it holds.
+    /// A section's size or address is not a multiple of its element size.
     #[error("section `{name}`: {what} {value:#x} is not a multiple of {unit} below 2^32")]
     Alignment {
         /// The section's name.
@@ -104,8 +105,8 @@ pub enum ReadError {
         /// Bytes of an instruction or of a word.
         unit: usize,
     },
-    /// The sections of a memory's image hold more than the memory; they may lie on top of each
-    /// other in the file.
+    /// The sections of a memory's image hold more words than the memory; they may overlap in the
+    /// file.
     #[error("the sections `{name}` hold more than the {limit} words of the memory")]
     TooLarge {
         /// The sections' name.
@@ -116,9 +117,9 @@ pub enum ReadError {
     /// An invalid instruction word in `.text`.
     #[error("instruction {index}: {source}")]
     Instruction {
-        /// The number of the instruction.
+        /// The index of the instruction.
         index: usize,
-        /// Why not.
+        /// The reason.
         source: DecodeError,
     },
     /// `.b512` is not UTF-8.
@@ -127,7 +128,7 @@ pub enum ReadError {
     /// `.b512` has errors.
     #[error("section `{DIRECTIVES}`:\n{0}")]
     Directives(Diagnostics),
-    /// `.b512` holds instructions or words.
+    /// `.b512` contains instructions or words.
     #[error("section `{DIRECTIVES}` holds more than directives")]
     NotDirectives,
     /// `.symtab` contradicts `.b512`.
@@ -137,17 +138,17 @@ pub enum ReadError {
     Symbol {
         /// The symbol.
         name: String,
-        /// Byte address and size in `.symtab`, if it is there.
+        /// Byte address and size in `.symtab`, if present.
         found: Option<(u64, u64)>,
         /// Byte address and size in `.b512`.
         expected: (u64, u64),
     },
-    /// The parts do not make a program.
+    /// The parts are not a valid program.
     #[error("the program is not well-formed:\n{0}")]
     Invalid(#[from] InvalidProgram),
 }
 
-/// A section before its place in the file is known.
+/// A section whose position in the file is not yet known.
 struct Section<'a> {
     name: &'static str,
     kind: SectionType,
@@ -162,7 +163,7 @@ enum Data<'a> {
     None,
     Bytes(&'a [u8]),
     Instructions(&'a [Instr]),
-    /// Words, and the bytes of each.
+    /// Words, and the number of bytes of each.
     Words(&'a [u128], usize),
 }
 
@@ -190,7 +191,7 @@ fn write_words<const N: usize>(words: &[u128], writer: &mut SinglePhaseWriter<'_
     }
 }
 
-/// Byte address or size of a number of words.
+/// The byte address or size of a number of words.
 fn bytes(isa: Isa, words: u32) -> u64 {
     u64::from(words) * u64::from(isa.word_bytes())
 }
@@ -262,10 +263,10 @@ fn sections<'a>(program: &'a Program, directives: &'a str) -> Vec<Section<'a>> {
     sections
 }
 
-/// The object file of a program.
+/// Writes a program as an object file.
 ///
 /// # Errors
-/// Where the program is not well-formed or has too many image segments.
+/// Returns an error if the program is not well-formed or has too many image segments.
 pub fn write(program: &Program) -> Result<Vec<u8>, WriteError> {
     program.check()?;
     let segments = program.vdm.segments.len() + program.sdm.segments.len();
@@ -277,7 +278,7 @@ pub fn write(program: &Program) -> Result<Vec<u8>, WriteError> {
 
     let mut file = Vec::new();
     let mut writer = SinglePhaseWriter::new_single_phase(Endianness::Little, true, &mut file);
-    // The header has its final form only when everything else is in place.
+    // The header is final only when everything else is in place.
     writer.write_file_header(&FileHeader {
         e_type: elf::ET_EXEC,
         e_machine: Machine(MACHINE),
@@ -333,11 +334,11 @@ pub fn write(program: &Program) -> Result<Vec<u8>, WriteError> {
 
 type Elf = elf::FileHeader64<LittleEndian>;
 
-/// The program of an object file.
+/// Reads the program of an object file.
 ///
 /// # Errors
-/// Where the file is not a well-formed B512 object of this version. No input makes it panic or take
-/// memory beyond the file's size and the ISA's memories.
+/// Returns an error if the file is not a well-formed B512 object of this version. No input causes a
+/// panic or takes memory beyond the file's size and the ISA's memories.
 pub fn read(file: &[u8]) -> Result<Program, ReadError> {
     let header = Elf::parse(file)?;
     let endian = header.endian()?;
@@ -383,7 +384,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The sections of that name: address and contents.
+    /// The sections with that name: address and contents.
     fn named(&self, name: &'static str) -> Result<Vec<(u64, &'a [u8])>, ReadError> {
         let mut found = Vec::new();
         for section in self.sections.iter() {
@@ -395,7 +396,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// The contents of the only section of that name.
+    /// The contents of the only section with that name.
     fn one(&self, name: &'static str) -> Result<&'a [u8], ReadError> {
         match self.named(name)?[..] {
             [(_, data)] => Ok(data),
@@ -443,7 +444,7 @@ impl<'a> Reader<'a> {
         Ok(Image { segments })
     }
 
-    /// A file with a symbol table has all of the program's symbols in it.
+    /// Checks that a symbol table, if present, contains all of the program's symbols.
     fn check_symbols(&self, program: &Program) -> Result<(), ReadError> {
         let table = self.sections.symbols(self.endian, self.file, elf::SHT_SYMTAB)?;
         if table.is_empty() {

@@ -1,14 +1,13 @@
-//! The places of a program's parts in its source.
+//! The source locations of a program's parts.
 
 use crate::check::{ClaimPart, Defect, InvalidProgram, Place};
 use crate::grammar::BlockTokens;
 use crate::lex::span_in;
 use diagnostic::{Diagnostic, Diagnostics, Span};
 
-/// The places of a program's parts in the source that it was assembled from.
+/// The source locations of the parts of an assembled program.
 ///
-/// They turn a [`Defect`] that was found in the program into a [`Diagnostic`] that points into the
-/// text.
+/// They turn a [`Defect`] of the program into a [`Diagnostic`] that points into the text.
 #[derive(Clone, Debug, Default)]
 pub struct Places<'a> {
     pub(crate) source: &'a str,
@@ -18,11 +17,11 @@ pub struct Places<'a> {
     pub(crate) addresses: Vec<&'a str>,
     pub(crate) moduli: Vec<&'a str>,
     pub(crate) claims: Vec<ClaimPlaces<'a>>,
-    /// For each memory the address and the words of each segment.
+    /// For each memory, the address and the words of each segment.
     pub(crate) segments: [Vec<(&'a str, &'a str)>; 2],
 }
 
-/// The places of a claim's parts.
+/// The locations of a claim's parts.
 #[derive(Clone, Debug)]
 pub(crate) struct ClaimPlaces<'a> {
     pub(crate) text: &'a str,
@@ -45,8 +44,8 @@ impl ClaimPlaces<'_> {
 }
 
 impl Places<'_> {
-    /// The bytes of the source that a part of the program was read from. A part that the source
-    /// lacks has the place where it should be.
+    /// The byte range of the source for a part of the program. For a part that is missing from the
+    /// source, it is the position where the part should be.
     pub fn span(&self, place: Place) -> Span {
         let text = match place {
             Place::Name => Some(self.name),
@@ -69,7 +68,7 @@ impl Places<'_> {
         }
     }
 
-    /// A defect of the program as an error in its source, without the text.
+    /// Turns a defect of the program into an error in its source, without the text.
     pub(crate) fn diagnostic(&self, defect: Defect) -> Diagnostic {
         let span = Some(self.span(defect.place));
         let Defect { code, message, help, .. } = defect;
@@ -77,10 +76,10 @@ impl Places<'_> {
         Diagnostic { code: Some(code.name()), message, span, help, ..Diagnostic::default() }
     }
 
-    /// Checks that were made on the assembled program, as checks of its source.
+    /// Reports checks of the assembled program as checks of its source.
     ///
     /// # Errors
-    /// Returns the defects as errors in the source, in the order of the text, if there are any.
+    /// Returns the defects as errors in source order, if there are any.
     pub fn locate<T>(&self, checked: Result<T, InvalidProgram>) -> Result<T, Diagnostics> {
         checked.map_err(|invalid| {
             let mut diagnostics = Diagnostics::default();

@@ -1,7 +1,7 @@
-//! The disassembler: a [`Program`] to `.b512` text.
+//! The disassembler: from a [`Program`] to `.b512` text.
 //!
-//! For a program that [`Program::check`] accepts, [`assemble`](crate::assemble) of the text gives
-//! the program back, and printing that gives the same text.
+//! For a program that [`Program::check`] accepts, [`assemble`](crate::assemble) turns the text back
+//! into the program, and printing that gives the same text.
 
 use crate::asm::offset_space;
 use crate::isa::{Instr, Operand};
@@ -14,8 +14,8 @@ use std::fmt::{self, Write};
 /// Prints the assembly text of the program.
 ///
 /// Offsets into the SDM, and into the VDM from an address register that holds 0 throughout, are
-/// printed from the symbol that they lie in; where the register holds another address, a comment
-/// names the place.
+/// printed relative to their symbol. If the register holds another address, a comment names the
+/// location.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let directives = self.directives();
@@ -37,7 +37,7 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// The directives as text: everything but the instructions and the memory images.
+    /// The directives as text: everything except the instructions and the memory images.
     pub(crate) fn directives(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -71,7 +71,7 @@ impl Program {
     }
 }
 
-/// What is known without execution of the address that each address register holds.
+/// The known contents of each address register, without execution.
 struct Bases([Option<u32>; REGISTERS]);
 
 impl Bases {
@@ -95,7 +95,8 @@ impl Bases {
 
 fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Instr) -> fmt::Result {
     let op = instr.op();
-    // Both memories' offsets are absolute but for an address register that holds something.
+    // Offsets into both memories are absolute, unless an address register holds another value than
+    // 0.
     let mut base = Some(0);
     let mut result = f.write_str(op.info().mnemonic);
     let mut place = None;
@@ -132,7 +133,7 @@ fn symbol_at(program: &Program, space: Space, address: u32) -> Option<&Symbol> {
     program.symbols.iter().find(|symbol| symbol.space == space && symbol.contains(address.into()))
 }
 
-/// An address from the first symbol that it lies in, or else as a number.
+/// An address relative to the first symbol that contains it, or else as a number.
 fn write_address(f: &mut impl Write, program: &Program, space: Space, address: u32) -> fmt::Result {
     match symbol_at(program, space, address) {
         Some(symbol) => write_from(f, symbol, address),
@@ -147,7 +148,7 @@ fn write_from(f: &mut impl Write, symbol: &Symbol, address: u32) -> fmt::Result 
     }
 }
 
-/// The words of a segment, two to a line, in columns as wide as the largest.
+/// The words of a segment, two per line, in columns as wide as the largest.
 fn write_segment(f: &mut impl Write, program: &Program, space: Space, segment: &Segment) -> fmt::Result {
     let largest = segment.words.iter().copied().max().unwrap_or(0);
     let digits = (u128::BITS - largest.leading_zeros()).div_ceil(4).max(1) as usize;
@@ -169,7 +170,7 @@ fn write_segment(f: &mut impl Write, program: &Program, space: Space, segment: &
 }
 
 /// A blank, `0x` and `digits` hexadecimal digits, without the general formatting machinery, which
-/// takes most of the time of printing a large table.
+/// would dominate the time of printing a large table.
 fn write_word(f: &mut impl Write, word: u128, digits: usize) -> fmt::Result {
     let mut text = *b" 0x00000000000000000000000000000000";
     let digits_of = |half: u64, out: &mut [u8]| {

@@ -1,4 +1,4 @@
-//! A program with everything that it needs to stand on its own.
+//! A self-contained program.
 
 use crate::isa::Instr;
 use crate::parameters::Isa;
@@ -6,9 +6,9 @@ use crate::reg::{AReg, MReg};
 use crate::space::Space;
 use std::fmt;
 
-/// Instructions, initial memories, initial registers, names, and what the program computes.
+/// Instructions, initial memories, initial registers, symbols and claims.
 ///
-/// This is what assembly text and object files hold and what the simulator runs.
+/// Assembly text and object files hold a program, and the simulator runs it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
     /// The instruction set: vector length and word width.
@@ -21,14 +21,15 @@ pub struct Program {
     pub vdm: Image,
     /// Initial contents of the scalar data memory.
     pub sdm: Image,
-    /// Address registers that the controlling core sets before the start; the others hold 0.
+    /// Address registers that the controlling core sets before the start; all others hold 0.
     pub addresses: Vec<(AReg, u32)>,
-    /// Modulus registers that the controlling core sets before the start. Each is odd and above
-    /// 1, and fits a word. Using another one before an `mload` is an error of the program.
+    /// Modulus registers that the controlling core sets before the start. Each value is odd and
+    /// above 1, and fits a word. Using another register before an `mload` is an error of the
+    /// program.
     pub moduli: Vec<(MReg, u128)>,
     /// Named ranges of the memories, in the order of their declaration.
     pub symbols: Vec<Symbol>,
-    /// What the program computes. No output has two claims.
+    /// The program's claims. No output has two claims.
     pub claims: Vec<Claim>,
 }
 
@@ -85,7 +86,7 @@ impl Segment {
     }
 }
 
-/// What a symbol's words are for.
+/// The use of a symbol's words.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
     /// Data that the caller provides before each run. The program may overwrite it.
@@ -94,7 +95,7 @@ pub enum Role {
     Output,
     /// Constants that belong to the program.
     Table,
-    /// Working memory without meaning before and after the run.
+    /// Working memory, undefined before and after the run.
     Scratch,
 }
 
@@ -130,7 +131,7 @@ pub struct Symbol {
     pub start: u32,
     /// Number of words.
     pub words: u32,
-    /// What the words are for.
+    /// The use of the words.
     pub role: Role,
 }
 
@@ -142,10 +143,10 @@ impl Symbol {
     }
 }
 
-/// What a program computes: `outputs = operation(inputs), settings`.
+/// A claim about the results of a program: `outputs = operation(inputs), settings`.
 ///
-/// A claim is data. This crate checks its symbols and stores it; what an operation means, which
-/// operands it takes and which settings it has is known to those who hold a program to its claims.
+/// A claim is data. This crate stores it and checks its symbols. The meaning of an operation, its
+/// operands and its settings are defined elsewhere.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Claim {
     /// The symbols that receive the results.

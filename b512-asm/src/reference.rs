@@ -7,7 +7,7 @@ use crate::reg::{Log2, Offset, REGISTERS};
 use crate::space::Space;
 use std::fmt::Write;
 
-/// The reference of the instruction set as Markdown: what `docs/isa.md` holds.
+/// The reference of the instruction set as Markdown: the contents of `docs/isa.md`.
 pub fn reference() -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.

@@ -19,7 +19,7 @@ macro_rules! register {
         pub struct $name(u8);
 
         impl $name {
-            /// The letter in front of the number in assembly text.
+            /// The prefix in assembly text.
             pub const PREFIX: char = $prefix;
 
             /// Register `index`, or `None` at 64 and above.
@@ -30,7 +30,7 @@ macro_rules! register {
             /// Register `index`.
             ///
             /// # Panics
-            /// At 64 and above.
+            /// Panics at 64 and above.
             pub const fn at(index: usize) -> Self {
                 assert!(index < REGISTERS, "register index out of range");
                 Self(index as u8)
@@ -78,7 +78,8 @@ register! {
     MReg, 'm'
 }
 
-/// The 20-bit address field: a number of words, from ARF\[RM\] in the VDM, from 0 in the SDM.
+/// The 20-bit address field: a number of words, relative to ARF\[RM\] in the VDM, and to 0 in the
+/// SDM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Offset(u32);
 
@@ -99,9 +100,9 @@ impl Offset {
 
 /// The addresses of the elements of a vector load or store in the VDM.
 ///
-/// The paper names STRIDED-SKIP and REPEATED of four modes; the other two, and the meaning of
-/// VALUE in each, are this project's reading (see `docs/isa.md`). VALUE is always the
-/// exponent of a power of two.
+/// The paper names STRIDED-SKIP and REPEATED among four modes; the other two, and the meaning of
+/// VALUE in each, are this project's reading (see `docs/isa.md`). VALUE is always the exponent of a
+/// power of two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum AddressMode {
     /// Element `i` at `base + i`.
@@ -150,8 +151,8 @@ impl fmt::Display for AddressMode {
 impl AddressMode {
     /// The word offset of element `lane` from the effective address.
     ///
-    /// `lane` is below [`Isa::MAX_VECTOR_LENGTH`], and the result then fits 32 bits. Its sum with
-    /// an address may not.
+    /// `lane` is below [`Isa::MAX_VECTOR_LENGTH`], so the result fits 32 bits. Its sum with an
+    /// address may not.
     pub const fn element(self, lane: u32) -> u32 {
         match self {
             Self::Linear => lane,
@@ -164,7 +165,7 @@ impl AddressMode {
         }
     }
 
-    /// Words from the effective address to the last word touched, both included.
+    /// The number of words from the effective address to the last word accessed, inclusive.
     pub const fn span(self, isa: Isa) -> u32 {
         match self {
             Self::Repeated(v) if v.value() < isa.lane_bits() => 1 << v.value(),

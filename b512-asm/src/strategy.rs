@@ -1,6 +1,6 @@
 //! Random instructions and programs for property tests (feature `proptest`).
 //!
-//! The instructions follow from the ISA table, so a new row is tested without a line here.
+//! The instructions follow from the ISA table, so a new row is tested without changes here.
 
 use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
@@ -18,13 +18,13 @@ pub fn instr() -> impl Strategy<Value = Instr> {
     select(ops).prop_flat_map(operation)
 }
 
-/// The instruction `op` with any operands.
+/// The instruction `op` with random operands.
 pub fn operation(op: Op) -> impl Strategy<Value = Instr> {
     let operands: Vec<_> = op.info().operands.iter().map(|spec| operand(spec.kind)).collect();
     operands.prop_map(move |operands| op.with_operands(&operands).expect("operands of the table's kinds"))
 }
 
-/// Any operand of that kind.
+/// A random operand of that kind.
 pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
     match kind {
         OperandKind::Offset => prop_oneof![0..4096_u32, 0..=Offset::MAX]
@@ -35,14 +35,14 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
     }
 }
 
-/// Any vector length and word width.
+/// A random vector length and word width.
 pub fn isa() -> impl Strategy<Value = Isa> {
     let lane_bits = Isa::MIN_VECTOR_LENGTH.ilog2()..=Isa::MAX_VECTOR_LENGTH.ilog2();
     (lane_bits, select(Isa::WORD_BITS.to_vec()))
         .prop_map(|(lane_bits, word_bits)| Isa::new(1 << lane_bits, word_bits).expect("in range"))
 }
 
-/// Any addressing mode.
+/// A random addressing mode.
 pub fn address_mode() -> impl Strategy<Value = AddressMode> {
     let modes = [AddressMode::Strided, AddressMode::StridedSkip, AddressMode::Repeated];
     let exponent = (0..=Log2::MAX).prop_map(|value| Log2::new(value).expect("in range"));
@@ -52,8 +52,8 @@ pub fn address_mode() -> impl Strategy<Value = AddressMode> {
     ]
 }
 
-/// Any program that [`Program::check`] accepts, of at most a few dozen instructions and words. It
-/// need not make sense to execute.
+/// A random program that [`Program::check`] accepts, with at most a few dozen instructions and
+/// words. It may be meaningless.
 pub fn program() -> impl Strategy<Value = Program> {
     let parts = (
         prop_oneof![3 => Just(Isa::B512), 1 => isa()],
@@ -101,7 +101,7 @@ pub fn program() -> impl Strategy<Value = Program> {
     })
 }
 
-/// Names, among them words that mean something elsewhere in the text.
+/// Names, including words with another meaning elsewhere in the text.
 fn name() -> impl Strategy<Value = String> {
     let reserved = ["at", "vdm", "sdm", "n", "root", "v0", "a1", "m1", "halt", "linear", "ntt"];
     prop_oneof![select(reserved.to_vec()).prop_map(str::to_owned), "[A-Za-z_][A-Za-z0-9_.]{0,8}"]
@@ -141,7 +141,7 @@ fn image() -> impl Strategy<Value = Image> {
     })
 }
 
-/// A claim about symbols that no program has yet, with settings of any kind.
+/// A claim about symbols that no program declares yet, with settings of any kind.
 fn claim() -> impl Strategy<Value = Claim> {
     let value = prop_oneof![
         any::<u128>().prop_map(Setting::Number),
@@ -157,7 +157,7 @@ fn claim() -> impl Strategy<Value = Claim> {
     )
 }
 
-/// Adds a claim with symbols and settings of its own.
+/// Adds a claim with its own symbols and settings.
 fn add_claim(program: &mut Program, number: usize, mut claim: Claim) {
     for (names, role) in [(&mut claim.outputs, Role::Output), (&mut claim.inputs, Role::Input)] {
         for (i, name) in names.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
-//! The kernels in `kernels-b512` assemble and compute what they say.
+//! The kernels in `kernels-b512` assemble and compute the documented results.
 //!
-//! The check is independent of the simulator: a small interpreter of the instructions that the
-//! kernels use, on big integers, against the definitions.
+//! The check is independent of the simulator: a small big-integer interpreter for the instructions
+//! of these kernels, compared with the definitions.
 
 use b512_asm::{Instr, Program, Space, VReg, assemble, object};
 use num_bigint::BigUint;
@@ -78,7 +78,7 @@ fn output<'a>(program: &Program, vdm: &'a [u128], name: &str) -> &'a [u128] {
     &vdm[symbol.start as usize..(symbol.start + symbol.words) as usize]
 }
 
-/// The generator of the published transform vectors: two outputs a coefficient, modulo q.
+/// The generator of the published transform vectors: two outputs per coefficient, modulo q.
 fn splitmix(mut state: u64, modulus: u128, n: usize) -> Vec<u128> {
     let mut next = || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! The layout of object files is the documented one, and damage to each part has its own error.
+//! The layout of object files matches its documentation, and damage to each part has its own error.
 
 use b512_asm::object::{MACHINE, ReadError, VERSION, WriteError, read, write};
 use b512_asm::{Program, assemble};
@@ -25,7 +25,7 @@ fn file() -> Vec<u8> {
     write(&program()).unwrap()
 }
 
-/// The place in the file of a section's contents.
+/// The file offset of a section's contents.
 fn section(file: &[u8], name: &str) -> std::ops::Range<usize> {
     let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(file).unwrap();
     let (start, size) = elf.section_by_name(name).unwrap().file_range().unwrap();

@@ -1,4 +1,4 @@
-//! `docs/isa.md` is what the ISA table says.
+//! `docs/isa.md` matches the ISA table.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Every notation of a program gives the program back.
+//! Round trips of a program through every notation.
 
 use b512_asm::isa::slot;
 use b512_asm::{Instr, Op, OperandKind, Program, assemble, intrinsics, object, strategy};
@@ -8,15 +8,16 @@ use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
 
-/// Decoding is the inverse of encoding on every word that it accepts. Random words are mostly
-/// refused, so the second half of the sample has random values in an instruction's fields only;
-/// the test fails if too few of those are accepted for the property to mean something.
+/// Decoding is the inverse of encoding on every accepted word. Most random words are invalid, so
+/// the second half of the sample randomises only the fields of valid instructions; the test fails
+/// if too few words are accepted for a meaningful result.
 #[test]
 fn decoding_is_a_bijection_on_accepted_words() {
     let fields = (any::<u64>(), select(Op::ALL.to_vec())).prop_map(|(bits, op)| {
         let info = op.info();
         let fields = info.operands.iter().fold(0, |mask, operand| {
-            // Of VD1's nine bits a register uses six; the low bits of MODE select one of four.
+            // A register uses six of VD1's nine bits; the low bits of MODE select one of four
+            // modes.
             let reserved = match operand.kind {
                 OperandKind::VReg => !0 << 6,
                 OperandKind::Mode => 0b1111_0010_0000,
@@ -71,7 +72,7 @@ proptest! {
         prop_assert_eq!(object::write(&again).unwrap(), file);
     }
 
-    /// Whatever is read from a damaged file is a program that can be written again.
+    /// Every program read from a damaged file can be written again.
     #[test]
     fn no_file_makes_the_object_reader_panic(
         program in strategy::program(),

@@ -466,7 +466,7 @@ fn refusals_say_what_is_wrong() {
         let at = program.instructions.iter().position(reads_table).unwrap();
         program.instructions.remove(at);
     });
-    assert!(dropped.contains("holds nothing"), "{dropped}");
+    assert!(dropped.contains("undefined"), "{dropped}");
 
     let unpacked = refusal(|program| {
         let at = position(program, Op::Unpklo, 3);

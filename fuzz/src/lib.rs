@@ -1,7 +1,7 @@
-//! What must hold of any input.
+//! Properties that hold for any input.
 //!
-//! Each function takes bytes and panics where the project breaks a promise. The tests below call
-//! them on a fixed number of damaged copies of real inputs. For longer runs, libFuzzer calls them
+//! Each function takes bytes and panics if the project breaks a promise. The tests below call them
+//! on a fixed number of damaged copies of real inputs. For longer runs, libFuzzer calls them
 //! through the targets of this crate:
 //!
 //! ```text
@@ -19,8 +19,8 @@ use std::io::Read;
 use std::path::Path;
 
 /// The two timing models agree on a machine and a program, written as in the command that replays a
-/// difference. Words that mean nothing are left out, and latencies so long that they say nothing
-/// more: one of the models steps every clock.
+/// difference. Invalid words are skipped, and so are very long latencies: one of the models steps
+/// every clock.
 pub fn timing(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let short = |cycles: &str| cycles.parse().map_or(true, |cycles: u64| cycles <= 1000);
@@ -28,7 +28,7 @@ pub fn timing(data: &[u8]) {
         Ok(Word::Change(change)) => short(change.value()) && random::parse(word).is_ok(),
         known => known.is_ok(),
     });
-    // Each change alone may be right and their combination wrong.
+    // Valid changes may be invalid in combination.
     let words: Vec<_> = sensible.take(100).collect();
     let Ok((machine, program)) = random::parse(&words.join(" ")) else { return };
     if let Err(difference) = random::compare(&machine, &program) {
@@ -36,7 +36,8 @@ pub fn timing(data: &[u8]) {
     }
 }
 
-/// A text is a program that survives its own notation, or has errors that point into the text.
+/// A text is a program that survives printing and assembling, or has errors that point into the
+/// text.
 pub fn assembler(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match assemble(text) {
@@ -172,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Changes, cuts, or repeats a part, or takes one from another seed.
+    /// Changes, cuts or repeats a part, or takes one from another seed.
     fn damage(data: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut impl Rng) {
         let part = |of: &[u8], rng: &mut dyn Rng| {
             let from = rng.random_range(..=of.len());

@@ -1,12 +1,11 @@
-//! What a point costs in sweeps of 100, 1,000 and 10,000 points, and what a second thread brings:
-//! `cargo run --release -p lab --example scaling`.
+//! The cost of a point in sweeps of 100, 1,000 and 10,000 points, and the gain from a second
+//! thread: `cargo run --release -p lab --example scaling`.
 //!
-//! The sweeps are alike but for their size: one program under machines of the same mix of latencies.
-//! What a sweep of one point takes, which is mostly the program and its check, is left out. The sweeps
-//! take turns, and the median of each counts. The cost of a point is the time of the processor, so that
-//! other work on the machine hardly changes it; only the second thread's gain is measured by the clock
-//! on the wall, for all of a sweep but its files, and with programs long enough that points take longer
-//! than what comes once.
+//! The sweeps differ only in size: one program on machines with the same mix of latencies. The time
+//! of a one-point sweep, mostly the program and its check, is subtracted. The sweeps take turns,
+//! and the median of each counts. The cost of a point is processor time, so that other load on the
+//! machine hardly changes it. Only the gain from the second thread is wall-clock time, for a whole
+//! sweep except its files, with programs long enough that points take longer than the one-off work.
 
 use cpu_time::ThreadTime;
 use lab::sweep::outputs::Outputs;
@@ -16,16 +15,16 @@ use std::time::{Duration, Instant};
 
 const POINTS: [usize; 3] = [100, 1_000, 10_000];
 const ROUNDS: usize = 5;
-/// The degree of the ring for these.
+/// The ring degree of these sweeps.
 const N: u32 = 1024;
 /// The points of the sweep that two threads share.
 const SHARED: usize = 4_000;
-/// The degree of the ring for those.
+/// The ring degree of that sweep.
 const SHARED_N: u32 = 16_384;
 
-/// A sweep of so many points, up to 10,000.
+/// A sweep of `points` points, up to 10,000.
 fn definition(points: usize, n: u32) -> String {
-    // The same mix of latencies, whatever the number of points: 617 has no divisor of 10,000.
+    // The same mix of latencies for any number of points: 617 and 10,000 are coprime.
     let column = |value: fn(usize) -> usize| {
         let values: Vec<String> = (0..points).map(|i| value(i * 617 % 10_000).to_string()).collect();
         values.join(", ")
@@ -47,23 +46,23 @@ fn definition(points: usize, n: u32) -> String {
     )
 }
 
-/// The times of a sweep's parts on the thread that waits for the others.
+/// The times of a sweep's parts on the waiting thread.
 #[derive(Clone, Copy)]
 struct Times {
     /// From the definition's text to machines and keys.
     resolve: Duration,
     /// Programs, their checks, the cycle model, the journal.
     simulate: Duration,
-    /// From the journal to the results in the order of the points.
+    /// From the journal to the sorted results.
     merge: Duration,
-    /// These three by the clock on the wall.
+    /// Wall-clock time of these three.
     wall: Duration,
-    /// Tables and charts; a chart costs the same, whatever its points.
+    /// Tables and charts; a chart costs the same for any number of points.
     files: Duration,
 }
 
 impl Times {
-    /// All but the files.
+    /// Everything except the files.
     fn sum(&self) -> Duration {
         self.resolve + self.simulate + self.merge
     }

@@ -1,4 +1,4 @@
-//! The same ring operations by several witnesses that share no arithmetic: do they agree word for word?
+//! Compares witnesses that share no arithmetic, word for word, on the same ring operations.
 
 use crate::run::{self, Mode, Options, draw};
 use codegen::{PlanChoice, Request, generate};
@@ -10,15 +10,15 @@ use thiserror::Error;
 /// Operands of one computation, one vector of n residues each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operands {
-    /// What they are, for messages: `extreme` or `random`.
+    /// Their kind, for messages: `extreme` or `random`.
     pub name: &'static str,
-    /// As many as the function takes.
+    /// One vector for each operand of the operation.
     pub vectors: Vec<Vec<u128>>,
 }
 
 impl Operands {
-    /// What the witnesses of `request` are given: residues at the ends of their range, and ones drawn from the seed as
-    /// [`draw`] does.
+    /// The operands for `request`: residues at the ends of their range, and random ones from the
+    /// seed, as [`draw`] generates them.
     pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
         let (n, q) = (request.n() as usize, modulus(request));
         let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
@@ -40,13 +40,13 @@ fn modulus(request: &Request) -> u128 {
 
 /// An independent implementation of the ring operations.
 pub trait Witness: Sync {
-    /// Who it is, in a word or two.
+    /// The name, a word or two.
     fn name(&self) -> &str;
 
     /// The result of `request` for each set of operands, in the orders of [`Operation::result`].
     ///
     /// # Errors
-    /// Returns an error if it cannot compute that, whatever the reason.
+    /// Returns an error if the witness cannot compute the request.
     fn compute(
         &self,
         request: &Request,
@@ -84,7 +84,7 @@ impl Witness for GoldenModel {
 pub struct Simulator {
     /// The machine that executes it.
     pub machine: Machine,
-    /// The way to choose the program's recipe.
+    /// The choice of the program's recipe.
     pub plan: PlanChoice,
 }
 
@@ -112,7 +112,7 @@ impl Witness for Simulator {
     }
 }
 
-/// The first place where a witness contradicts the reference.
+/// The first difference between a witness and the reference.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
     "{function} of {n} coefficients modulo {modulus:#x}: on the {operands} operands, the {witness} has {found} at \
@@ -121,19 +121,19 @@ impl Witness for Simulator {
 pub struct Difference {
     /// The ring operation.
     pub function: Operation,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u32,
     /// The modulus.
     pub modulus: u128,
     /// The name of the operands.
     pub operands: &'static str,
-    /// Who differs.
+    /// The witness that differs.
     pub witness: String,
-    /// From whom.
+    /// The reference.
     pub reference: String,
     /// The index of the first coefficient that differs.
     pub index: usize,
-    /// The witness's value there; `None` where its result ends earlier.
+    /// The witness's value there; `None` if its result is too short.
     pub found: Option<u128>,
     /// The reference's value.
     pub expected: u128,
@@ -143,21 +143,21 @@ pub struct Difference {
 #[derive(Debug, Error)]
 #[error("the {witness} cannot compute {function} of {n} coefficients modulo {modulus:#x}: {cause}")]
 pub struct WitnessError {
-    /// Who.
+    /// The witness.
     pub witness: String,
     /// The ring operation.
     pub function: Operation,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u32,
     /// The modulus.
     pub modulus: u128,
-    /// Why.
+    /// The reason.
     #[source]
     pub cause: Box<dyn Error + Send + Sync>,
 }
 
-/// Gives all witnesses the operands of [`Operands::sets`] and compares each with `reference`: whether the first, the second, ..
-/// of them agrees.
+/// Gives all witnesses the operands of [`Operands::sets`] and compares each with `reference`.
+/// Returns for each witness whether it agrees.
 ///
 /// # Errors
 /// Returns an error if one of them cannot compute the request at all.
@@ -214,7 +214,7 @@ mod tests {
         RequestSpec { operation, n, modulus, root: None }.resolve().unwrap()
     }
 
-    /// Tells the truth about all but the last operands, where it changes or leaves out one coefficient.
+    /// Correct except for the last operands, for which it changes or omits one coefficient.
     struct Liar {
         cuts: bool,
     }

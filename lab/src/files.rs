@@ -1,14 +1,14 @@
-//! Files that appear whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file by way of a temporary one beside it: whoever reads `path` finds the old content
-/// or the new one, never a part. A link is followed. What is no regular file, such as `/dev/null`
-/// or a pipe, is written to as it stands: replacing it would take the device away.
+/// Writes a file by way of a temporary file beside it: readers of `path` find the old content or
+/// the new one, never a part. Symbolic links are followed. Special files such as `/dev/null` or
+/// pipes are written directly: a replacement would remove the device.
 ///
 /// # Errors
-/// Returns an error if the file cannot be written; `path` is then as it was.
+/// Returns an error if the file cannot be written; `path` then keeps its old content.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = std::fs::canonicalize(path);
     let path = target.as_deref().unwrap_or(path);
@@ -22,7 +22,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Those of any new file: readable for all as far as the user's mask allows.
+/// The permissions of any new file: readable for all, subject to the user's mask.
 #[cfg(unix)]
 fn permissions() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)

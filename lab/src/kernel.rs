@@ -23,7 +23,7 @@ pub struct KernelSpec {
 pub struct RequestSpec {
     /// The ring operation.
     pub operation: Operation,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u32,
     /// The modulus.
     pub modulus: ModulusSpec,
@@ -36,7 +36,7 @@ pub struct RequestSpec {
 pub enum ModulusSpec {
     /// The modulus.
     Value(u128),
-    /// The largest prime of so many bits that is 1 mod 2n.
+    /// The largest prime of this size that is 1 mod 2n.
     Bits(u32),
 }
 
@@ -65,23 +65,22 @@ impl RequestSpec {
     }
 }
 
-/// The plans that have a name, with what they are.
+/// The named plans, with a description of each.
 pub const PLANS: [(&str, &str); 5] = [
     ("best", "the fastest known for the machine"),
     (
         "kl",
-        "the classical constant-geometry pair, as the paper's program: Korn-Lambiotte forward, Pease inverse",
+        "the classical constant-geometry algorithms, as in the paper: Korn-Lambiotte forward, Pease inverse",
     ),
-    ("pease", "the same pair: the other way round, either of the two would need two digit reversals"),
-    ("paper", "the same pair as the reproduction has it for the paper's program, for `rpu-128x128-paper`"),
-    ("unoptimised", "the classical pair in textbook order, with no knowledge of the machine"),
+    ("pease", "the same as kl: used in the other direction, each algorithm would need two digit reversals"),
+    ("paper", "kl with the settings of the reproduction, for the machine rpu-128x128-paper"),
+    ("unoptimised", "kl in textbook order, not scheduled for the machine"),
 ];
 
 /// Reads the name of a plan, or a recipe from the TOML file of that path.
 ///
 /// # Errors
-/// Returns an error if the name is none of [`PLANS`] and there is no such file, or it holds no
-/// recipe.
+/// Returns an error if the name is not in [`PLANS`] and is not the path of a file with a recipe.
 pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
     match name {
         "best" => return Ok(PlanChoice::Best),
@@ -105,7 +104,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
     Ok(PlanChoice::Recipe(Box::new(recipe)))
 }
 
-/// Reads a decimal number, or a hexadecimal one after `0x`; `_` may stand between digits.
+/// Parses a decimal number, or a hexadecimal one after `0x`; digits may be separated by `_`.
 pub fn parse_u128(text: &str) -> Option<u128> {
     let digits = text.trim().replace('_', "");
     match digits.strip_prefix("0x") {

@@ -1,4 +1,4 @@
-//! A sample of results as [`MODEL_VERSION`] has them: a change of the models cannot go unnoticed.
+//! A sample of results for [`MODEL_VERSION`]: a change of the models cannot go unnoticed.
 //!
 //! `lab/tests/model.txt` has a line for each program on each machine: operation, degree, plan, machine,
 //! the hash of the program, its cycles, their causes, area and energy.
@@ -13,7 +13,7 @@ use sim::timing::simulate;
 use sim::{Machine, MachineFile, Override};
 use std::path::Path;
 
-/// Machines that differ from the paper's in the parts that decide on programs and cycles.
+/// Machines that differ from the paper's in the keys that affect programs and cycles.
 const MACHINES: [(&str, &[&str]); 8] = [
     ("rpu-128x128", &[]),
     ("rpu-128x128-gs", &[]),

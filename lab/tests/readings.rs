@@ -1,15 +1,15 @@
-//! Which readings of the paper agree with which of its numbers.
+//! Agreement of each reading of the paper with its numbers.
 
 use lab::run::RunReport;
 use lab::sweep::{Definition, Plan, Record, generate, records};
 use sim::machine::{Busyboard, SourceRelease};
 use std::path::Path;
 
-/// Cycles of the paper's 64K program, which one may miss by 3%.
+/// Cycles of the paper's 64K program, with a tolerance of 3%.
 const CYCLES: f64 = 11305.0;
 
-/// What a change of the machine costs in percent according to the paper, and by how many points one
-/// may miss it, in the order of the sweep.
+/// The cost of a machine change in percent according to the paper, and the tolerance in percentage
+/// points, in the order of the sweep.
 const COSTS: [(&str, f64, f64); 5] = [
     ("interval 2", 16.0, 3.0),
     ("load/store latency 10", 1.7, 1.5),
@@ -22,7 +22,7 @@ struct Reading {
     ideal_ports: bool,
     name: String,
     cycles: f64,
-    /// In percent, as [`COSTS`].
+    /// In percent, like [`COSTS`].
     costs: Vec<f64>,
 }
 

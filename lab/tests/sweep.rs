@@ -22,7 +22,7 @@ fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Program, String> {
 
 type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync);
 
-/// Runs what is left of a sweep, and says how many points that were.
+/// Runs the rest of a sweep and returns its number of points.
 fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
     let mut journal = Journal::open(folder, shard, &plan.manifest).unwrap();
     let seen = AtomicUsize::new(0);
@@ -47,7 +47,7 @@ fn lines(folder: &Path) -> Vec<String> {
 #[test]
 fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
     let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
-    // Failures are records like others, and are not tried again. They are short, too.
+    // Failures are ordinary records and are not retried by default. Their lines are short, too.
     let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match machine.hple.count {
         64 => vadd(request, plan, machine),
         count => Err(format!("no program for {count}")),
@@ -64,7 +64,7 @@ fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
         assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3 - kept, "cut at {cut}");
         assert_eq!(lines(folder), whole, "cut at {cut}");
     };
-    // Three points are too few to be worth the waking of a second thread, thousands of times.
+    // For three points, waking a second thread thousands of times costs more than it gains.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| (0..=journal.len()).for_each(check));
 }
@@ -111,7 +111,7 @@ fn errors_wrong_results_and_panics_are_records() {
     Outputs::new(&results).unwrap().write(folder).unwrap();
     assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("a defect"));
 
-    // They run again when asked to, and a success takes the place of the failure.
+    // They run again on request, and a success replaces the failure.
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 0);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 3);
     assert_eq!(Results::merge(&[folder]).unwrap().failed(), 0);
@@ -144,7 +144,7 @@ fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
     assert!(error.to_string().contains("belongs to the sweep"), "{error}");
 }
 
-/// The least time of points, and the keys of those that have it.
+/// The minimum time of points, and the keys of those that have it.
 fn fastest(records: &[Record]) -> (f64, Vec<&str>) {
     let time = |record: &Record| Some(record.report.as_ref()?.timing.as_ref()?.time_us);
     let times: Vec<(f64, &str)> =
@@ -207,7 +207,7 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
         fs::write(&path, &journal[..cut]).unwrap();
         sweep(folder, &plan, Shard::WHOLE, false, &vadd);
         assert_eq!(lines(folder), whole, "cut at {cut}");
-        // The same points were dropped, so that no other has run.
+        // The same points were dropped, so no other point has run.
         assert_eq!(keys(folder), simulated, "cut at {cut}");
     }
 }

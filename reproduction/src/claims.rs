@@ -281,9 +281,9 @@ impl Expected {
             Self::Between(low, high) => relative(if ours < low { low } else { high }),
             Self::MoreThan(_) | Self::LessThan(_) => {
                 if self.holds(ours) {
-                    "so it is".to_owned()
+                    "holds".to_owned()
                 } else {
-                    "not so".to_owned()
+                    "fails".to_owned()
                 }
             }
         }

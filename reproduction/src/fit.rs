@@ -108,13 +108,13 @@ impl Claims {
         };
         for (name, &start) in &self.fit {
             if self.given.contains_key(name) || self.tied.contains_key(name) {
-                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
+                return Err(FitError::Constants { message: format!("`{name}` occurs twice") });
             }
             positive(format!("`fit.{name}`"), start)?;
         }
         for (name, tied) in &self.tied {
             if self.given.contains_key(name) {
-                return Err(FitError::Constants { message: format!("`{name}` is there twice") });
+                return Err(FitError::Constants { message: format!("`{name}` occurs twice") });
             }
             if !self.fit.contains_key(&tied.to) {
                 let message = format!("`{name}` is tied to `{}`, which is not under `fit`", tied.to);

@@ -1,4 +1,4 @@
-//! Speed of the cycle model on a program of the size and mixture of a 64K transform.
+//! Speed of the cycle model on a program with the size and mix of a 64K transform.
 
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, VReg};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -8,14 +8,14 @@ use sim::timing::{DecodedProgram, simulate, simulate_decoded};
 use std::hint::black_box;
 
 /// 128 blocks, each of 8 loads, 8 butterflies, 15 shuffles and 4 stores: about 4,500 instructions.
-/// Half of the loads read twiddle factors; stores leave every second bank out.
+/// Half of the loads read twiddle factors; stores skip every second bank.
 fn program() -> Program {
     let v = |register: usize| VReg::at(register % 64);
     let (base, rm) = (AReg::at(0), MReg::at(0));
     let offset = |words: usize| Offset::new(words as u32).expect("in range");
     let mut instructions = Vec::new();
     for block in 0..128 {
-        // The registers of a block turn over from block to block.
+        // Registers rotate from block to block.
         let first = block * 16;
         for i in 0..4 {
             let mode = AddressMode::Repeated(Log2::new((block % 9) as u8).expect("in range"));

@@ -34,7 +34,7 @@ impl Area {
         let isa = machine.instruction_set();
         let vrf_bytes = REGISTERS as f64 * f64::from(isa.vector_length()) * f64::from(isa.word_bytes());
         let vrf_macros = hples * SRAMS as f64;
-        // Doublings from 128, below zero where there are fewer.
+        // Doublings from 128; negative for fewer HPLEs.
         let more_hples = (hples / 128.0).log2();
         let more_banks = (banks / 128.0).log2();
         let sbar_growth =
@@ -78,14 +78,14 @@ impl Area {
 }
 
 impl AreaConstants {
-    /// A single-port SRAM macro of 128-bit words.
+    /// The area of a single-port SRAM macro of 128-bit words.
     fn sram_mm2(&self, bytes: f64) -> f64 {
         (self.sram_macro_um2 + self.sram_um2_per_byte * bytes) * 1e-6
     }
 
-    /// What so many banks of the VDM take beyond their macros.
+    /// The area of the VDM banks beyond their macros.
     fn vdm_banks_mm2(&self, banks: f64) -> f64 {
-        // Banks above `from` up to `to` take so much each.
+        // Each bank above `from` and up to `to` has this area.
         let steps = [
             (0.0, 32.0, self.vdm_bank_mm2_to_32),
             (32.0, 64.0, self.vdm_bank_mm2_to_64),
@@ -135,7 +135,7 @@ mod tests {
             assert_near(large.sbar / small.sbar, if hples < 128 { 3.0 } else { 5.0 }, 1e-9);
             assert_eq!(large.vdm, small.vdm);
         }
-        // The VRF's x1.5 to x2 holds where the fixed part of the small macros dominates.
+        // The VRF grows by a factor of 1.5 to 2 if the fixed part of the small macros dominates.
         for hples in [64, 128, 256] {
             let growth = area(2 * hples, 128).vrf / area(hples, 128).vrf;
             assert!((1.5..=2.0).contains(&growth), "{hples}: {growth}");

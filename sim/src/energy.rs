@@ -1,10 +1,10 @@
-//! The energy of a run, by component, from counts of what its instructions do.
+//! The energy of a run, by component, from event counts of its instructions.
 
 use crate::tech::EnergyConstants;
 use b512_asm::{Class, Instr, Isa, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
-/// How often the elements of a program's vectors pass each unit, and its instructions the front end.
+/// Event counts: elements that pass each unit, and instructions that pass the front end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Events {
     /// Modular multiplications.
@@ -55,7 +55,7 @@ impl Events {
                 self.vbar_elements += length;
             }
             Pipe::Shuffle => {
-                // Each source gives half of its elements.
+                // Each source contributes half of its elements.
                 self.vrf_accesses += 2 * length;
                 self.sbar_elements += length;
             }

@@ -86,8 +86,8 @@ impl Machine {
         self.features().allows(op)
     }
 
-    /// Checks the value of every key, and the rules over several keys. Machines from files have passed
-    /// it; one that was changed in memory may fail.
+    /// Checks the value of every key, and the rules over several keys. Machines from files always
+    /// pass; a machine that was changed in memory may fail.
     ///
     /// # Errors
     /// Returns the first violation.
@@ -96,7 +96,7 @@ impl Machine {
         for key in schema::keys() {
             let value = schema::value_at(&values, key.path);
             if !key.kind.allows(value) {
-                let message = format!("`{}` cannot be `{value}`", key.path);
+                let message = format!("invalid value `{value}` for `{}`", key.path);
                 return Err(InvalidMachine { message, help: format!("it must be {}", key.kind.describe()) });
             }
         }

@@ -13,7 +13,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use std::sync::LazyLock;
 
-/// Registers of which some share an SRAM when placed by remainder, some by quotient, some do not.
+/// Registers that partly share an SRAM: some when placed by remainder, some by quotient.
 const FEW_REGISTERS: &[usize] = &[0, 1, 2, 3, 4, 5, 16, 17, 20, 32, 33, REGISTERS - 1];
 
 /// Programs of up to `longest` instructions: on few registers, so that hazards are frequent, or on

@@ -1,7 +1,7 @@
-//! Pictures of a run, cycle by cycle: for the viewers Konata and Perfetto, and as text.
+//! Traces of a run, cycle by cycle: for the viewers Konata and Perfetto, and as text.
 //!
-//! All of them follow from the program, the machine and the [`Timing`] of the run; the cycle model
-//! knows nothing of them.
+//! They follow from the program, the machine and the [`Timing`] of the run; the cycle model does
+//! not depend on them.
 
 mod ascii;
 mod kanata;
@@ -13,7 +13,7 @@ use crate::timing::{Cycle, Timestamps, Timing, Wait};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Instr, Pipe, Program};
 
-/// A run that can be drawn.
+/// A run to trace.
 pub struct Trace<'a> {
     program: &'a Program,
     timing: &'a Timing,
@@ -21,7 +21,7 @@ pub struct Trace<'a> {
     waits: Vec<Wait>,
 }
 
-/// What is drawn of one instruction.
+/// The trace of one instruction.
 struct Row<'a> {
     index: usize,
     instr: &'a Instr,
@@ -34,7 +34,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// One past the last cycle in which it holds its pipe; scalar instructions take one cycle.
+    /// One past the last cycle in which it occupies its pipe; scalar instructions take one cycle.
     fn pipe_free(&self) -> Cycle {
         if self.micro_op.pipe == Pipe::Scalar {
             self.timestamps.dispatch + 1
@@ -43,17 +43,17 @@ impl Row<'_> {
         }
     }
 
-    /// One past the last cycle that is drawn.
+    /// One past its last cycle.
     fn end(&self) -> Cycle {
         self.timestamps.complete.max(self.pipe_free())
     }
 }
 
 impl<'a> Trace<'a> {
-    /// The run of `program` on `machine` that `timing` holds.
+    /// The run of `program` on `machine` with the given `timing`.
     ///
     /// # Panics
-    /// Where `timing` is not of that program.
+    /// Panics if `timing` belongs to another program.
     pub fn new(machine: &'a Machine, program: &'a Program, timing: &'a Timing) -> Self {
         assert_eq!(program.instructions.len(), timing.timestamps.len(), "the timing is of another program");
         let micro_ops = Decoder::program(machine, program);
@@ -83,7 +83,7 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// For each instruction, those before it whose results it reads, in the order of its sources.
+    /// For each instruction, the earlier ones whose results it reads, in the order of its sources.
     fn producers(&self) -> Vec<Vec<usize>> {
         let mut writer = [None; REGISTERS];
         let mut producers = Vec::with_capacity(self.micro_ops.len());

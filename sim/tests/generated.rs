@@ -1,4 +1,4 @@
-//! Files that the key table generates.
+//! Files generated from the key table.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! How far a sweep is, on standard error.
+//! Progress of a sweep, on standard error.
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -6,19 +6,19 @@ use lab::sweep::{Batch, Record, Status};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How progress is shown.
+/// The format of progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ProgressKind {
-    /// A bar where standard error is a terminal, nothing elsewhere
+    /// A bar if standard error is a terminal, else nothing
     Auto,
-    /// A JSON object a line, at most one a second and one at the end: points, done, failed,
-    /// points_per_s, remaining_s, and rung, the degree of the small ring where there is one
+    /// JSON objects, one per line, at most one a second and one at the end: points, done, failed,
+    /// points_per_s, remaining_s, and with successive halving rung, the degree of the small ring
     Json,
-    /// Nothing but failed points
+    /// Failed points only
     None,
 }
 
-/// The least time between two lines of JSON.
+/// The minimum time between two lines of JSON.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress of a batch of points.
@@ -33,7 +33,7 @@ pub(crate) struct Progress {
 struct Counts {
     done: usize,
     failed: usize,
-    /// When the last line was written.
+    /// The time of the last line.
     told: Instant,
 }
 
@@ -54,7 +54,7 @@ impl Progress {
         Self { bar, json: (kind == ProgressKind::Json).then(counts), rung: batch.rung, points, begin }
     }
 
-    /// One more point has a record.
+    /// Counts one more record.
     pub(crate) fn done(&self, record: &Record) {
         if let Some(error) = &record.error {
             self.bar.suspend(|| eprintln!("point {} failed: {error}", record.key));

@@ -10,12 +10,12 @@ pub(super) struct Args {
     /// Folder of the sweep
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The point's key as in results.jsonl, or its beginning
+    /// Key of the point in results.jsonl, or a prefix
     #[arg(value_name = "KEY")]
     key: String,
 }
 
-/// The most differences that are told.
+/// The maximum number of differences that are listed.
 const TOLD: usize = 8;
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {

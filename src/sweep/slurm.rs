@@ -15,16 +15,16 @@ use std::{env, io};
 pub(super) struct Args {
     #[command(flatten)]
     sweep: SweepArgs,
-    /// The most tasks; there are fewer where they would be short
+    /// Maximum number of tasks; fewer if tasks would be short
     #[arg(long, value_name = "N")]
     tasks: NonZero<usize>,
-    /// Limit of time of each task, as sbatch takes it: minutes, hours:minutes:seconds, days-hours
+    /// Time limit of each task, in the format of sbatch: minutes, hours:minutes:seconds, days-hours
     #[arg(long, value_name = "T")]
     time: TimeLimit,
-    /// Threads of each task, and the CPUs that it asks for
+    /// Threads of each task; the task requests as many CPUs
     #[arg(short = 'j', long, value_name = "THREADS", default_value = "1")]
     threads: NonZero<usize>,
-    /// No task is planned to be shorter than this
+    /// Minimum planned run time of a task
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     least: u32,
     /// Submit the array and the merge with sbatch
@@ -32,7 +32,7 @@ pub(super) struct Args {
     submit: bool,
 }
 
-/// The most points that are timed, and the time after which no more are.
+/// The maximum number of timed points, and the time after which timing stops.
 const SAMPLE: (usize, Duration) = (32, Duration::from_secs(5));
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if definition.halving.is_some() {
         // Each task would have to run all the small rings itself.
         return Err(Failure::wrong(
-            "a sweep with [halving] decides about all its points together: tasks cannot share that",
+            "a sweep with [halving] cannot be divided into tasks",
             "run it in one process, on all cores of a node",
         ));
     }
@@ -69,7 +69,7 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
     let begin = Instant::now();
     let mut spent = Spent::default();
     let pending: Vec<&PlannedPoint> = journal.pending(plan, Shard::WHOLE, false).points;
-    // One thread: the time of several would depend on what they share.
+    // One thread: with several, the times would depend on shared resources.
     let pool = pool(Some(1))?;
     for point in slurm::sample(&pending, SAMPLE.0) {
         spent += pool.install(|| execute(plan, &[point], journal, &generate, &|_| ()))?;
@@ -80,7 +80,7 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
     Ok(spent)
 }
 
-/// Says on standard error what the division rests on, and where it is not what was asked for.
+/// Reports the basis of the division on standard error, and any departure from the request.
 fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division) {
     let Division { tasks, whole, longest } = division;
     eprintln!(
@@ -89,19 +89,25 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
         plan.points.len()
     );
     if tasks < args.tasks.get() {
-        eprintln!("{tasks} of {} tasks, as more would run for less than {} s each", args.tasks, args.least);
+        eprintln!(
+            "{tasks} instead of {} tasks: more would run for less than {} s each",
+            args.tasks, args.least
+        );
     }
     eprintln!("the longest of {tasks} tasks runs for about {longest:.1?}");
     if longest > args.time.duration() {
-        eprintln!("warning: that is more than --time {}; what is cut off can be submitted again", args.time);
+        eprintln!("warning: this exceeds --time {}; submit again to run the rest", args.time);
     }
 }
 
-/// The job of a sweep. Its commands run where this one does, so that paths stay as they were given.
+/// The job of a sweep. Its commands run in the current folder, so that relative paths stay valid.
 fn job(args: &Args, name: &str, tasks: usize) -> Result<Job, Failure> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::wrong(format_args!("`{}` cannot stand in a script", path.display()), None)),
+        None => Err(Failure::wrong(
+            format_args!("`{}` is not UTF-8 and cannot be written to a script", path.display()),
+            None,
+        )),
     };
     let here = |path: io::Result<PathBuf>| text(&path.map_err(|error| Failure::wrong(error, None))?);
     let command = [here(env::current_exe())?, "sweep".to_owned()];
@@ -128,7 +134,7 @@ fn job(args: &Args, name: &str, tasks: usize) -> Result<Job, Failure> {
     })
 }
 
-/// Runs the script that calls sbatch, and prints what it says: the numbers of the jobs.
+/// Runs the script that calls sbatch, and prints its output: the job numbers.
 fn submit(out: &Path) -> Result<(), Failure> {
     let script = out.join(Job::SUBMIT);
     let output = Command::new("sh").arg(&script).stderr(Stdio::inherit()).output();

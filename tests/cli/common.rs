@@ -1,4 +1,4 @@
-//! What the tests of the command line share.
+//! Shared helpers of the command-line tests.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ pub(crate) fn repository(path: &str) -> String {
     format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// `rpu` in a folder, on its own.
+/// `rpu` in a folder, without SLURM's environment.
 pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rpu"));
     for variable in ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"] {

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 /// One small size, fixed operands.
 const SMALL: [&str; 6] = ["--n", "1024", "--bits", "30", "--seed", "7"];
 
-/// Runs `rpu crosscheck` with a C++ compiler of the test's choice and no GPU in sight.
+/// Runs `rpu crosscheck` with the given C++ compiler and no visible GPU.
 fn crosscheck(compiler: &Path, args: &[&str]) -> Output {
     command(compiler, args).output().expect("rpu starts")
 }
@@ -27,7 +27,7 @@ fn assert_golden(name: &str, found: Vec<u8>) {
     bless::fresh(golden, found);
 }
 
-/// Whether the emulation can be tried at all.
+/// Whether the emulation can run.
 fn has_compiler() -> bool {
     let found = Command::new("g++").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -68,7 +68,7 @@ fn a_gpu_that_is_asked_for_must_be_there() {
     assert!(errors.contains("help: leave --gpu out"), "{errors}");
 }
 
-/// The compiler is made to break one line of the kernels, which no other witness shares.
+/// Makes the compiler break one line of the kernels, which no other witness shares.
 #[test]
 fn a_difference_is_named_and_fails() {
     if !has_compiler() {
@@ -82,7 +82,7 @@ fn a_difference_is_named_and_fails() {
     fs::write(&compiler, script).expect("a script");
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).expect("a script that can run");
     let mut command = command(&compiler, &SMALL);
-    // What a broken compiler makes is not for others.
+    // Other tests must not use the output of a broken compiler.
     let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("rpu starts");
     assert_golden("differ.out", output.stdout);
     assert_golden("differ.err", output.stderr);

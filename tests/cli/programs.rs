@@ -94,7 +94,7 @@ fn one_program_transforms_in_several_rings() {
     succeed(folder, &["gen", "ntt", "--n", "1024", "--towers", "3", "--plan", "kl", "-o", "three.o"]);
     let report = json(folder, &["run", "three.o", "--check"]);
     assert_eq!(report["checked"], true);
-    // Of 12289 and 18433 the smallest roots, and with `--root` others, in the order of the moduli.
+    // The smallest roots for 12289 and 18433; with `--root`, others in the order of the moduli.
     let gen_with = ["gen", "ntt", "--n", "1024", "--plan", "kl", "--modulus", "12289,18433", "-o", "two.o"];
     succeed(folder, &gen_with);
     succeed(folder, &["run", "two.o", "--check"]);
@@ -148,8 +148,7 @@ fn timing_alone_needs_no_data_and_execution_alone_no_machine() {
 #[test]
 fn the_table_shows_where_the_cycles_go() {
     let table = succeed(Path::new("."), &["run", &repository("kernels-b512/ntt1024.b512"), "--check"]);
-    for text in
-        ["cycles", "resource bound", "Where the cycles go", "How busy the pipes are", "golden model", "█"]
+    for text in ["cycles", "resource bound", "Where the cycles go", "Pipe utilisation", "golden model", "█"]
     {
         assert!(table.contains(text), "{text} is missing in\n{table}");
     }
@@ -179,7 +178,7 @@ fn two_runs_are_compared() {
     assert_eq!((&cycles["a"], &cycles["b"]), (&a["cycles"], &b["cycles"]));
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
     assert!(number(&cycles["difference"]) > 0.0 && number(&cycles["ratio"]) > 1.0, "{cycles}");
-    // The differences of the causes are that of the cycles.
+    // The differences of the causes add up to the difference of the cycles.
     let values = diff["values"].as_object().expect("values");
     let of_stalls = values.iter().filter(|(key, _)| key.starts_with("stalls."));
     let sum: f64 = of_stalls.map(|(_, delta)| number(&delta["difference"])).sum();
@@ -217,9 +216,9 @@ fn a_stream_overlaps_transfers_with_computing() {
     assert_eq!(hbm["runs"], 5);
     assert_eq!(hbm["jobs"].as_array().map(Vec::len), Some(5));
     assert_eq!(of("compute_us_per_run"), alone["time_us"].as_f64().unwrap());
-    // Three words an element but one, at 512 GB/s.
+    // Each element but one takes three words, at 512 GB/s.
     assert!((of("transfer_us_per_run") - 3071.0 * 16.0 / 512e3).abs() < 1e-9);
-    // The transfers hide: only the first load and the last store show.
+    // The transfers overlap: only the first load and the last store show.
     assert_eq!(hbm["bottleneck"], "compute");
     assert!((of("total_us") - 5.0 * of("compute_us_per_run") - of("transfer_us_per_run")).abs() < 1e-9);
 

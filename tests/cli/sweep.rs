@@ -74,7 +74,7 @@ fn a_sweep_leaves_its_files_and_they_parse() {
     assert!(fs::read_to_string(out.join("report.html")).unwrap().contains(svg.lines().nth(1).unwrap()));
     assert!(fs::read(out.join("pareto.png")).unwrap().starts_with(b"\x89PNG"));
 
-    // Nothing is left to do, and drawing again gives the same.
+    // Nothing is left to do, and drawing again gives the same result.
     let before = results(&out);
     succeed(folder, &["sweep", "small.toml"]);
     assert_eq!(results(&out), before);
@@ -117,7 +117,7 @@ fn the_number_of_threads_changes_no_byte() {
         let file = |name: String| {
             let mut content = fs::read(folder.join(out).join(&name)).unwrap();
             if name == "journal.jsonl" {
-                // Its records are in the order in which points happened to be ready.
+                // Its records are in completion order.
                 let mut lines: Vec<&[u8]> = content.split_inclusive(|&byte| byte == b'\n').collect();
                 lines.sort_unstable();
                 content = lines.concat();

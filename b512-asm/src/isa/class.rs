@@ -62,7 +62,7 @@ impl Class {
         }
     }
 
-    /// The memory that the class accesses.
+    /// The memory that the class accesses, if any.
     pub const fn space(self) -> Option<Space> {
         match self {
             Self::Load | Self::Store => Some(Space::Vdm),
@@ -76,7 +76,7 @@ impl Class {
         }
     }
 
-    /// Whether the two vector sources may be exchanged without a change of the result.
+    /// Whether the result is independent of the order of the two vector sources.
     ///
     /// Products do not commute: a multiplicand may be any word, a multiplier must be reduced.
     pub const fn commutes(self) -> bool {

@@ -25,7 +25,7 @@ pub enum DecodeError {
         /// The offending bits.
         bits: u64,
     },
-    /// A field whose value means nothing.
+    /// A field with an invalid value.
     #[error("word {word:#018x}: `{mnemonic}` cannot have {value:#x} in its field {slot}")]
     Field {
         /// The word.

@@ -14,7 +14,7 @@ pub enum LoweringFault {
         modulus: u128,
     },
     /// A ring without a transform.
-    #[error("tower {tower}: {root:#x} is no primitive {}-th root of unity modulo {modulus:#x}", 2 * u64::from(*n))]
+    #[error("tower {tower}: {root:#x} is not a primitive {}-th root of unity modulo {modulus:#x}", 2 * u64::from(*n))]
     Ring {
         /// The tower.
         tower: u32,

@@ -18,10 +18,10 @@ pub enum ForwardingFault {
         fault: CodeFault,
     },
     /// A buffer that only one of the two has, or with another size or role. Scratch buffers may go.
-    #[error("buffer `{0}` is not the same before and after")]
+    #[error("buffer `{0}` has changed")]
     Buffer(String),
     /// Claims or rings that are not the same.
-    #[error("the code makes other claims after than before")]
+    #[error("the claims of the code have changed")]
     Claims,
     /// An output word with another result.
     #[error("word {word} of `{output}` was {before} and is now {after}")]

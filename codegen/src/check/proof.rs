@@ -72,7 +72,7 @@ impl<'c> Proof<'c> {
         let contract = ops::of(*operation).contract(&mut self.domain, claim);
         for (&input, &words) in inputs.iter().zip(&contract.inputs) {
             if !self.assume(input, words) {
-                return fault(input, "is the input of claims that disagree on its content");
+                return fault(input, "has claims that disagree on its content");
             }
         }
         self.contracts.push(contract);

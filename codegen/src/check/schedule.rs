@@ -161,7 +161,10 @@ impl<'a> Run<'a> {
             };
             let Some(symbol) = program.symbol(&buffer.name).filter(fits) else {
                 let symbol = buffer.name.clone();
-                return Err(ScheduleFault::Memory { symbol, problem: "is no symbol of that size and role" });
+                return Err(ScheduleFault::Memory {
+                    symbol,
+                    problem: "is not a symbol of the buffer's size and role",
+                });
             };
             if buffer.role == Role::Input {
                 for word in 0..buffer.words {
@@ -227,11 +230,13 @@ impl<'a> Run<'a> {
             self.vectors[vd.index()] = Some(term);
         }
         for vs in instr.vector_reads().iter() {
-            let term = self.vectors[vs.index()].ok_or(format!("reads {vs}, which holds nothing"))?;
+            let term = self.vectors[vs.index()].ok_or(format!("reads {vs}, which is undefined"))?;
             for (lane, &at) in addresses.iter().enumerate() {
                 let cell = &mut self.memory[at];
                 if !cell.writable {
-                    return Err(format!("overwrites word {at} of the memory, which is a table or nothing"));
+                    return Err(format!(
+                        "overwrites word {at} of the memory, which is read-only or belongs to no symbol"
+                    ));
                 }
                 cell.content = self.terms.lane(term, lane);
             }
@@ -268,14 +273,14 @@ impl<'a> Run<'a> {
             }
         });
         if let Some(name) = undefined {
-            return Err(format!("reads `{name}`, which holds nothing"));
+            return Err(format!("reads `{name}`, which is undefined"));
         }
         for (result, reg) in results.into_iter().enumerate() {
             let key = applied(instr.op(), &sources, scalar, modulus, result);
             let term = self.terms.applied.get(&key).copied().ok_or_else(|| {
                 let sources: Vec<String> =
                     sources.iter().map(|&source| self.terms.name(self.code, source)).collect();
-                format!("computes nothing that the code does; its sources are {}", sources.join(", "))
+                format!("computes no value of the code; its sources are {}", sources.join(", "))
             })?;
             self.vectors[reg.index()] = Some(term);
         }
@@ -298,10 +303,10 @@ impl<'a> Run<'a> {
 
     fn strange_load(&self, words: &[Word]) -> String {
         if let Some(lane) = words.iter().position(|&word| word == Word::Undefined) {
-            return format!("loads a word into lane {lane} that holds nothing");
+            return format!("loads an undefined word into lane {lane}");
         }
         let [first, last] = [0, words.len() - 1].map(|lane| self.terms.describe(self.code, words[lane]));
-        format!("loads what no load of the code does: lane 0 is {first}, the last lane {last}")
+        format!("matches no load of the code: lane 0 is {first}, the last lane is {last}")
     }
 
     fn sdm(&self, offset: u32) -> u128 {

@@ -1,4 +1,4 @@
-//! Two runs side by side: what changed in the machine, and what became of the cycles.
+//! Comparison of two runs: the changes of the machine and their effect on the cycles.
 
 use super::pipes::{label, vrf_ports_key};
 use super::table::{bar, grouped, title};
@@ -12,7 +12,7 @@ use sim::Change;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// Two runs, number by number. Serialised, it is one JSON object.
+/// Two runs, number by number. Serialises to one JSON object.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA`] of both documents, and of this one.
@@ -21,22 +21,22 @@ pub struct Comparison {
     pub a: Compared,
     /// The second run.
     pub b: Compared,
-    /// Whether both ran the same program.
+    /// Whether the runs have the same program.
     pub same_program: bool,
-    /// Whether both come from the same models: where they do not, a difference may be due to them.
+    /// Whether the runs come from the same models. If not, the models may cause a difference.
     pub same_model: bool,
     /// The keys of the machine that differ, in the order of the machine file.
     pub machine: Vec<Change>,
     /// Every number that both runs have, by its dotted name in the document of a run, such as
-    /// `cycles` or `stalls.busy_compute`. Left out is what describes the run's input (seed,
-    /// machine) or the simulator's speed.
+    /// `cycles` or `stalls.busy_compute`. Numbers that describe the run's input (seed, machine) or
+    /// the simulator's speed are omitted.
     pub values: BTreeMap<String, Delta>,
 }
 
 /// One of the two runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Compared {
-    /// Where its document came from.
+    /// The source of its document.
     pub file: String,
     /// The program's name.
     pub program: String,
@@ -50,13 +50,13 @@ pub struct Compared {
 /// One number of two runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Delta {
-    /// Of the first run.
+    /// In the first run.
     pub a: Number,
-    /// Of the second run.
+    /// In the second run.
     pub b: Number,
-    /// The second less the first.
+    /// The second minus the first.
     pub difference: Number,
-    /// The second divided by the first; none where the first is zero.
+    /// The second divided by the first; `None` if the first is zero.
     pub ratio: Option<f64>,
 }
 
@@ -67,8 +67,8 @@ impl RunReport {
     /// Reads the document of a run. `file` is its name in errors.
     ///
     /// # Errors
-    /// Returns an error if the text is no JSON, comes from another version of the documents, or
-    /// lacks a key: with the place, and the dotted path of the key.
+    /// Returns an error if the text is not JSON, comes from another version of the documents, or
+    /// lacks a key. The error names the position and the dotted path of the key.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         // The version first: the document of another one may lack keys or have others.
         parse::<Head>(file, text)?;
@@ -90,7 +90,7 @@ fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D:
     }
 }
 
-/// Reads JSON; an error has its place in the text and the path of the key.
+/// Parses JSON; an error has its position in the text and the path of the key.
 fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnostic> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut deserializer);
@@ -131,7 +131,7 @@ impl Comparison {
     /// Compares two runs; each comes with the name of its file.
     ///
     /// # Errors
-    /// Returns an error if only one of them has cycles.
+    /// Returns an error if only one of the runs has cycles.
     pub fn new((file_a, a): (&str, &RunReport), (file_b, b): (&str, &RunReport)) -> Result<Self, Diagnostic> {
         let without_cycles = match (&a.timing, &b.timing) {
             (None, Some(_)) => Some(file_a),
@@ -159,7 +159,7 @@ impl Comparison {
         })
     }
 
-    /// The comparison as a text without colour, for people.
+    /// The comparison as text without colour.
     pub fn table(&self) -> String {
         let mut text = String::new();
         self.write(&mut text).expect("writing to a string does not fail");
@@ -170,12 +170,12 @@ impl Comparison {
         for (name, run) in [("A", &self.a), ("B", &self.b)] {
             writeln!(f, "{name}  {}: {}", run.file, run.title)?;
         }
-        writeln!(f, "   {} program", if self.same_program { "the same" } else { "not the same" })?;
+        writeln!(f, "   {} program", if self.same_program { "the same" } else { "a different" })?;
         if !self.same_model {
-            writeln!(f, "   from different versions of the simulator: they may differ for that reason")?;
+            writeln!(f, "   different versions of the simulator, which may cause differences")?;
         }
         if !self.machine.is_empty() {
-            writeln!(f, "\nWhat changed in the machine")?;
+            writeln!(f, "\nChanges of the machine")?;
             let width = self.machine.iter().map(|change| change.key.len()).max().unwrap_or(0);
             for Change { key, from, to } in &self.machine {
                 writeln!(f, "  {key:<width$}  {} -> {}", bare(from), bare(to))?;
@@ -228,7 +228,7 @@ impl Comparison {
         self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
     }
 
-    /// One line, unless there is nothing to say.
+    /// One line, or nothing if there is nothing to report.
     fn row(&self, f: &mut String, name: &str, key: &str, unit: Unit) -> fmt::Result {
         match self.values.get(key).filter(|delta| !delta.is_zero()) {
             Some(delta) => writeln!(f, "{} {}", columns(name, delta, unit), unit.name()),
@@ -257,7 +257,7 @@ impl Unit {
         }
     }
 
-    /// The number's size, without its sign.
+    /// The size of the number, without its sign.
     fn text(self, number: f64) -> String {
         match self {
             Self::Cycles | Self::Count => grouped(number.abs() as u64),
@@ -282,7 +282,7 @@ fn columns(name: &str, delta: &Delta, unit: Unit) -> String {
     format!("  {name:<18}{a:>11}{b:>11}{difference:>11}{ratio:>8}")
 }
 
-/// A value as `-p` takes it.
+/// A value in the syntax of `-p`.
 fn bare(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -302,7 +302,7 @@ impl Delta {
     fn new(a: Number, b: Number) -> Self {
         let (from, to) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
         let whole = || i64::try_from(b.as_i128()? - a.as_i128()?).ok().map(Number::from);
-        // Numbers that were read from JSON are finite, and so, in practice, is their difference.
+        // Numbers from JSON are finite, and so in practice is their difference.
         let difference = whole().or_else(|| Number::from_f64(to - from)).unwrap_or_else(|| Number::from(0));
         Self { a, b, difference, ratio: (from != 0.0).then(|| to / from) }
     }
@@ -455,7 +455,7 @@ mod tests {
         let (a, b) = (report(&[], 1000, 4, 8), report(&["vdm.banks=64", "vdm.mapping=xor"], 1250, 3, 0));
         let table = Comparison::new(("a.json", &a), ("b.json", &b)).unwrap().table();
         bless::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/src/run/diff.txt"), table);
-        // Nothing changed, and nothing to compare.
+        // No change, and nothing to compare.
         let same = Comparison::new(("a.json", &a), ("a.json", &a)).unwrap().table();
         assert!(!same.contains("What changed") && !same.contains(['+', '█']), "{same}");
     }

@@ -1,4 +1,4 @@
-//! The data that a program starts with.
+//! The initial data of a program.
 
 use b512_asm::{Claim, Image, Program, Role, Segment, Symbol};
 use rand_xoshiro::SplitMix64;
@@ -10,22 +10,22 @@ use thiserror::Error;
 /// Input data that does not fit the program.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum InputError {
-    /// Data for a name that is no input of the program.
-    #[error("the program has no input `{name}`; it has: {}", known.join(", "))]
+    /// Data for an unknown input.
+    #[error("unknown input `{name}`; the program has: {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,
-        /// The inputs that there are.
+        /// The program's inputs.
         known: Vec<String>,
     },
-    /// Data of another length than the symbol's.
+    /// Data whose length differs from the symbol's.
     #[error("input `{name}` takes {words} coefficients, but {given} were given")]
     Length {
         /// The input.
         name: String,
         /// Its length.
         words: usize,
-        /// The coefficients given.
+        /// The number of coefficients given.
         given: usize,
     },
     /// A value that is not reduced.
@@ -35,16 +35,16 @@ pub enum InputError {
     NotReduced {
         /// The input.
         name: String,
-        /// The place of the first such coefficient.
+        /// The index of the first such coefficient.
         index: usize,
         /// Its value.
         value: u128,
         /// The modulus.
         modulus: u128,
     },
-    /// An input that cannot be drawn.
+    /// An input that cannot be drawn at random.
     #[error(
-        "input `{name}` cannot be drawn: the program has several moduli and no claim about it says which is \
+        "input `{name}` cannot be drawn: the program has several moduli and no claim says which one is \
          its own"
     )]
     NoModulus {
@@ -72,8 +72,7 @@ pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
     (0..n).map(|_| residue()).collect()
 }
 
-/// The modulus that the words of an input are below: the smallest that a claim has for it, or the
-/// program's only one.
+/// The modulus of an input's words: the smallest in a claim about it, or the program's only one.
 pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
     let of_claim = |claim: &Claim| {
         let moduli = golden::moduli(claim).ok()?.inputs;
@@ -133,7 +132,7 @@ fn has_words(image: &Image, symbol: &Symbol) -> bool {
 mod tests {
     use super::*;
 
-    /// The first outputs of SplitMix64 from state 0 are widely published.
+    /// Published values: the first outputs of SplitMix64 from state 0.
     #[test]
     fn the_source_is_split_mix_64() {
         assert_eq!(draw(0, 0, 1, u128::from(u64::MAX)), [0x6e78_9e6a_a1b9_65f4]);

@@ -25,37 +25,37 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use thiserror::Error;
 
-/// What is to be done with a program.
+/// The parts of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// Execute it and simulate its timing.
+    /// Execution and timing.
     #[default]
     Full,
-    /// Simulate its timing, without data.
+    /// Timing, without data.
     TimingOnly,
-    /// Execute it, without timing.
+    /// Execution, without timing.
     FunctionalOnly,
 }
 
 /// The parameters of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// What is to be done.
+    /// The parts to run.
     pub mode: Mode,
-    /// Whether every output that the program makes a claim about is compared with the golden
-    /// model. Not possible with [`Mode::TimingOnly`].
+    /// Whether to compare every claimed output with the golden model. Not possible with
+    /// [`Mode::TimingOnly`].
     pub check: bool,
     /// Seed of the inputs that are not given.
     pub seed: u64,
-    /// Words of input symbols. The others keep the words that the program's image has for them,
-    /// or are drawn from the seed where it has none.
+    /// Words of input symbols. Other inputs keep the words of the program's image, or are drawn
+    /// from the seed if it has none.
     pub inputs: BTreeMap<String, Vec<u128>>,
-    /// How many runs of the program, each on data of its own, follow one another in a stream that
-    /// overlaps with off-chip transfers. Not possible with [`Mode::FunctionalOnly`].
+    /// The length of a stream: consecutive runs of the program, each on its own data, that overlap
+    /// with off-chip transfers. Not possible with [`Mode::FunctionalOnly`].
     pub stream: Option<usize>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// The document.
@@ -66,25 +66,25 @@ pub struct Outcome {
     pub timing: Option<Timing>,
 }
 
-/// Why a run failed.
+/// The reason why a run failed.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The machine cannot take the program over.
+    /// The program cannot be loaded into the machine.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The inputs do not fit the program.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A symbol does not exist.
+    /// An unknown symbol.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// An instruction cannot do what it says.
+    /// An instruction fault.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    /// There is nothing that the golden model could be compared with.
+    /// The program has no claim to compare with the golden model.
     #[error("the program has no `.computes` line to check")]
     NoClaim,
     /// The golden model has another result, or none.
@@ -93,20 +93,21 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether the program ran and its result is wrong, as opposed to a run that could not be.
+    /// Whether the program ran with a wrong result, in contrast to a run that could not start or
+    /// finish.
     pub fn is_wrong_result(&self) -> bool {
         matches!(self, Self::Golden(GoldenError::Differs { .. }))
     }
 }
 
-/// The words of symbols by their names.
+/// The words of symbols, by name.
 type Words = BTreeMap<String, Vec<u128>>;
 
 /// Runs `program` on `machine`.
 ///
 /// # Errors
 /// Returns an error if the program does not fit the machine, an input does not fit the program, an
-/// instruction faults, or the result is not what the golden model says.
+/// instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     machine.check_fits(program)?;
     let mut report = RunReport::new(&ProgramFacts::of(program), machine);

@@ -9,10 +9,10 @@ use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 
-/// Version of the documents. It rises when a key changes its meaning or is removed.
+/// Version of the documents. It rises when the meaning of a key changes or a key is removed.
 pub const SCHEMA: u32 = 2;
 
-/// One run. Serialised, it is one JSON object; names of keys end in their units.
+/// One run. Serialises to one JSON object; keys end in their units.
 ///
 /// Everything but [`simulator`](Self::simulator) is determined by program, machine and seed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -23,11 +23,11 @@ pub struct RunReport {
     pub program: String,
     /// BLAKE3 of the program, as [`program_blake3`] computes it.
     pub program_blake3: String,
-    /// What the program says it computes.
+    /// The program's claims.
     pub computes: Vec<Claim>,
     /// The seed of the inputs, if any was drawn.
     pub seed: Option<u64>,
-    /// Whether the outputs were compared with the golden model, and agreed.
+    /// Whether the outputs were compared with the golden model and agreed.
     pub checked: bool,
     /// Cycles, and the results that follow from them; `None` after a functional run.
     // Flattened for writing only: in reading, an error in a flattened option passes for its absence.
@@ -38,11 +38,11 @@ pub struct RunReport {
     pub hbm: Option<StreamReport>,
     /// The area of the machine.
     pub area_mm2: f64,
-    /// The same by component.
+    /// The area of each component.
     pub area_breakdown_mm2: Area,
     /// The energy of the run.
     pub energy_uj: f64,
-    /// The same by component.
+    /// The energy of each component.
     pub energy_breakdown_uj: Energy,
     /// The machine, with every key.
     pub machine: Machine,
@@ -67,21 +67,21 @@ pub struct Claim {
 /// The results of the cycle model.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TimingReport {
-    /// Cycles from the start command until the last instruction has completed.
+    /// Cycles from the start command to the completion of the last instruction.
     pub cycles: u64,
     /// The clock.
     pub frequency_ghz: f64,
-    /// `cycles` at that clock.
+    /// Time of `cycles` at that clock.
     pub time_us: f64,
     /// Instructions by pipe.
     pub instructions: Instructions,
-    /// Cycles below which no order of the instructions can go.
+    /// Lower bounds on the cycles, for any order of the instructions.
     pub bounds: Bounds,
     /// Cycles by cause; they add up to `cycles`.
     pub stalls: BTreeMap<String, u64>,
-    /// The share of the cycles for which each pipe was occupied.
+    /// The busy share of each pipe.
     pub utilisation: Utilisation,
-    /// What instructions waited for after their dispatch.
+    /// Delays of instructions after their dispatch.
     pub waits: Waits,
 }
 
@@ -90,7 +90,7 @@ pub struct TimingReport {
 pub struct Bounds {
     /// The busy cycles of the most loaded unit.
     pub resource_cycles: u64,
-    /// The longest chain of instructions in which each reads what the one before it wrote.
+    /// The latency of the longest chain of dependent instructions.
     pub dependence_cycles: u64,
 }
 
@@ -102,9 +102,9 @@ pub struct Simulator {
     pub version: String,
     /// [`MODEL_VERSION`].
     pub model_version: u32,
-    /// Wall-clock time of all simulation.
+    /// Wall-clock time of the whole simulation.
     pub wall_s: Option<f64>,
-    /// Instructions simulated, functionally and in time, per second of `wall_s`.
+    /// Instructions simulated, functionally and in timing, per second of `wall_s`.
     pub instructions_per_s: Option<f64>,
     /// Wall-clock time of functional execution, inputs included.
     pub functional_wall_s: Option<f64>,
@@ -112,24 +112,24 @@ pub struct Simulator {
     pub timing_wall_s: Option<f64>,
 }
 
-/// BLAKE3 of the program's object file, in hexadecimal: the same whether the program came from
-/// text, from an object or from the code generator. A program that no object can hold, as it is not
-/// well-formed, has the hash of its text.
+/// BLAKE3 of the program's object file, in hexadecimal. It is the same for a program from text,
+/// from an object or from the code generator. A program that is not well-formed has no object; the
+/// hash of its text is used.
 pub fn program_blake3(program: &Program) -> String {
     let bytes = object::write(program).unwrap_or_else(|_| program.to_string().into_bytes());
     blake3::hash(&bytes).to_hex().to_string()
 }
 
-/// What a report says of a program whatever the machine: computed once where many machines run it.
+/// The machine-independent part of a program's report, computed once for many machines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramFacts {
     /// The program's name.
     pub name: String,
-    /// What [`program_blake3`] says.
+    /// The program's hash, see [`program_blake3`].
     pub blake3: String,
-    /// What the program says it computes.
+    /// The program's claims.
     pub computes: Vec<Claim>,
-    /// What its instructions do.
+    /// The operation counts of its instructions.
     pub events: Events,
 }
 
@@ -146,7 +146,7 @@ impl ProgramFacts {
 }
 
 impl RunReport {
-    /// The report of a program that has not run yet: no cycles, nothing checked.
+    /// The report of a program that has not run yet: no cycles, not checked.
     pub fn new(program: &ProgramFacts, machine: &Machine) -> Self {
         let area = Area::of(machine);
         let energy = Energy::of(&machine.technology.energy, &program.events);
@@ -200,7 +200,7 @@ impl From<&ProgramClaim> for Claim {
 }
 
 impl TimingReport {
-    /// Puts the outcome of the cycle model into a report.
+    /// Adds the result of the cycle model to a report.
     pub fn new(machine: &Machine, timing: &Timing) -> Self {
         let cycles = timing.cycles.0;
         let frequency_ghz = machine.frequency_ghz();

@@ -1,4 +1,4 @@
-//! Many runs of a program and their off-chip transfers, as part of a run's document.
+//! Many runs of a program and their off-chip transfers, in a run's document.
 
 use b512_asm::Program;
 use serde::{Deserialize, Serialize};
@@ -8,32 +8,32 @@ use sim::hbm::{self, Bottleneck, Job, JobSpans, Stream, Traffic};
 /// A stream of runs of one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamReport {
-    /// How many.
+    /// The number of runs.
     pub runs: usize,
-    /// Words that a run moves. Tables count for each, whether or not the machine keeps them.
+    /// Words transferred per run. Tables count for each run, whether or not the machine keeps them.
     pub words_per_run: Traffic,
-    /// How long a run's transfers occupy the channel, once the stream is under way.
+    /// Occupancy of the channel per run, in steady state.
     pub transfer_us_per_run: f64,
-    /// How long a run computes.
+    /// Compute time per run.
     pub compute_us_per_run: f64,
-    /// From the first word loaded to the last word stored.
+    /// Time from the first word loaded to the last word stored.
     pub total_us: f64,
-    /// The side that is occupied for longer.
+    /// The side with the longer occupancy.
     pub bottleneck: Bottleneck,
-    /// The share of the time for which the channel is occupied, 0 to 1.
+    /// The busy share of the channel, 0 to 1.
     pub hbm_utilisation: f64,
-    /// The same of the compute side.
+    /// The busy share of the compute side, 0 to 1.
     pub compute_utilisation: f64,
-    /// VDM that the stream needs: what is moved, once for each buffer, and working memory once.
+    /// VDM that the stream needs: transferred data once per buffer, and working memory once.
     pub vdm_words_needed: u64,
-    /// VDM of the machine. Where it is less, the stream is what a larger one would do.
+    /// VDM of the machine. If it is smaller, the stream assumes a larger one.
     pub vdm_words: u64,
-    /// When the parts of each run happen.
+    /// The times of each run's parts.
     pub jobs: Vec<JobSpans>,
 }
 
 impl StreamReport {
-    /// The stream of `runs` runs of `program`, each of which computes for `compute_us`.
+    /// The stream of `runs` runs of `program`, each with a compute time of `compute_us`.
     pub fn new(program: &Program, machine: &Machine, compute_us: f64, runs: usize) -> Self {
         let traffic = Traffic::of(program);
         let jobs = Job::repeated(&machine.hbm, program.isa, &traffic, compute_us * 1e3, runs);

@@ -1,4 +1,4 @@
-//! A report for people: a glance tells where the cycles go.
+//! A report as text: where the cycles go, at a glance.
 
 use super::pipes::label;
 use super::{Claim, RunReport, StreamReport, TimingReport};
@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 /// Width of a full bar in characters.
 const BAR: usize = 40;
 
-/// The report as a text of some 30 lines without colour.
+/// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
     let mut text = String::new();
     write(&mut text, report).expect("writing to a string does not fail");
@@ -53,11 +53,11 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     let StreamReport { runs, words_per_run: words, .. } = stream;
     writeln!(f, "\nA stream of {runs} runs, the words of {} at once in the VDM", machine.hbm.buffers)?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
-    writeln!(f, "  {:<18}{:>9.3} us", "computing, a run", stream.compute_us_per_run)?;
+    writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
     writeln!(
         f,
         "  {:<18}{:>9.3} us: {} words of inputs, {} of tables, {} of outputs",
-        "transfers, a run",
+        "transfers per run",
         stream.transfer_us_per_run,
         grouped(words.inputs),
         grouped(words.tables),
@@ -73,10 +73,7 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     if stream.vdm_words_needed > stream.vdm_words {
         let mib = |words: u64| words as f64 * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20);
         let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
-        writeln!(
-            f,
-            "  This needs {needed:.1} MiB of VDM, of which the machine has {there}: `vdm.size_mib`."
-        )?;
+        writeln!(f, "  This needs {needed:.1} MiB of VDM; the machine has {there} (`vdm.size_mib`).")?;
     }
     Ok(())
 }
@@ -122,7 +119,7 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     let waits = &timing.waits;
     let ports: u64 = waits.vrf_ports.values().sum();
     if ports + waits.bank_conflict_cycles > 0 {
-        writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
+        writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;
         writeln!(f, "  {:<18}{:>9}", "VRF ports", grouped(ports))?;
         writeln!(f, "  {:<18}{:>9}", "VDM bank conflicts", grouped(waits.bank_conflict_cycles))?;
     }
@@ -133,7 +130,7 @@ fn row(f: &mut String, name: &str, share: f64, count: u64, of: &str) -> fmt::Res
     writeln!(f, "  {name:<17} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
 }
 
-/// A bar of `width` characters, filled to `share` in steps of an eighth of a character.
+/// A bar of at most `width` characters, filled to `share` in eighths of a character.
 pub(super) fn bar(share: f64, width: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;

@@ -4,12 +4,12 @@ use super::record::Record;
 use super::view::{View, costs, plain, title};
 use plot::{Chart, Point, Series};
 
-/// A key in words, which a legend can break into lines: `vbar latency`.
+/// A key as words, which a legend can break into lines: `vbar latency`.
 fn words(key: &str) -> String {
     title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
 }
 
-/// Area against latency. The last key that varies and has at most eight values makes the series.
+/// Area against latency. The last varying key with at most eight values makes the series.
 pub(super) fn chart(view: &View<'_>) -> Chart {
     let View { manifest, workload, records, .. } = view;
     let value = |record: &Record, key: &str| plain(record.point.get(key));

@@ -1,8 +1,8 @@
-//! Holding the programs of a sweep to the golden model.
+//! Comparison of a sweep's programs with the golden model.
 //!
-//! Each distinct program is executed once, and the golden model is asked each question once. Both
-//! take their time, and no thread waits for another meanwhile: a job whose verdict another thread
-//! is about to find out is laid aside, and that thread goes on with it.
+//! Each distinct program is executed once, and the golden model computes each result once. Both
+//! take time, but no thread waits for another: if another thread is computing the verdict of a job,
+//! the job is set aside, and that thread continues it.
 
 use super::meter::Meter;
 use crate::run::{Execution, Options, ProgramFacts, RunError};
@@ -13,18 +13,18 @@ use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether a program computes what it claims; if not, what is wrong.
+/// Whether a program computes its claims; if not, the difference.
 pub(super) type Verdict = Result<(), String>;
 
-/// A program and what is to be done once its verdict is known.
+/// A program and the work that follows its verdict.
 pub(super) struct Job<T> {
     pub(super) program: Program,
     pub(super) facts: ProgramFacts,
-    /// For whoever gets the job back.
+    /// The caller's data.
     pub(super) task: T,
 }
 
-/// A question to the golden model: the hash of an operation, its settings and its operands.
+/// A request to the golden model: the hash of an operation, its settings and its operands.
 type Question = blake3::Hash;
 
 /// Compares programs with the golden model.
@@ -34,24 +34,24 @@ pub(super) struct Checker<T> {
 }
 
 struct State<T> {
-    /// By the program's hash; `None` while a thread finds it out.
+    /// By the program's hash; `None` while a thread computes the verdict.
     verdicts: HashMap<String, Option<Verdict>>,
     /// The hash of the golden model's result; `None` while a thread computes it.
     answers: HashMap<Question, Option<Result<blake3::Hash, String>>>,
     waiting: Vec<Waiting<T>>,
 }
 
-/// A job that was laid aside.
+/// A job that was set aside.
 struct Waiting<T> {
     job: Job<T>,
-    /// What its execution gave; none where another job with the same program is ahead.
+    /// Its execution's result; `None` if an earlier job has the same program.
     evidence: Option<Evidence>,
 }
 
-/// What is compared with the golden model.
+/// The results to compare with the golden model.
 struct Evidence {
     execution: Execution,
-    /// Of each claim of the program, what the golden model is asked and the hash of the output.
+    /// For each claim of the program, the request to the golden model and the hash of the output.
     claims: Vec<(Question, blake3::Hash)>,
 }
 
@@ -66,9 +66,8 @@ impl<T> Checker<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a job, whose program runs on `machine`, and returns all jobs whose verdicts have become
-    /// known: this one, none, or also some that were laid aside before. Every job comes back from
-    /// some call.
+    /// Takes a job, whose program runs on `machine`. Returns all jobs with known verdicts: this
+    /// one, none, or also some that were set aside earlier. Some call returns every job.
     pub(super) fn check(&self, job: Job<T>, machine: &Machine, meter: &Meter) -> Vec<(Job<T>, Verdict)> {
         {
             let mut state = self.state();
@@ -114,7 +113,7 @@ impl<T> Checker<T> {
         Ok(Evidence { execution, claims })
     }
 
-    /// Asks the golden model, unless it has been asked.
+    /// Runs the golden model, unless it has run for this request.
     fn answer(&self, question: &Question, claim: &Claim, execution: &Execution, meter: &Meter) {
         match self.state().answers.entry(*question) {
             Entry::Occupied(_) => return,
@@ -131,7 +130,7 @@ impl<T> Checker<T> {
 }
 
 impl<T> State<T> {
-    /// Takes the jobs from those that wait whose verdicts follow from what is known now.
+    /// Removes the waiting jobs whose verdicts are now known.
     fn settled(&mut self) -> Vec<(Job<T>, Verdict)> {
         let Self { verdicts, answers, waiting } = self;
         for Waiting { job, evidence } in waiting.iter() {
@@ -147,7 +146,7 @@ impl<T> State<T> {
 }
 
 impl Evidence {
-    /// `None` where the golden model has not answered everything yet.
+    /// `None` if the golden model has not computed everything yet.
     fn verdict(
         &self,
         claims: &[Claim],
@@ -157,7 +156,7 @@ impl Evidence {
         for (claim, (question, output)) in claims.iter().zip(&self.claims) {
             let agrees = match answers.get(question)?.as_ref()? {
                 Ok(expected) if expected == output => Ok(()),
-                // Only the full comparison can say where they differ.
+                // Only the full comparison can locate the difference.
                 Ok(_) => guarded(|| self.compare(claim)),
                 Err(error) => Err(error.clone()),
             };
@@ -172,7 +171,7 @@ impl Evidence {
     }
 }
 
-/// The hash of vectors, one after the other.
+/// The hash of vectors in sequence.
 fn hash(vectors: &[impl AsRef<[u128]>]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for vector in vectors {
@@ -190,7 +189,7 @@ fn question(claim: &Claim, inputs: &[&[u128]]) -> Question {
     hasher.finalize()
 }
 
-/// A panic in one point of a long sweep is that point's failure.
+/// Turns a panic in one point of a long sweep into that point's failure.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,4 +1,4 @@
-//! What a sweep varies, as TOML says it.
+//! The definition of a sweep, in TOML.
 //!
 //! ```toml
 //! name = "latency"                   # for the results
@@ -36,8 +36,8 @@
 //! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
-//! The keys that vary are `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a
-//! machine file. The last grid axis varies fastest; then come the zipped rows, then the list.
+//! The axes may be `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a machine
+//! file. The last grid axis varies fastest, then the zipped rows, then the list.
 
 use super::manifest::{Halving, Reference, Source};
 use diagnostic::Diagnostic;
@@ -53,66 +53,66 @@ use toml::de::{DeTable, DeValue};
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
 pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
 
-/// The most points that a sweep may have.
+/// The maximum number of points in a sweep.
 const MAX_POINTS: usize = 1_000_000;
 
-/// A sweep as it was written, with the places of its parts for errors.
+/// A sweep as written, with the positions of its parts for errors.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The file's name for errors.
     file: String,
     text: String,
-    /// Its name in the results.
+    /// The name in results.
     pub name: String,
-    /// The title of its chart; where it is empty, the plan makes one of kernel, degree and modulus.
+    /// The title of the chart; if it is empty, the plan makes one of kernel, degree and modulus.
     pub title: String,
     /// The base machine: the name of a built-in one, or a path with `.toml`.
     pub machine: String,
-    /// Which machine programs are scheduled for.
+    /// The machine for which programs are scheduled.
     pub schedule_for: ScheduleFor,
-    /// Seed of the data with which programs are checked.
+    /// Seed of the data for checking programs.
     pub seed: u64,
-    /// What all points share, of the keys that describe the kernel.
+    /// Kernel keys with one value for all points.
     pub(super) kernel: Vec<Setting>,
-    /// What all points share, of the keys of the machine.
+    /// Machine keys with one value for all points.
     pub(super) overrides: Vec<Override>,
-    /// The same as it was given on the command line, with settings of the kernel.
+    /// Machine and kernel keys that were set on the command line.
     pub(super) changes: Vec<String>,
     axes: Vec<Axis>,
     sample: Option<Sample>,
-    /// How points are dropped before they are simulated in full.
+    /// Successive halving: early elimination of points.
     pub halving: Option<Halving>,
-    /// Results from elsewhere.
+    /// Published results for comparison.
     pub references: Vec<Reference>,
 }
 
-/// Which machine the programs of a sweep are scheduled for.
+/// The machine for which the programs of a sweep are scheduled.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ScheduleFor {
-    /// Each point has a program of its own, scheduled for the machine on which it runs.
+    /// Each point has its own program, scheduled for its machine.
     #[default]
     Machine,
-    /// All points run the program for the base machine: this shows what a change of the machine
-    /// does to a given program.
+    /// All points run the program for the base machine: this shows the effect of machine changes on
+    /// a given program.
     Base,
-    /// The program is for the base machine with the point's values of these keys; the other keys
-    /// that vary change the machine below a given program.
+    /// The program is for the base machine with the point's values of these keys; the other axes
+    /// change the machine under a given program.
     Keys(Vec<String>),
 }
 
-/// A key with a value, and where it stands in the definition.
+/// A key with a value, and its position in the definition.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Setting {
     pub(super) key: String,
     pub(super) value: toml::Value,
-    /// Bytes of the definition; `0..0` for a value from the command line.
+    /// Byte range in the definition; `0..0` for a value from the command line.
     pub(super) span: Range<usize>,
 }
 
-/// Alternatives, of which each point takes one: some keys set to some values.
+/// Alternatives, of which each point takes one: values of some keys.
 type Axis = Vec<Vec<Setting>>;
 
-/// How many points are drawn.
+/// The number of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sample {
@@ -140,11 +140,11 @@ const TOP_KEYS: [&str; 12] = [
 ];
 
 impl Definition {
-    /// Reads a definition; `file` is its name for errors and says where the paths in it start.
+    /// Parses a definition; `file` is its name in errors and the base of its relative paths.
     ///
     /// # Errors
-    /// Returns an error if the text is no TOML, has an unknown key or a value that makes no sense.
-    /// Keys and values of machines are checked by [`Plan::new`](super::Plan::new).
+    /// Returns an error if the text is not TOML, has an unknown key or an invalid value.
+    /// [`Plan::new`](super::Plan::new) checks keys and values of machines.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         let mut definition = Self {
             file: file.into(),
@@ -207,10 +207,10 @@ impl Definition {
         Ok(definition)
     }
 
-    /// Reads a definition again, with the keys that the command line had set.
+    /// Parses a definition again, with the keys that the command line had set.
     ///
     /// # Errors
-    /// As [`Definition::parse`] and [`Definition::set`].
+    /// Returns the errors of [`Definition::parse`] and [`Definition::set`].
     pub fn from_source(source: &Source) -> Result<Self, Diagnostic> {
         let mut definition = Self::parse(&source.file, &source.text)?;
         for change in &source.changes {
@@ -219,12 +219,12 @@ impl Definition {
         Ok(definition)
     }
 
-    /// Sets a key for all points, as an override `key=value` does.
+    /// Sets a key for all points, like an override `key=value`.
     ///
-    /// Another kernel, degree or modulus leaves the title and the references behind.
+    /// Another kernel, degree or modulus drops the title and the references.
     ///
     /// # Errors
-    /// Returns an error if the sweep varies that key.
+    /// Returns an error if the key is an axis of the sweep.
     pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
         let key = change.key();
         if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
@@ -234,7 +234,7 @@ impl Definition {
         self.changes.push(format!("{key}={}", change.value()));
         if KERNEL_KEYS.contains(&key) {
             if key != "plan" {
-                // They are about the kernel that the file names.
+                // They describe the kernel that the file names.
                 self.title.clear();
                 self.references.clear();
             }
@@ -247,12 +247,12 @@ impl Definition {
         Ok(())
     }
 
-    /// All that it takes to read the definition again.
+    /// Everything needed to read the definition again.
     pub(super) fn source(&self) -> Source {
         Source { file: self.file.clone(), text: self.text.clone(), changes: self.changes.clone() }
     }
 
-    /// The keys that vary, in the order of their first appearance.
+    /// The axes, in the order of their first appearance.
     pub(super) fn varying(&self) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for setting in self.axes.iter().flatten().flatten() {
@@ -273,7 +273,7 @@ impl Definition {
             (_, None) => usize::MAX,
         };
         if points > MAX_POINTS || total.is_none() {
-            let help = format!("draw some with [sample]; {MAX_POINTS} are the most");
+            let help = format!("draw a sample with [sample]; the maximum is {MAX_POINTS} points");
             return Err(self.error(0..0, "the sweep has too many points", help));
         }
         let total = total.unwrap_or(0);
@@ -286,7 +286,7 @@ impl Definition {
                 chosen
             }
         };
-        // The point's number, written with one digit an axis; the last axis varies fastest.
+        // The point's number, written with one digit per axis; the last axis varies fastest.
         let point = |mut number: usize| {
             let mut digits: Vec<&Vec<Setting>> = Vec::new();
             for axis in self.axes.iter().rev() {
@@ -298,7 +298,7 @@ impl Definition {
         Ok(chosen.into_iter().map(point).collect())
     }
 
-    /// An error at a place of the definition, or with `0..0` of the whole.
+    /// An error at a position of the definition, or, with `0..0`, in the whole definition.
     pub(super) fn error(
         &self,
         span: Range<usize>,
@@ -325,20 +325,20 @@ impl Definition {
             .map_err(|error| self.toml_error(span, &error))
     }
 
-    /// A number, a truth value or a text.
+    /// A number, a boolean or a text.
     fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, Diagnostic> {
         let span = value.span();
         match self.read(value)? {
             toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
                 span,
-                "this is no value of a key",
+                "invalid value for a key",
                 "write a number, true or false, or a text in quotes",
             )),
             plain => Ok(plain),
         }
     }
 
-    /// What `schedule_for` says, and where each key stands that it names.
+    /// The value of `schedule_for`, and the position of each key in it.
     fn schedule_for(
         &self,
         value: Spanned<DeValue<'_>>,
@@ -366,7 +366,7 @@ impl Definition {
         }
     }
 
-    /// A key of `schedule_for` that no axis has would change nothing.
+    /// A key of `schedule_for` that is not an axis would have no effect.
     fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
         let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
         let varying = self.varying();
@@ -468,7 +468,7 @@ impl Definition {
         tables.into_iter().map(row).collect()
     }
 
-    /// No key varies on two axes.
+    /// Checks that no key is on two axes.
     fn check_axes(&self) -> Result<(), Diagnostic> {
         for (i, axis) in self.axes.iter().enumerate() {
             let others = || self.axes[..i].iter().flatten().flatten();

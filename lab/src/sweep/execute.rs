@@ -16,23 +16,23 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
-/// Makes the program of a point, or says why there is none. [`generate`] is the one in use;
-/// tests have others.
+/// Makes the program of a point, or returns the reason why there is none. [`generate`] is the
+/// default; tests use others.
 pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync + 'a;
 
 /// The code generator.
 ///
 /// # Errors
-/// Its error's text.
+/// The text of its error.
 pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, String> {
     codegen::generate(request, machine, plan).map(|kernel| kernel.program).map_err(|error| error.to_string())
 }
 
-/// Simulates points in the current rayon pool and appends their records to the journal; each goes
-/// to `progress`, too. Says where the time went.
+/// Simulates points in the current rayon pool and appends their records to the journal; `progress`
+/// receives each record, too. Returns where the time went.
 ///
 /// A program that several points share is generated once. Every distinct program is executed and
-/// compared with the golden model once. Whatever goes wrong with a point becomes its record.
+/// compared with the golden model once. A failure of a point becomes its record.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
@@ -67,7 +67,7 @@ pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
     points.iter().map(|point| known[&point.key].clone()).collect()
 }
 
-/// Simulates points and hands the record of each to `done`, in the order in which they end.
+/// Simulates points and passes the record of each to `done`, in completion order.
 fn each<E: Send>(
     seed: u64,
     points: &[&PlannedPoint],
@@ -85,7 +85,7 @@ fn each<E: Send>(
     };
     let requests = Requests::default();
     let checker = Checker::new(seed);
-    // One program after the other, so that no thread has several left when the others are done.
+    // One program after the other, so that the threads finish at about the same time.
     by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
         let first = group[0];
         let program = guarded(|| {
@@ -109,7 +109,7 @@ fn each<E: Send>(
     Ok(meter.spent())
 }
 
-/// Points that run the same program, in the order of their first ones.
+/// Points that run the same program, in the order of their first points.
 fn by_program<'p>(points: &[&'p PlannedPoint]) -> Vec<Vec<&'p PlannedPoint>> {
     let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
@@ -140,7 +140,7 @@ impl Requests {
     }
 }
 
-/// The report of a program that has been checked.
+/// The report of a checked program.
 fn simulate<T>(
     job: &Job<T>,
     decoded: &DecodedProgram,

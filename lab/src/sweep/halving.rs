@@ -1,19 +1,19 @@
 //! Successive halving: points that do badly on a small ring are not simulated on the large one.
 //!
-//! Each *rung* is a ring degree below that of the sweep. All points start on the lowest rung, where
-//! their kernels run with that degree (or with their own, where it is smaller). The best share goes
-//! on to the next rung, and in the end to its own degree. Points of different kernels, degrees or
-//! sizes of the modulus do not compete with each other. A point that fails on a rung goes on, since
-//! nothing is known about it.
+//! Each *rung* is a ring degree below that of the sweep. All points start on the lowest rung: their
+//! kernels run with that degree (or with their own, if it is smaller). The best share advances to
+//! the next rung, and in the end to its own degree. Points of different kernels, degrees or modulus
+//! sizes do not compete with each other. A point that fails on a rung advances, since nothing is
+//! known about it.
 //!
-//! Who goes on is a function of the records in the journals alone: a sweep that was killed takes the
-//! same decisions again, and so does whoever merges its shards.
+//! The decisions depend only on the records in the journals: a sweep that was killed decides the
+//! same again, and so does a merge of its shards.
 
 use super::manifest::{Halving, Manifest, Objective};
 use plot::pareto;
 use std::collections::{BTreeMap, HashSet};
 
-/// What a simulated point costs: a part of its record.
+/// The cost of a simulated point, from its record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Costs {
     pub(super) cycles: u64,
@@ -22,17 +22,17 @@ pub(super) struct Costs {
     pub(super) energy_uj: f64,
 }
 
-/// How far the points of a sweep have come.
+/// The progress of a sweep's points.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Standing {
     /// The rung on which each point was dropped, if it was.
     pub(super) dropped: Vec<Option<usize>>,
-    /// The first rung that lacks results. No point has been dropped there or later.
+    /// The first rung without complete results. No point has been dropped there or later.
     pub(super) open: Option<usize>,
 }
 
 impl Halving {
-    /// Which of the competing points go on.
+    /// Selects the points that advance.
     fn best(&self, points: &[(usize, Costs)]) -> HashSet<usize> {
         let count = (self.keep * points.len() as f64).ceil() as usize;
         let product = |costs: &Costs| match self.objective {
@@ -58,8 +58,8 @@ impl Halving {
     }
 }
 
-/// Drops points rung by rung as far as results go. `outcome` says for the key of a point on a rung
-/// whether there is a record, and what the point costs unless it failed.
+/// Drops points rung by rung as far as results exist. For the key of a point on a rung, `outcome`
+/// returns whether a record exists, and the point's cost unless it failed.
 pub(super) fn standing(manifest: &Manifest, outcome: impl Fn(&str) -> Option<Option<Costs>>) -> Standing {
     let mut dropped = vec![None; manifest.points.len()];
     let Some(halving) = &manifest.halving else { return Standing { dropped, open: None } };

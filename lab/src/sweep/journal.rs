@@ -1,8 +1,8 @@
 //! The append-only journal of a sweep.
 //!
-//! A record is one line, written by one call. A process that is killed leaves at most one line
-//! without its end, the last: readers leave it out, and the next run cuts it off. Only a failure of
-//! the computer itself can lose more, which then runs again.
+//! A record is one line, written by one call. A process that is killed leaves at most one
+//! incomplete line, the last: readers skip it, and the next run removes it. Only a failure of the
+//! computer itself can lose more; the lost points then run again.
 
 use super::halving::{self, Costs, Standing};
 use super::manifest::Manifest;
@@ -19,7 +19,7 @@ use thiserror::Error;
 
 const MANIFEST: &str = "sweep.json";
 
-/// What can be wrong with a sweep's folder.
+/// Errors of a sweep's folder.
 #[derive(Debug, Error)]
 pub enum JournalError {
     /// No folder was named.
@@ -30,7 +30,7 @@ pub enum JournalError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A folder without a sweep.
@@ -44,7 +44,7 @@ pub enum JournalError {
     Manifest {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
     /// A folder with another sweep.
@@ -57,20 +57,20 @@ pub enum JournalError {
         /// The name of the first folder's sweep.
         expected: String,
     },
-    /// A line that is no record.
+    /// A line that is not a record.
     #[error("{}:{line}: invalid record: {reason}", path.display())]
     Line {
         /// The journal.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
     /// A record with unknown content.
     #[error("record of another version: {reason}")]
     Record {
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
     /// Another process writes the same journal.
@@ -85,26 +85,26 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     move |source| JournalError::Io { path: path.into(), source }
 }
 
-/// A journal that is open for appending. No other process can open it meanwhile.
+/// A journal that is open for appending. No other process can open it at the same time.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
     known: HashMap<String, Outcome>,
-    /// The keys of the records that were appended since it was opened.
+    /// The keys of the records appended since it was opened.
     appended: HashSet<String>,
 }
 
 /// Points that can be simulated now.
 #[derive(Clone, Debug)]
 pub struct Batch<'p> {
-    /// The degree of the rung on which they are; none where it is their own.
+    /// The degree of their rung; `None` for their own degree.
     pub rung: Option<u32>,
     /// The points, in the order of the sweep.
     pub points: Vec<&'p PlannedPoint>,
 }
 
-/// What is needed of a record to go on with a sweep.
+/// The part of a record that later decisions need.
 #[derive(Deserialize)]
 struct Head {
     key: String,
@@ -126,8 +126,8 @@ impl Head {
 }
 
 impl Journal {
-    /// Opens the journal of a shard in `folder`, which is made if need be, and writes the
-    /// manifest. Points with a record in any journal of the folder are known from then on.
+    /// Opens the journal of a shard in `folder`, which is created if necessary, and writes the
+    /// manifest. The known points are those with a record in any journal of the folder.
     ///
     /// # Errors
     /// Returns an error if files cannot be read or written, or another process holds the journal
@@ -140,7 +140,7 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path }),
-            // Some file systems of clusters know no locks; there the user sees to it.
+            // Some cluster file systems have no locks; there, this is up to the user.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
         }
@@ -151,7 +151,7 @@ impl Journal {
         let json = serde_json::to_vec(manifest)
             .map_err(|error| JournalError::Record { reason: error.to_string() })?;
         let manifest_path = folder.join(MANIFEST);
-        // The shards of one sweep all write the same one.
+        // All shards of a sweep write the same manifest.
         if !fs::read(&manifest_path).is_ok_and(|present| present == json) {
             files::write(&manifest_path, &json).map_err(io_error(&manifest_path))?;
         }
@@ -166,11 +166,11 @@ impl Journal {
         Ok(Self { path, file, known, appended: HashSet::new() })
     }
 
-    /// The points of a shard that have yet to be simulated and can be now: those without a record,
-    /// and with `retry_failed` also those that failed before the journal was opened. With halving
-    /// these are points of the first rung that lacks results, of all shards, as each needs the whole
-    /// rung to decide who goes on; after the last rung those of the shard that went on. Nothing is
-    /// left to do when there are none.
+    /// The points of a shard that can be simulated next: those without a record, and with
+    /// `retry_failed` also those that failed before the journal was opened. With halving, these are
+    /// points of the first rung that lacks results, of all shards, because each needs the whole
+    /// rung for its decisions; after the last rung, the remaining points of the shard. If there are
+    /// none, the work is complete.
     pub fn pending<'p>(&self, plan: &'p Plan, shard: Shard, retry_failed: bool) -> Batch<'p> {
         let wanted = |point: &&PlannedPoint| match self.known.get(&point.key) {
             None => true,
@@ -178,7 +178,7 @@ impl Journal {
                 retry_failed && outcome.status == Status::Failed && !self.appended.contains(&point.key)
             }
         };
-        // A failure that is to be tried again may change who goes on.
+        // A failure that is retried may change the decisions.
         let outcome = |key: &str| {
             let outcome = self.known.get(key)?;
             let again = retry_failed && outcome.status == Status::Failed && !self.appended.contains(key);
@@ -199,7 +199,7 @@ impl Journal {
         Batch { points: points.collect(), rung: rung.and_then(degree) }
     }
 
-    /// Appends a record, which [`line`] has turned into `line`.
+    /// Appends a record in the form of [`line`].
     ///
     /// # Errors
     /// Returns an error if it cannot be written.

@@ -1,13 +1,13 @@
-//! What is written down of a sweep.
+//! The manifest of a sweep's folder.
 
 use crate::kernel::parse_u128;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Keys and values of a point, of the kernel first.
+/// Keys and values of a point, kernel keys first.
 pub type Settings = serde_json::Map<String, serde_json::Value>;
 
-/// What a sweep consists of, for those who have its results only.
+/// The structure of a sweep, for users who have only its results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`](crate::run::SCHEMA).
@@ -16,13 +16,13 @@ pub struct Manifest {
     pub name: String,
     /// The chart's title.
     pub title: String,
-    /// The keys of the points' settings: those of the kernel, then those of the machine that vary.
+    /// The columns: kernel keys, then the machine keys that vary.
     pub columns: Vec<String>,
-    /// Those that vary.
+    /// The axes.
     pub varying: Vec<String>,
-    /// Results from elsewhere.
+    /// Published results for comparison.
     pub references: Vec<Reference>,
-    /// How points are dropped early, if they are.
+    /// The halving, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// The definition.
@@ -31,7 +31,7 @@ pub struct Manifest {
     pub points: Vec<ManifestPoint>,
 }
 
-/// The text from which a sweep was made.
+/// The text that defines a sweep.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Source {
     /// The file as the command line named it.
@@ -49,19 +49,19 @@ pub struct ManifestPoint {
     pub key: String,
     /// The value of each column.
     pub settings: Settings,
-    /// The keys of the points that stand for this one on the rungs of the halving.
+    /// The keys of the points that represent this one on the rungs of the halving.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rungs: Vec<String>,
 }
 
-/// What a point computes. Only points of one workload can be compared with each other.
+/// The task of a point. Only points with the same workload are comparable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Workload {
     /// The ring operation.
     pub kernel: String,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u64,
-    /// The size of the modulus.
+    /// The size of the modulus in bits.
     pub modulus_bits: u64,
 }
 
@@ -79,7 +79,7 @@ impl Workload {
         }
     }
 
-    /// Without the modulus: `16K-point NTT`.
+    /// The name without the modulus: `16K-point NTT`.
     pub(super) fn name(&self) -> String {
         let kernel = self.kernel.to_uppercase();
         if self.n.is_multiple_of(1024) {
@@ -89,13 +89,13 @@ impl Workload {
         }
     }
 
-    /// For the names of files: `ntt-16384-60`.
+    /// The name in file names: `ntt-16384-60`.
     pub fn slug(&self) -> String {
         format!("{}-{}-{}", self.kernel, self.n, self.modulus_bits)
     }
 }
 
-/// For people: `16K-point NTT, 60-bit modulus`.
+/// The display name: `16K-point NTT, 60-bit modulus`.
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}-bit modulus", self.name(), self.modulus_bits)
@@ -103,15 +103,15 @@ impl fmt::Display for Workload {
 }
 
 impl ManifestPoint {
-    /// What the point computes.
+    /// The task of the point.
     pub fn workload(&self) -> Workload {
         Workload::of(&self.settings)
     }
 }
 
 impl Manifest {
-    /// Whether `other` has the same points and is shown in the same way: where the definition lay
-    /// and its comments do not count.
+    /// Whether `other` has the same points and the same presentation; the file and its comments do
+    /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
         let without_source = |manifest: &Self| {
             let source = Source { file: String::new(), text: String::new(), changes: Vec::new() };
@@ -121,29 +121,29 @@ impl Manifest {
     }
 }
 
-/// A result from elsewhere, shown beside the sweep's.
+/// A published result, shown beside the sweep's.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// What it is and where it comes from.
+    /// Description and source.
     pub label: String,
     /// Latency.
     pub time_us: f64,
     /// Area.
     pub area_mm2: f64,
-    /// The kernel that it is about; without it, whatever the sweep has.
+    /// Its kernel; `None` for the kernel of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// The same for the ring's degree.
+    /// Its ring degree; `None` for that of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// The same for the size of the modulus.
+    /// Its modulus size; `None` for that of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulus_bits: Option<u64>,
 }
 
 impl Reference {
-    /// Whether it can be compared with results of a workload.
+    /// Whether it is comparable with results of a workload.
     pub(super) fn is_about(&self, workload: &Workload) -> bool {
         self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)
             && self.n.is_none_or(|n| n == workload.n)
@@ -151,42 +151,42 @@ impl Reference {
     }
 }
 
-/// How points are dropped before they are simulated in full.
+/// Parameters of successive halving.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
-    /// What makes a point better than another.
+    /// The measure that ranks points.
     pub objective: Objective,
-    /// The share of the points that goes on from each rung, above 0 and below 1; rounded up.
+    /// The share of points that advances from each rung, above 0 and below 1; rounded up.
     pub keep: f64,
     /// The degrees of the small rings, powers of two in ascending order.
     pub rungs: Vec<u32>,
 }
 
-/// What makes a point better than another.
+/// A measure that ranks points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// Fewer cycles.
+    /// Cycles.
     Cycles,
-    /// Less time.
+    /// Time.
     TimeUs,
-    /// Less energy.
+    /// Energy.
     EnergyUj,
-    /// A smaller product of area and time.
+    /// The product of area and time.
     AreaDelay,
-    /// A smaller product of energy and time.
+    /// The product of energy and time.
     EnergyDelay,
-    /// The front of area and time, then the front of what remains, and so on; the last of these
-    /// fronts goes on as a whole.
+    /// The front of area and time, then the front of the rest, and so on; the last of these fronts
+    /// advances as a whole.
     Pareto,
 }
 
 impl Halving {
-    /// Whether the values make sense; if not, what is wrong and what would be right.
+    /// Checks the values. An error names the problem and a fix.
     pub(super) fn check(&self) -> Result<(), (String, String)> {
         if !(self.keep > 0.0 && self.keep < 1.0) {
-            let help = "it is the share of the points that goes on, for example 0.5";
+            let help = "give the share of points that advances, for example 0.5";
             return Err((format!("invalid value {} for `keep`", self.keep), help.into()));
         }
         let ascending = self.rungs.windows(2).all(|pair| pair[0] < pair[1]);

@@ -1,10 +1,10 @@
-//! Where the time of a sweep goes.
+//! Time accounting of a sweep.
 
 use std::ops::AddAssign;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where the time of all threads went.
+/// The time of all threads, by activity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spent {
     /// Programs generated.
@@ -13,15 +13,15 @@ pub struct Spent {
     pub generation: Duration,
     /// Programs executed on data.
     pub executions: u32,
-    /// Time in the functional simulator, drawing the data included.
+    /// Time in the functional simulator, including drawing the data.
     pub execution: Duration,
-    /// Results that the golden model computed.
+    /// Results computed by the golden model.
     pub answers: u32,
     /// Time in the golden model.
     pub golden: Duration,
     /// Points simulated in time.
     pub points: u32,
-    /// Time in the cycle model and for the report.
+    /// Time in the cycle model and in reports.
     pub timing: Duration,
 }
 
@@ -38,7 +38,7 @@ impl AddAssign for Spent {
     }
 }
 
-/// Adds up what is spent.
+/// Accumulates the times.
 #[derive(Default)]
 pub(super) struct Meter(Mutex<Spent>);
 

@@ -1,10 +1,10 @@
-//! Sweeps: one kernel or several on many machines.
+//! Sweeps: one or more kernels on many machines.
 //!
-//! A [`Definition`] is what a file or the built-in [`FIG4`] says; [`Plan::new`] resolves it into
-//! points, each with its machine and a key that depends on all that determines its result.
-//! [`execute`] simulates the points that a [`Journal`] does not have yet; [`Results::merge`]
-//! collects journals, and [`outputs::Outputs`] turns the results into files. [`Replay`] runs one point
-//! again; [`slurm`] divides a sweep into the tasks of a cluster.
+//! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
+//! resolves it into points, each with its machine and a key that depends on everything that
+//! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
+//! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
+//! [`Replay`] runs one point again; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
 //! # Files of a sweep's folder
 //!
@@ -18,8 +18,8 @@
 //! | `report.html` | chart and table in one page |
 //! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
 //!
-//! All but the journals and the job are a function of the results: they are byte-identical whatever the number
-//! of shards and the order of completion.
+//! Everything except the journals and the job is a function of the results: it is byte-identical
+//! for any number of shards and any order of completion.
 
 mod chart;
 mod check;

@@ -1,4 +1,4 @@
-//! The files that results become.
+//! The output files of a sweep.
 
 use super::chart::chart;
 use super::journal::JournalError;
@@ -18,13 +18,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why the files could not be written.
+/// The reason why the files could not be written.
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The results cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// There is nothing to draw.
+    /// There is nothing to plot.
     #[error(transparent)]
     Plot(#[from] PlotError),
     /// A file cannot be written.
@@ -32,7 +32,7 @@ pub enum OutputError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The table cannot be written.
@@ -40,7 +40,7 @@ pub enum OutputError {
     Table(#[from] csv::Error),
 }
 
-/// The results of a sweep, ready to be shown.
+/// The results of a sweep, ready for output.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outputs<'r> {
     results: &'r Results,
@@ -49,7 +49,7 @@ pub struct Outputs<'r> {
     groups: Vec<Group>,
 }
 
-/// Points that can be compared with each other.
+/// Comparable points.
 #[derive(Clone, PartialEq, Debug)]
 struct Group {
     workload: Workload,
@@ -60,10 +60,10 @@ struct Group {
 }
 
 impl<'r> Outputs<'r> {
-    /// Takes results apart.
+    /// Groups results by workload.
     ///
     /// # Errors
-    /// Returns an error if a record is of another version.
+    /// Returns an error if a record has another version.
     pub fn new(results: &'r Results) -> Result<Self, JournalError> {
         let records = results.records()?;
         let mut members: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
@@ -93,13 +93,13 @@ impl<'r> Outputs<'r> {
     /// Writes `results.jsonl`, `results.csv`, `pareto.svg`, `pareto.png` and `report.html` to
     /// `folder`, and returns their names.
     ///
-    /// Points of several workloads are not comparable: each workload has a chart of its own then,
-    /// such as `pareto-ntt-16384-60.svg`. Where no point went well there is no chart and no page.
+    /// Points of different workloads are not comparable, so each workload then has its own chart,
+    /// such as `pareto-ntt-16384-60.svg`. If no point succeeded, there is no chart and no page.
     ///
     /// # Errors
     /// Returns an error if a chart cannot be drawn or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
-        // Each of these takes long in a large sweep.
+        // Each of these is slow in a large sweep.
         let (table, (lines, shown)) =
             rayon::join(|| self.table(), || rayon::join(|| self.lines(), || self.charts_and_page()));
         let mut contents =
@@ -117,7 +117,7 @@ impl<'r> Outputs<'r> {
         self.results.lines().flat_map(|(_, line)| [line, "\n"]).collect()
     }
 
-    /// The charts and the page around them, each with the name of its file.
+    /// The charts and the page around them, each with its file name.
     fn charts_and_page(&self) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
             if group.front.is_empty() {
@@ -151,7 +151,7 @@ impl<'r> Outputs<'r> {
         Ok(contents)
     }
 
-    /// The fronts as a text for people, slowest design last.
+    /// The fronts as text, slowest design last.
     pub fn summary(&self) -> String {
         let manifest = &self.results.manifest;
         let mut text = format!("{}\n", manifest.title);
@@ -186,7 +186,7 @@ impl<'r> Outputs<'r> {
 
     fn view<'v>(&'v self, group: &'v Group) -> View<'v> {
         let manifest = &self.results.manifest;
-        // With several workloads each has its own heading, which says these.
+        // With several workloads, each has its own heading with these.
         let several = self.groups.len() > 1;
         let said = |key: &str| several && ["kernel", "n", "modulus_bits", "modulus"].contains(&key);
         let title = if !several {

@@ -26,7 +26,7 @@ td.failed { text-align: left; white-space: normal; color: #c0392b; }
 footer { margin: 1.5rem 0; color: var(--muted); font-size: .85rem; }
 ";
 
-/// One page with a table and, where a point went well, a chart for each workload.
+/// A page with a table and, if a point succeeded, a chart for each workload.
 pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>, Option<&str>)]) -> Markup {
     let manifest = &results.manifest;
     let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
@@ -76,7 +76,7 @@ pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>,
 
 /// All points of a workload.
 fn table(view: &View<'_>, columns: &[&String]) -> Markup {
-    // The share of cycles in which each pipe is busy; where the rest goes is in results.csv.
+    // The share of cycles in which each pipe is busy; results.csv has the rest.
     let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
     html! {
         div.scroll {

@@ -18,25 +18,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A sweep with every machine resolved and every key checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The points, each with another key, in the order of the sweep.
+    /// The points, each with a unique key, in the order of the sweep.
     pub points: Vec<PlannedPoint>,
-    /// For each rung of the halving the same points on its ring. Points that differ in their degree
-    /// only are the same there.
+    /// For each rung of the halving, the points on its ring. Points that differ only in their
+    /// degree are the same there.
     pub rungs: Vec<Vec<PlannedPoint>>,
-    /// What is written down of the sweep.
+    /// The manifest of the sweep.
     pub manifest: Manifest,
-    /// Seed of the data with which programs are checked.
+    /// Seed of the data for checking programs.
     pub seed: u64,
 }
 
 /// One point.
 #[derive(Clone, Debug)]
 pub struct PlannedPoint {
-    /// BLAKE3, shortened to 128 bits, of all that determines the result, the model included.
+    /// BLAKE3, shortened to 128 bits, of everything that determines the result, including the
+    /// model.
     pub key: String,
     /// Equal for points that run the same program.
     pub(super) program_key: String,
-    /// What runs.
+    /// The kernel.
     pub kernel: KernelSpec,
     /// The machine on which it runs.
     pub machine: Arc<Machine>,
@@ -50,7 +51,8 @@ impl Plan {
     /// Resolves a definition.
     ///
     /// # Errors
-    /// Returns an error if a key or a value of a machine or kernel makes no sense, with its place.
+    /// Returns an error if a machine or kernel key or its value is invalid; the error has its
+    /// position.
     pub fn new(definition: &Definition) -> Result<Self, Diagnostic> {
         let resolver = Resolver::new(definition)?;
         let resolve = |point: Vec<&Setting>| resolver.point(&point);
@@ -90,7 +92,7 @@ impl Plan {
     }
 }
 
-/// What all points have in common, or the sweep's name.
+/// The common workload of all points, or the sweep's name.
 fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     let same = |other: &PlannedPoint| {
         let (a, b) = (&points[0].kernel, &other.kernel);
@@ -114,12 +116,12 @@ fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
     }
 }
 
-/// Makes points of settings.
+/// Turns settings into points.
 struct Resolver<'d> {
     definition: &'d Definition,
     file: MachineBase,
     base: Arc<Machine>,
-    /// What programs are scheduled for with [`ScheduleFor::Keys`], by the settings of those keys.
+    /// The scheduling machines of [`ScheduleFor::Keys`], by the settings of those keys.
     scheduled_for: Mutex<HashMap<String, Arc<Machine>>>,
 }
 
@@ -134,7 +136,7 @@ impl<'d> Resolver<'d> {
         Ok(Self { definition, file, base, scheduled_for: Mutex::default() })
     }
 
-    /// The base machine with settings of a point.
+    /// The base machine with a point's settings.
     fn machine(&self, settings: &[&Setting]) -> Result<Arc<Machine>, Diagnostic> {
         if settings.is_empty() {
             return Ok(Arc::clone(&self.base));
@@ -145,7 +147,7 @@ impl<'d> Resolver<'d> {
             overrides.push(Override::parse(&text(setting))?);
         }
         let machine = self.file.machine(&overrides).map_err(|error| {
-            // An error of a setting stands in the sweep's file, not on the command line.
+            // An error of a setting is an error in the sweep file, not on the command line.
             match settings.iter().find(|setting| text(setting) == *error.text) {
                 Some(setting) => Diagnostic {
                     help: error.help,
@@ -219,7 +221,7 @@ impl<'d> Resolver<'d> {
         PlannedPoint { key, program_key, kernel, machine, scheduled_for, settings }
     }
 
-    /// The point on a ring of degree `n`, unless its own is smaller.
+    /// The point on a ring of degree `n`, unless its own degree is smaller.
     fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
         let mut kernel = point.kernel.clone();
         kernel.request.n = n.min(kernel.request.n);
@@ -229,7 +231,7 @@ impl<'d> Resolver<'d> {
     }
 }
 
-/// The kernel that settings describe, later ones taking precedence, and the name of its plan.
+/// The kernel of some settings, of which later ones take precedence, and the name of its plan.
 fn kernel<'a>(
     definition: &Definition,
     settings: impl Iterator<Item = &'a Setting>,
@@ -260,7 +262,7 @@ fn kernel<'a>(
             "modulus" => {
                 let modulus = value.as_str().and_then(parse_u128);
                 let modulus = modulus.or_else(|| value.as_integer().and_then(|value| value.try_into().ok()));
-                let help = "write a number, in quotes where it has more than 63 bits: \"0x1000...\"";
+                let help = "write a number, in quotes if it has more than 63 bits: \"0x1000...\"";
                 spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
             }
             _ => {
@@ -296,7 +298,7 @@ struct Identity<'a> {
 
 #[derive(Serialize)]
 enum PlanIdentity<'a> {
-    /// The best plan, if the library has none for the machine: a search.
+    /// The best plan without a library recipe for the machine: a search.
     Best,
     Classical,
     Paper,

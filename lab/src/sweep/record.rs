@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 pub struct Record {
     /// The point's key.
     pub key: String,
-    /// How it went.
+    /// The status.
     pub status: Status,
-    /// What went wrong, in a failed point.
+    /// The error of a failed point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The degree of the ring on which the point was dropped, in a pruned point.
+    /// The ring degree on which the point was dropped, in a pruned point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<u32>,
     /// The point's settings.
     pub point: Settings,
-    /// The run, in a point that went well.
+    /// The run of a successful point.
     #[serde(flatten)]
     pub report: Option<RunReport>,
 }
@@ -36,15 +36,15 @@ impl Record {
     }
 }
 
-/// How a point went.
+/// The status of a point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Generated, checked and simulated.
     Ok,
-    /// There is no result; the record says why.
+    /// Failed; the record has the reason.
     Failed,
-    /// Dropped on a small ring, as others did better there; only in results, not in journals.
+    /// Dropped on a small ring because other points did better; in results only, not in journals.
     Pruned,
 }
 
@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// How a point went, and what it costs if it went well.
+/// The status of a point, and its cost if it succeeded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) status: Status,

@@ -1,4 +1,4 @@
-//! One point of a sweep again.
+//! Replay of one point of a sweep.
 
 use super::definition::Definition;
 use super::execute::{Generate, records};
@@ -13,32 +13,33 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a point cannot be run again.
+/// The reason why a point cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The folder cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The sweep's definition makes no sense any more, such as where a file is gone that it names.
+    /// The sweep's definition is no longer valid, for example because a file that it names is
+    /// missing.
     #[error(transparent)]
     Config(#[from] Diagnostic),
-    /// No point has such a key.
+    /// No point has this key.
     #[error("{}: no key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
     Unknown {
         /// The sweep's folder.
         folder: PathBuf,
-        /// What was looked for.
+        /// The requested key.
         prefix: String,
     },
-    /// Several points have such a key.
+    /// Several points have this key.
     #[error("{} points have keys that begin with `{prefix}`:{}", candidates.len(), Listed(candidates))]
     Ambiguous {
-        /// What was looked for.
+        /// The requested prefix.
         prefix: String,
         /// Key and settings of each of these points, ordered by key.
         candidates: Vec<(String, Settings)>,
     },
-    /// The sweep has other points than when the folder was written.
+    /// The points of the sweep have changed since the folder was written.
     #[error("`{file}` no longer defines the point {key}")]
     Changed {
         /// The definition's file.
@@ -48,10 +49,10 @@ pub enum ReplayError {
     },
 }
 
-/// The most candidates that an error lists.
+/// The maximum number of candidates in an error.
 const LISTED: usize = 10;
 
-/// Points, a line each.
+/// Points, one per line.
 struct Listed<'a>(&'a [(String, Settings)]);
 
 impl fmt::Display for Listed<'_> {
@@ -68,47 +69,47 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-/// A point of a sweep's folder, ready to run again.
+/// A point of a sweep's folder, ready for replay.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// Its key in the folder.
     key: String,
-    /// The line of its record, if there is one: the one that stands in the results.
+    /// The line of its record in the results, if there is one.
     recorded: Option<String>,
     /// A sweep of this point alone.
     plan: Plan,
 }
 
-/// A point that has been run again.
+/// A replayed point.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replayed {
     /// The point's key in the folder.
     pub key: String,
     /// The new record as a line of a journal, without its end.
     pub line: String,
-    /// What the journal says of the point.
+    /// The comparison with the journal.
     pub verdict: Verdict,
 }
 
-/// What a journal says of a point that has been run again.
+/// The comparison of a replayed point with its record.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// The same, byte for byte.
+    /// Identical, byte for byte.
     Same,
-    /// Nothing: the point has not run before.
+    /// No record: the point has not run before.
     NoRecord,
-    /// Something else.
+    /// Different.
     Differs(Vec<Difference>),
 }
 
-/// A value of a record that came out differently.
+/// A value that differs between the record and the replay.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
     /// Its dotted name, such as `stalls.busy_compute`.
     pub name: String,
-    /// What the journal has; `null` where it has nothing.
+    /// The value in the journal; `null` if it has none.
     pub recorded: Value,
-    /// What it is now; `null` where there is nothing.
+    /// The new value; `null` if there is none.
     pub now: Value,
 }
 
@@ -118,10 +119,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Where a point stands in a plan.
+/// The position of a point in a plan.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The rung of the halving; none for the point itself.
+    /// The rung of the halving; `None` for the point itself.
     rung: Option<usize>,
     index: usize,
 }
@@ -145,12 +146,12 @@ impl Place {
 }
 
 impl Replay {
-    /// Finds the point of a sweep's folder whose key begins with `prefix`, the points on the small
-    /// rings of a halving included.
+    /// Finds the point of a sweep's folder whose key begins with `prefix`, including points on the
+    /// small rings of a halving.
     ///
     /// # Errors
-    /// Returns an error if no point or more than one has such a key, the folder holds no sweep, or
-    /// its definition no longer leads to the point.
+    /// Returns an error if no point or several have such a key, the folder holds no sweep, or its
+    /// definition no longer contains the point.
     pub fn find(folder: &Path, prefix: &str) -> Result<Self, ReplayError> {
         let manifest = journal::read_manifest(folder)?;
         let mut found = places(&manifest, prefix);
@@ -159,7 +160,7 @@ impl Replay {
                 return Err(ReplayError::Unknown { folder: folder.into(), prefix: prefix.into() });
             }
             (Some(only), None) => only,
-            // Among several, a key in full names its point.
+            // A full key takes precedence over longer keys that it is a prefix of.
             (Some(first), Some(_)) if first.0 == prefix => first,
             (Some(first), Some(_)) => {
                 let all = [first].into_iter().chain(found);
@@ -192,7 +193,7 @@ impl Replay {
     /// Runs the point: generates and checks its program and simulates it. Nothing is written.
     ///
     /// # Errors
-    /// Returns an error if the new record or the old one is no JSON.
+    /// Returns an error if the new record or the old one is not JSON.
     pub fn run(&self, generate: &Generate<'_>) -> Result<Replayed, JournalError> {
         let lines: Result<Vec<String>, _> = records(&self.plan, generate).iter().map(journal::line).collect();
         let line = lines?.concat().trim_end().to_owned();

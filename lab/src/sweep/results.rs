@@ -1,4 +1,4 @@
-//! Results of a sweep, from one journal or many.
+//! Results of a sweep, from one or more journals.
 
 use super::halving::{self, Costs};
 use super::journal::{self, JournalError};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
 
-/// The results of a sweep, as far as there are any.
+/// The results of a sweep so far.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// The sweep.
@@ -19,14 +19,13 @@ pub struct Results {
 }
 
 impl Results {
-    /// Collects the journals of `folders`, which are of one sweep.
+    /// Collects the journals of `folders`, which belong to one sweep.
     ///
-    /// Where a point has several records, one that went well stands; among those that say the same
-    /// the choice does not depend on the order of folders and journals.
+    /// If a point has several records, a successful one takes precedence. Otherwise the choice does
+    /// not depend on the order of folders and journals.
     ///
     /// # Errors
-    /// Returns an error if a folder has no sweep, or that of another one, or a journal cannot be
-    /// read.
+    /// Returns an error if a folder has no sweep, or another one, or if a journal cannot be read.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let mut manifest: Option<Manifest> = None;
         let mut best: HashMap<String, (Status, String)> = HashMap::new();
@@ -62,7 +61,7 @@ impl Results {
         let manifest = manifest.ok_or(JournalError::NoFolder)?;
         let dropped = halving::standing(&manifest, |key| costs.get(key).copied()).dropped;
         let line = |(point, dropped): (&ManifestPoint, Option<usize>)| match dropped {
-            // Where the rung has the point's own degree, the result is the point's.
+            // If the rung has the point's own degree, its result is the point's.
             Some(rung) if point.rungs[rung] != point.key => pruned(&manifest, point, rung).map(Some),
             _ => Ok(best.remove(&point.key)),
         };
@@ -70,7 +69,7 @@ impl Results {
         Ok(Self { manifest, lines })
     }
 
-    /// The line of each point that has one, in the order of the sweep, and its number there.
+    /// The line of each point that has one, and the point's index, in the order of the sweep.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.lines.iter().enumerate().filter_map(|(i, line)| Some((i, line.as_ref()?.1.as_str())))
     }
@@ -78,7 +77,7 @@ impl Results {
     /// The record of each point that has one, in the order of the sweep.
     ///
     /// # Errors
-    /// Returns an error if a record is not of this version of the project.
+    /// Returns an error if a record has another version of the format.
     pub fn records(&self) -> Result<Vec<Record>, JournalError> {
         let record = |line: &Option<(Status, String)>| {
             let (_, line) = line.as_ref()?;

@@ -4,20 +4,20 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A part of a sweep: every N-th point, from the K-th on.
+/// A part of a sweep: every N-th point, starting with the K-th.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     number: usize,
     of: usize,
 }
 
-/// Text that names no shard.
+/// Invalid text of a shard.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("invalid shard `{0}`: write K/N with K from 1 to N, for example 1/4")]
 pub struct ShardError(String);
 
 impl Shard {
-    /// All points.
+    /// The whole sweep.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
     /// The `count` parts of a sweep, in order.
@@ -25,7 +25,7 @@ impl Shard {
         (1..=count).map(move |number| Self { number, of: count })
     }
 
-    /// Whether the shard has the point of this index.
+    /// Whether the shard contains the point with this index.
     pub const fn has(self, index: usize) -> bool {
         index % self.of == self.number - 1
     }

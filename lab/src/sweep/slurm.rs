@@ -1,12 +1,12 @@
-//! A sweep as a job array of SLURM: how many tasks, and their scripts.
+//! A sweep as a SLURM job array: the number of tasks, and their scripts.
 //!
-//! A task that takes milliseconds costs a cluster more than it computes. So some points are timed
-//! first, with [`sample`] choosing them; a [`Division`] then has no more tasks than keep each busy
-//! for a while, and a [`Job`] is the scripts that run them.
+//! A task of milliseconds costs a cluster more than it computes. So [`sample`] selects some points
+//! to be timed first. A [`Division`] then has only as many tasks as it can keep busy, and a [`Job`]
+//! contains the scripts that run them.
 //!
-//! The merge waits for the array with `afterany`, not `afterok`: results of the tasks that went well
-//! are worth having, and the merge says how many points lack. Behind a task that failed, a job with
-//! `afterok` would stay in the queue for ever.
+//! The merge waits for the array with `afterany`, not `afterok`: the results of successful tasks
+//! are useful, and the merge reports the number of missing points. After a failed task, a job with
+//! `afterok` would stay in the queue forever.
 
 use super::meter::Spent;
 use super::plan::{Plan, PlannedPoint};
@@ -21,8 +21,8 @@ use std::str::FromStr;
 use std::time::Duration;
 use thiserror::Error;
 
-/// At most `count` points, evenly spread over the sweep and in random order, so that the first of
-/// them are spread, too.
+/// At most `count` points, evenly spread over the sweep and in random order, so that every prefix
+/// is spread, too.
 pub fn sample<'p>(points: &[&'p PlannedPoint], count: usize) -> Vec<&'p PlannedPoint> {
     let count = count.min(points.len());
     let mut sample: Vec<&PlannedPoint> =
@@ -31,23 +31,24 @@ pub fn sample<'p>(points: &[&'p PlannedPoint], count: usize) -> Vec<&'p PlannedP
     sample
 }
 
-/// The tasks into which what is left of a sweep is divided.
+/// The division of the remaining points into tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Division {
-    /// Tasks, at least 1.
+    /// Number of tasks, at least 1.
     pub tasks: usize,
-    /// The estimated time of all that is left in one task.
+    /// The estimated time of all remaining points in one task.
     pub whole: Duration,
     /// The estimated time of the longest task.
     pub longest: Duration,
 }
 
 impl Division {
-    /// Divides the points of `plan` that are among `pending` into at most `tasks` tasks of `threads`
-    /// threads, as far as none becomes shorter than `least`. `spent` is what some of them took.
+    /// Divides the points of `plan` that are among `pending` into at most `tasks` tasks of
+    /// `threads` threads, none shorter than `least` if possible. `spent` is the measured time of
+    /// some points.
     ///
-    /// Points that share a program are not kept together: each task generates the programs of its
-    /// points, which the estimate takes into account.
+    /// Points that share a program may end up in different tasks: each task generates the programs
+    /// of its points, and the estimate includes this.
     pub fn new(
         plan: &Plan,
         pending: &[&PlannedPoint],
@@ -71,7 +72,7 @@ impl Division {
             work / threads.max(1) as u32
         };
         let whole = time(Shard::WHOLE);
-        // Divided, the work only grows: each task is at least as long as this lets it be.
+        // Division only adds work: each task takes at least this long.
         let enough = (whole.as_secs_f64() / least.as_secs_f64().max(1e-9)) as usize;
         let tasks = enough.min(tasks).min(pending.len()).max(1);
         let longest = Shard::all(tasks).map(time).max().unwrap_or(whole);
@@ -79,7 +80,7 @@ impl Division {
     }
 }
 
-/// A limit of time as `sbatch --time` takes it: `minutes`, `minutes:seconds`,
+/// A time limit in the format of `sbatch --time`: `minutes`, `minutes:seconds`,
 /// `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or `days-hours:minutes:seconds`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TimeLimit {
@@ -87,15 +88,15 @@ pub struct TimeLimit {
     duration: Duration,
 }
 
-/// Text that is no limit of time.
+/// Text that is not a time limit.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
-    "`{0}` is no limit of time: write minutes, hours:minutes:seconds or days-hours, for example 30 or 1:30:00"
+    "invalid time limit `{0}`: write minutes, hours:minutes:seconds or days-hours, for example 30 or 1:30:00"
 )]
 pub struct TimeLimitError(String);
 
 impl TimeLimit {
-    /// How long a job may run.
+    /// The limit as a duration.
     pub fn duration(&self) -> Duration {
         self.duration
     }
@@ -106,7 +107,7 @@ impl FromStr for TimeLimit {
 
     fn from_str(text: &str) -> Result<Self, TimeLimitError> {
         let number = |digits: &str| {
-            // A sign would be a number to Rust, and none to SLURM.
+            // Rust would accept a sign, SLURM does not.
             digits
                 .bytes()
                 .all(|byte| byte.is_ascii_digit())
@@ -127,7 +128,7 @@ impl FromStr for TimeLimit {
             _ => None,
         };
         match seconds {
-            // To SLURM, 0 is no limit.
+            // For SLURM, 0 means unlimited.
             Some(seconds) if seconds > 0 => {
                 Ok(Self { text: text.into(), duration: Duration::from_secs(seconds) })
             }
@@ -142,44 +143,44 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-/// All that the scripts of a job depend on.
+/// The parameters of a job's scripts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
     /// The sweep's name.
     pub name: String,
     /// Tasks of the array.
     pub tasks: usize,
-    /// The limit of a task, and of the merge.
+    /// The time limit of a task, and of the merge.
     pub time: TimeLimit,
     /// Threads of a task.
     pub threads: usize,
-    /// The folder in which the commands run: absolute, and the same on all machines.
+    /// The folder in which the commands run: an absolute path, valid on all machines.
     pub working_folder: String,
-    /// The command of the whole sweep and its arguments; each task adds its shard.
+    /// The command of the whole sweep with its arguments; each task adds its shard.
     pub sweep: Vec<String>,
-    /// The command of the merge and its arguments.
+    /// The command of the merge with its arguments.
     pub merge: Vec<String>,
 }
 
 impl Job {
-    /// The name of the script that submits the others.
+    /// The name of the script that submits the other two.
     pub const SUBMIT: &str = "submit.sh";
 
-    /// The scripts, each with its file's name. They belong into the sweep's folder, where SLURM then
-    /// puts what the tasks print.
+    /// The scripts, each with its file name. They belong in the sweep's folder; SLURM writes the
+    /// output of the tasks there.
     ///
     /// # Errors
     /// Returns an error if an argument has a zero byte.
     pub fn scripts(&self) -> Result<[(&'static str, String); 3], QuoteError> {
         let Self { tasks, time, threads, .. } = self;
-        // A line of an option must not end early.
+        // The name must not end the option's line.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
         let name: String = self.name.chars().map(plain).collect();
         let folder = shlex::try_quote(&self.working_folder)?;
         let sweep = shlex::try_join(self.sweep.iter().map(String::as_str))?;
         let merge = shlex::try_join(self.merge.iter().map(String::as_str))?;
-        // The shard says the number of tasks itself: where some are submitted again with --array,
-        // SLURM counts only those.
+        // The shard contains the number of tasks: if only some are resubmitted with --array, SLURM
+        // counts only those.
         let array = format!(
             "#!/bin/sh\n\
              #SBATCH --job-name=rpu-{name}\n\
@@ -256,7 +257,7 @@ mod tests {
         let points: Vec<&PlannedPoint> = plan.points.iter().collect();
         let divide =
             |tasks, threads, least| Division::new(&plan, &points, &spent(), tasks, threads, least * SECOND);
-        // Four programs of 6 s, one answer of 4 s, twelve points of 1 s.
+        // Four programs of 6 s, one golden result of 4 s, twelve points of 1 s.
         let all = divide(1, 1, 1);
         assert_eq!(all, Division { tasks: 1, whole: 40 * SECOND, longest: 40 * SECOND });
         // Every fourth point: three programs of three points.
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(divide(100, 2, 10), Division { tasks: 2, whole: 20 * SECOND, longest: 17 * SECOND });
         assert_eq!(divide(100, 1, 120).tasks, 1);
         assert_eq!(divide(100, 1, 0).tasks, 12);
-        // What has been done takes no time.
+        // Completed points take no time.
         let half = Division::new(&plan, &points[..6], &spent(), 9, 1, 10 * SECOND);
         assert_eq!((half.tasks, half.whole), (2, 22 * SECOND));
         let none = Division::new(&plan, &[], &Spent::default(), 9, 1, 10 * SECOND);

@@ -1,4 +1,4 @@
-//! What is shown of a sweep, and in which words.
+//! The presentation of a sweep: its values and their names.
 
 use super::manifest::{Manifest, Workload};
 use super::record::Record;
@@ -6,12 +6,12 @@ use crate::run::TimingReport;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What is shown of a group: all that a chart or a table needs.
+/// A group of points, with everything that a chart or a table needs.
 pub(super) struct View<'v> {
     pub(super) title: String,
     pub(super) manifest: &'v Manifest,
     pub(super) workload: &'v Workload,
-    /// The keys that vary between the points.
+    /// The axes on which the points differ.
     pub(super) varying: Vec<&'v str>,
     pub(super) records: Vec<&'v Record>,
     /// The keys of the points on the front.
@@ -24,7 +24,7 @@ pub(super) fn costs(record: &Record) -> Option<(&TimingReport, f64)> {
     Some((report.timing.as_ref()?, report.area_mm2))
 }
 
-/// A value as people write it: no quotes around text.
+/// The display text of a value: without quotes around text.
 pub(super) fn plain(value: Option<&Value>) -> String {
     match value {
         None => String::new(),
@@ -33,7 +33,7 @@ pub(super) fn plain(value: Option<&Value>) -> String {
     }
 }
 
-/// A key as people call it.
+/// The display name of a key.
 pub(super) fn title(key: &str) -> &str {
     match key {
         "hple.count" => "HPLEs",

@@ -83,7 +83,7 @@ fn errors_say_what_would_be_right() {
     let error = |claims: &Claims| fit(claims, &events()).unwrap_err().to_string();
     for (from, to, told) in [
         ("vbar_mm2 =", "vbar =", "`given`, `tied` and `fit` must name each of law_mm2"),
-        ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` is there twice"),
+        ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` occurs twice"),
         (
             "to = \"vdm_bank_mm2_to_64\"",
             "to = \"vbar_mm2\"",

@@ -13,7 +13,7 @@ pub enum LoadError {
     #[error(transparent)]
     Fit(#[from] FitError),
     /// A word of a memory image that exceeds the word width.
-    #[error("word {address} of the {} is {value:#x}, the largest word is {max:#x} (`isa.word_bits`)", memory_name(*.space))]
+    #[error("word {address} of the {} is {value:#x}, but the largest word is {max:#x} (`isa.word_bits`)", memory_name(*.space))]
     WordTooLarge {
         /// The memory.
         space: Space,
@@ -25,7 +25,9 @@ pub enum LoadError {
         max: u128,
     },
     /// An initial modulus that exceeds the word width.
-    #[error("{register} cannot start with {value:#x}: the largest word is {max:#x} (`isa.word_bits`)")]
+    #[error(
+        "launch value {value:#x} for {register} is too large: the largest word is {max:#x} (`isa.word_bits`)"
+    )]
     ModulusTooLarge {
         /// The register.
         register: MReg,
@@ -35,7 +37,7 @@ pub enum LoadError {
         max: u128,
     },
     /// An initial address that no address register can hold.
-    #[error("{register} cannot start with {value}: addresses are below {MAX_VDM_WORDS}")]
+    #[error("launch value {value} for {register} is too large: addresses are below {MAX_VDM_WORDS}")]
     AddressTooLarge {
         /// The register.
         register: AReg,
@@ -43,7 +45,7 @@ pub enum LoadError {
         value: u32,
     },
     /// An initial modulus that is none.
-    #[error("{register} cannot start so: {source}")]
+    #[error("invalid launch value for {register}: {source}")]
     Modulus {
         /// The register.
         register: MReg,
@@ -56,7 +58,7 @@ pub enum LoadError {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum AccessError {
     /// A name that the program does not declare.
-    #[error("the program has no symbol `{symbol}`; it has: {}", known.join(", "))]
+    #[error("unknown symbol `{symbol}`; the program has: {}", known.join(", "))]
     UnknownSymbol {
         /// The name.
         symbol: String,
@@ -75,7 +77,7 @@ pub enum AccessError {
     },
     /// A word that exceeds the word width.
     #[error(
-        "word {index} of symbol `{symbol}` is {value:#x}, the largest word is {max:#x} (`isa.word_bits`)"
+        "word {index} of symbol `{symbol}` is {value:#x}, but the largest word is {max:#x} (`isa.word_bits`)"
     )]
     WordTooLarge {
         /// The symbol's name.
@@ -105,7 +107,7 @@ pub struct ExecuteError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     /// A vector load or store beyond the VDM.
-    #[error("it touches the words {first} to {last}, but the VDM has {words} words")]
+    #[error("accesses words {first} to {last}, but the VDM has {words} words")]
     OutsideVdm {
         /// The first word that it touches.
         first: u32,
@@ -115,7 +117,7 @@ pub enum Fault {
         words: usize,
     },
     /// A scalar load beyond the SDM.
-    #[error("it reads word {word}, but the SDM has {words} words")]
+    #[error("reads word {word}, but the SDM has {words} words")]
     OutsideSdm {
         /// The word that it reads.
         word: u32,
@@ -123,13 +125,13 @@ pub enum Fault {
         words: usize,
     },
     /// A modulus register that nothing has set.
-    #[error("{register} holds no modulus: set it before the start, or with `mload`")]
+    #[error("{register} has no modulus: set it before the start or with `mload`")]
     ModulusUnset {
         /// The register.
         register: MReg,
     },
     /// A word that is no modulus, loaded into a modulus register.
-    #[error("{register} cannot hold that: {source}")]
+    #[error("invalid modulus for {register}: {source}")]
     Modulus {
         /// The register.
         register: MReg,

@@ -295,18 +295,18 @@ fn words_and_moduli_fit_the_word_width() {
     let error = executor.write("scalars", &[1 << 32; SDM_WORDS as usize]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "word 0 of symbol `scalars` is 0x100000000, the largest word is 0xffffffff (`isa.word_bits`)"
+        "word 0 of symbol `scalars` is 0x100000000, but the largest word is 0xffffffff (`isa.word_bits`)"
     );
     program.vdm.segments[0].words[7] = 1 << 32;
     assert_eq!(
         executor.load(&program).unwrap_err().to_string(),
-        "word 7 of the VDM is 0x100000000, the largest word is 0xffffffff (`isa.word_bits`)"
+        "word 7 of the VDM is 0x100000000, but the largest word is 0xffffffff (`isa.word_bits`)"
     );
     program.vdm.segments.clear();
     program.moduli[1].1 = (1 << 32) + 1;
     assert_eq!(
         executor.load(&program).unwrap_err().to_string(),
-        "m1 cannot start with 0x100000001: the largest word is 0xffffffff (`isa.word_bits`)"
+        "launch value 0x100000001 for m1 is too large: the largest word is 0xffffffff (`isa.word_bits`)"
     );
     program.isa = Isa::B512;
     assert!(matches!(executor.load(&program), Err(LoadError::Fit(_))));
@@ -371,27 +371,24 @@ fn faults_say_what_is_wrong() {
     let strided = AddressMode::Strided(Log2::new(4).unwrap());
     assert_eq!(
         fault(vec![load(0, 0), load(1, VDM_WORDS - 511)]),
-        "it touches the words 7681 to 8192, but the VDM has 8192 words"
+        "accesses words 7681 to 8192, but the VDM has 8192 words"
     );
     assert_eq!(
         fault(vec![Instr::Vstore { vs: V(0), base: AReg::at(2), offset: at(10), mode: strided }]),
-        "it touches the words 110 to 8286, but the VDM has 8192 words"
+        "accesses words 110 to 8286, but the VDM has 8192 words"
     );
-    assert_eq!(
-        fault(vec![Instr::Sload { rt, offset: at(16) }]),
-        "it reads word 16, but the SDM has 16 words"
-    );
+    assert_eq!(fault(vec![Instr::Sload { rt, offset: at(16) }]), "reads word 16, but the SDM has 16 words");
     assert_eq!(
         fault(vec![Instr::Vadd { vd: V(0), vs: V(0), vt: V(0), rm: RM }]),
-        "m1 holds no modulus: set it before the start, or with `mload`"
+        "m1 has no modulus: set it before the start or with `mload`"
     );
     assert_eq!(
         fault(vec![Instr::Mload { rt: RM, offset: at(9) }]),
-        "m1 cannot hold that: the modulus 0x200 is even, but Montgomery arithmetic needs an odd modulus"
+        "invalid modulus for m1: the modulus 0x200 is even, but Montgomery arithmetic needs an odd modulus"
     );
     assert_eq!(
         fault(vec![Instr::Mload { rt: RM, offset: at(0) }]),
-        "m1 cannot hold that: the modulus 1 is too small: it must be odd and at least 3"
+        "invalid modulus for m1: the modulus 1 is too small: it must be odd and at least 3"
     );
     assert_eq!(
         fault(vec![load(7, 0), Instr::Vmul { vd: V(0), vs: V(0), vt: V(7), rm }]),
@@ -400,7 +397,7 @@ fn faults_say_what_is_wrong() {
     // Also through a shuffle, and from constants.
     assert_eq!(
         fault(vec![load(7, 0), Instr::Pklo { vd: V(7), vs: V(7), vt: V(0) }, bfly(1, 2, 7, 7, 7)]),
-        "m1 holds no modulus: set it before the start, or with `mload`"
+        "m1 has no modulus: set it before the start or with `mload`"
     );
     assert_eq!(
         fault(vec![
@@ -458,11 +455,11 @@ fn programs_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         refusal(&|p| p.addresses[0].1 = 1 << 21),
-        "a2 cannot start with 2097152: addresses are below 2097152"
+        "launch value 2097152 for a2 is too large: addresses are below 2097152"
     );
     assert_eq!(
         refusal(&|p| p.moduli[1].1 = 1),
-        "m1 cannot start so: the modulus 1 is too small: it must be odd and at least 3"
+        "invalid launch value for m1: the modulus 1 is too small: it must be odd and at least 3"
     );
     assert_eq!(Modulus::new(1), Err(ModulusError::TooSmall(1)));
     assert_eq!(executor.load(&good), Ok(()));
@@ -477,7 +474,7 @@ fn data_that_do_not_fit_their_symbol_are_refused() {
     );
     assert_eq!(
         executor.read("x").unwrap_err().to_string(),
-        "the program has no symbol `x`; it has: all, table, scalars"
+        "unknown symbol `x`; the program has: all, table, scalars"
     );
     executor.write("scalars", &[7; SDM_WORDS as usize]).unwrap();
     assert_eq!(executor.read("scalars"), Ok(&[7; SDM_WORDS as usize][..]));

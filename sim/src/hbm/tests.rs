@@ -54,8 +54,8 @@ fn tables_are_loaded_once_where_the_machine_keeps_them() {
     assert_eq!(loads(&Hbm { reload_tables: false, ..hbm(0, 2) }), [48, 20, 20]);
 }
 
-/// The paper's Fig. 10 at its printed times: three words an element at 512 GB/s are behind the
-/// computing at 64K, and 0.041 us (2.77%) longer than it at 16K.
+/// The paper's Fig. 10 at its printed times: the transfer of three words per element at 512 GB/s is
+/// shorter than the computation at 64K, and 0.041 us (2.77%) longer at 16K.
 #[test]
 fn the_papers_bandwidth_is_enough_but_for_its_16k_transform() {
     let machine = crate::Machine::rpu_128x128();
@@ -148,7 +148,7 @@ proptest! {
         prop_assert!(stream.channel_utilisation() <= 1.0 && stream.compute_utilisation() <= 1.0);
     }
 
-    /// More bandwidth, less latency or another buffer never lengthen a stream.
+    /// More bandwidth, less latency or another buffer never lengthens a stream.
     #[test]
     fn a_better_memory_is_never_slower(latency in 1u32..5, buffers in 1u32..4, jobs in jobs()) {
         let total = |hbm: &Hbm| Stream::new(hbm, &jobs).total_ns;

@@ -9,14 +9,14 @@ use thiserror::Error;
 pub enum FitError {
     /// Another vector length or word width.
     #[error(
-        "the program is for vectors of {} words of {} bits, the machine has vectors of {} words of {} bits \
+        "the program is for vectors of {} words of {} bits, but the machine has vectors of {} words of {} bits \
          (`isa.vector_length`, `isa.word_bits`)",
         needed.vector_length(), needed.word_bits(), available.vector_length(), available.word_bits()
     )]
     InstructionSet {
         /// Vector length and word width of the program.
         needed: Isa,
-        /// Those of the machine.
+        /// Vector length and word width of the machine.
         available: Isa,
     },
     /// More instructions than the instruction memory holds.
@@ -45,8 +45,8 @@ pub enum FitError {
         /// Bytes of a word.
         word_bytes: u32,
     },
-    /// An instruction of an extension that the machine does not have.
-    #[error("instruction {index}, `{mnemonic}`, is an extension that the machine lacks (`isa.{feature}`)")]
+    /// An instruction of an extension that the machine lacks.
+    #[error("instruction {index}, `{mnemonic}`, needs an extension that the machine lacks (`isa.{feature}`)")]
     Extension {
         /// Index of the instruction in the program.
         index: usize,

@@ -18,7 +18,7 @@ const LATENCY: u32 = 1024;
 const INTERVAL: u32 = 64;
 
 choices! {
-    /// The uses of a register by instructions in flight that make a later instruction wait.
+    /// The uses of a register by in-flight instructions that stall a later instruction.
     Busyboard {
         /// Any use blocks any later use.
         Strict = "strict",
@@ -192,7 +192,8 @@ sections! {
 
     /// The instruction set: vector length, word width and extensions.
     Isa [isa] {
-        /// Elements of a vector register. Programs name it with `.isa`; 512 is B512.
+        /// Elements of a vector register, also called lanes: the vector length L. Programs for
+        /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
         vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any;
         /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
         word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any;
@@ -211,11 +212,11 @@ sections! {
     Frontend [frontend] {
         /// Instructions dispatched per cycle, in order.
         width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4);
-        /// The uses of a register by instructions in flight that make a later instruction wait.
+        /// The uses of a register by in-flight instructions that stall a later instruction.
         busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any;
         /// The time at which a source register stops being busy.
         source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any;
-        /// Instructions that each of the three queues holds between dispatch and issue.
+        /// Capacity of each of the three queues between dispatch and issue, in instructions.
         queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6);
         /// Cycles from the start command to the first dispatch: fetch and decode.
         fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4);
@@ -279,8 +280,8 @@ sections! {
         mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any;
         /// Accesses per bank and cycle.
         ports: u32 => Int(1, 2), "1", Assumed "", Any;
-        /// Whether lanes of a load that read the same word share its access to the bank. If not, every
-        /// lane makes an access of its own. Energy counts lanes either way.
+        /// Whether lanes of a load that read the same word share its access to the bank. If not,
+        /// every lane makes its own access. Energy counts lanes either way.
         multicast: bool => Bool, "true", Assumed "", Any;
         /// Size, in MiB.
         size_mib: u32 => Int(1, 32), "4", Paper "", Fixed;

@@ -1,8 +1,8 @@
 //! Reading machine files.
 //!
-//! A machine is built up in layers: the file that is inherited from, the file itself, the
-//! overrides of the command line. Each layer sets keys; a later one replaces what an earlier one
-//! set. Every value remembers the text that it came from, so that an error points at it.
+//! A machine is built up in layers: the inherited file, the file itself, the overrides. A later
+//! layer replaces values of an earlier one. Every value remembers its source text, so that an error
+//! can point at it.
 
 use super::table::{Key, Kind};
 use super::{Machine, schema};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-/// One key set over a machine file: `key=value`.
+/// An override of one key of a machine file: `key=value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Override {
     text: String,
@@ -26,10 +26,11 @@ impl Override {
     /// The file name of an override in a [`Diagnostic`].
     pub const SOURCE: &str = "override";
 
-    /// Takes `key=value` apart: a dotted key, and a TOML value or bare text.
+    /// Parses `key=value`: a dotted key, and a TOML value or bare text.
     ///
     /// # Errors
-    /// Where there is no `=` or nothing before it. Keys and values are checked when a machine is loaded.
+    /// Returns an error if there is no `=` or no key. Keys and values are checked when a machine is
+    /// loaded.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match text.find('=') {
             Some(equals) if !text[..equals].trim().is_empty() => Ok(Self { text: text.into(), equals }),
@@ -44,7 +45,7 @@ impl Override {
         self.text[..self.equals].trim()
     }
 
-    /// The value as it was written.
+    /// The value as written.
     pub fn value(&self) -> &str {
         self.text[self.equals + 1..].trim()
     }
@@ -58,7 +59,7 @@ impl Override {
 /// Finds and reads machine files.
 pub struct MachineFile;
 
-/// Machine files that every binary carries.
+/// The built-in machine files.
 const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128", include_str!("../../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../../configs/machines/rpu-128x128-gs.toml")),
@@ -70,7 +71,7 @@ const MACHINES: &[(&str, &str)] = &[
 /// The technology of the paper.
 pub(super) const GF12: &str = include_str!("../../../configs/tech/gf12.toml");
 
-/// Technology files that every binary carries.
+/// The built-in technology files.
 const TECHNOLOGIES: &[(&str, &str)] =
     &[("gf12", GF12), ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml"))];
 
@@ -80,28 +81,28 @@ impl MachineFile {
         MACHINES.iter().map(|(name, _)| *name)
     }
 
-    /// Loads a machine file, with `overrides` applied in their order.
+    /// Loads a machine file and applies `overrides` in order.
     ///
     /// Paths in a file (`inherits`, `technology`) are relative to it. A name without `.toml` is a
     /// built-in file.
     ///
     /// # Errors
-    /// Where a file cannot be read, is no TOML, inherits from itself, lacks a key, has an unknown
-    /// one, or a value that makes no sense.
+    /// Returns an error if a file cannot be read, is not TOML, inherits from itself, lacks a key,
+    /// or has an unknown key or an invalid value.
     pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         MachineBase::load(path)?.machine(overrides)
     }
 
-    /// Loads a built-in machine, with `overrides` applied in their order.
+    /// Loads a built-in machine and applies `overrides` in order.
     ///
     /// # Errors
-    /// Where there is no machine of that name, or an override is wrong.
+    /// Returns an error if there is no machine of that name, or an override is invalid.
     pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         MachineBase::built_in(name)?.machine(overrides)
     }
 }
 
-/// A machine file that has been read once, for many machines that differ in a few keys.
+/// A machine file, read once for many machines that differ in a few keys.
 #[derive(Clone)]
 pub struct MachineBase {
     layers: Layers,
@@ -110,11 +111,11 @@ pub struct MachineBase {
 }
 
 impl MachineBase {
-    /// Reads a machine file, as [`MachineFile::load`] does.
+    /// Reads a machine file, like [`MachineFile::load`].
     ///
     /// # Errors
-    /// Where a file cannot be read, is no TOML, inherits from itself, has an unknown key, or a value
-    /// that makes no sense.
+    /// Returns an error if a file cannot be read, is not TOML, inherits from itself, or has an
+    /// unknown key or an invalid value.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
         Self::read(&Place::File(path.as_ref().into()))
     }
@@ -122,7 +123,7 @@ impl MachineBase {
     /// Reads a built-in machine.
     ///
     /// # Errors
-    /// Where there is no machine of that name.
+    /// Returns an error if there is no machine of that name.
     pub fn built_in(name: &str) -> Result<Self, Diagnostic> {
         let place = built_in(MACHINES, name).ok_or_else(|| {
             Diagnostic::new(format!("unknown built-in machine `{name}`"))
@@ -137,10 +138,10 @@ impl MachineBase {
         Ok(Self { layers, name: place.name() })
     }
 
-    /// The machine with `overrides` applied in their order.
+    /// The machine with `overrides` applied in order.
     ///
     /// # Errors
-    /// Where the file lacks a key, or an override is wrong.
+    /// Returns an error if the file lacks a key, or an override is invalid.
     pub fn machine(&self, overrides: &[Override]) -> Result<Machine, Diagnostic> {
         let mut layers = self.layers.clone();
         for change in overrides {
@@ -150,7 +151,7 @@ impl MachineBase {
     }
 }
 
-/// Where a file's text is.
+/// The location of a file.
 #[derive(Clone, PartialEq, Eq)]
 enum Place {
     File(PathBuf),
@@ -165,11 +166,11 @@ impl Place {
         }
     }
 
-    /// The place that a file at this one calls `name`.
+    /// The location of the file that this one calls `name`.
     fn relative(&self, name: &str, built_ins: &'static [(&str, &str)]) -> Place {
         let bare = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
         match self {
-            // Built-in files know each other by the paths that they have in the repository.
+            // Built-in files refer to each other by their paths in the repository.
             Self::BuiltIn(..) => built_in(built_ins, bare),
             Self::File(_) => built_in(built_ins, name),
         }
@@ -179,7 +180,7 @@ impl Place {
         })
     }
 
-    /// What tells whether two places are the same file.
+    /// The identity of a location, to detect cycles.
     fn identity(&self) -> PathBuf {
         match self {
             Self::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()),
@@ -203,16 +204,16 @@ struct Source {
     text: String,
 }
 
-/// The value of a key and where it stands.
+/// A value of a key, and its position.
 #[derive(Clone)]
 struct Leaf {
     value: Value,
     at: At,
-    /// How many values were set before it.
+    /// The number of values set before it.
     order: usize,
 }
 
-/// A place in one of the sources.
+/// A position in one of the sources.
 #[derive(Clone)]
 struct At {
     source: usize,
@@ -236,8 +237,9 @@ impl Layers {
         }
     }
 
-    /// Adds the keys of a file below `prefix`: none for a machine, `technology` for a technology.
-    /// `named_at` is where another text names the file; `chain` are the files that inherit from it.
+    /// Adds the keys of a file below `prefix`: empty for a machine, `technology` for a technology.
+    /// `named_at` is the reference to the file in another text; `chain` are the files that inherit
+    /// from it.
     fn add_file(
         &mut self,
         place: &Place,
@@ -359,8 +361,8 @@ impl Layers {
 
     fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> Diagnostic {
         let message = match value {
-            Some(value) => format!("`{}` cannot be `{value}`", key.path),
-            None => format!("`{}` cannot be this", key.path),
+            Some(value) => format!("invalid value `{value}` for `{}`", key.path),
+            None => format!("invalid value for `{}`", key.path),
         };
         let nearest = match (key.kind, value) {
             (Kind::Choice(choices), Some(Value::String(text))) => {
@@ -446,7 +448,7 @@ fn insert(table: &mut Table, path: &str, value: Value) {
     }
 }
 
-/// A parsed value without its position; `None` for a number that no `i64` or `f64` holds.
+/// A parsed value without its position; `None` for a number that does not fit `i64` or `f64`.
 fn to_value(value: Spanned<DeValue<'_>>) -> Option<Value> {
     Value::deserialize(toml::de::ValueDeserializer::from(value)).ok()
 }

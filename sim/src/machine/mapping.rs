@@ -4,14 +4,14 @@ use super::{BankMapping, Machine, Placement};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Isa, VReg};
 
-/// SRAMs of a slice of the vector register file.
+/// SRAMs in a slice of the vector register file.
 pub const SRAMS: usize = 16;
 
 impl Machine {
-    /// The vector length and the word width of the programs that the machine runs.
+    /// The vector length and the word width of the machine's programs.
     ///
     /// # Panics
-    /// If the keys have invalid values. Machines from files do not.
+    /// Panics if the keys have invalid values. Machines from files do not.
     pub const fn instruction_set(&self) -> Isa {
         match Isa::new(self.isa.vector_length, self.isa.word_bits) {
             Ok(isa) => isa,

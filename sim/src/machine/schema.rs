@@ -9,12 +9,12 @@ pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().flat_map(|section| section.keys)
 }
 
-/// The key of that path.
+/// The key with that path.
 pub(super) fn find(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 
-/// The keys below the section of that path; none if there is no such section.
+/// The keys of a section; none if there is no such section.
 pub(super) fn section(path: &str) -> impl Iterator<Item = &'static Key> {
     let prefix = format!("{path}.");
     keys().filter(move |key| key.path.starts_with(&prefix))
@@ -26,7 +26,7 @@ pub(super) fn replacement(key: &Key, value: &Value) -> Option<&'static str> {
     retired.find(|retired| value.as_str() == Some(retired.value)).map(|retired| retired.help)
 }
 
-/// The key that an unknown one probably means.
+/// The known key that is most similar to an unknown one.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let mut same_name = keys().filter(|key| key.path.rsplit('.').next() == Some(last));

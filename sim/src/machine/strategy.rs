@@ -1,6 +1,6 @@
 //! Random machines (feature `testing`).
 //!
-//! The strategy follows from the key table, so a new key is random without a line here.
+//! The strategy follows from the key table, so a new key is random without changes here.
 
 use super::load::assemble;
 use super::table::{Key, Kind, Sample};

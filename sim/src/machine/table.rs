@@ -1,4 +1,4 @@
-//! The form of the key table: the macros that expand it, and what they record of each key.
+//! The form of the key table: the macros that expand it, and the data of each key.
 
 use toml::Value;
 
@@ -54,7 +54,7 @@ pub enum Sample {
     Any,
     /// Any value between the bounds, both included.
     Between(u32, u32),
-    /// A latency of at least this many cycles: mostly short, seldom long.
+    /// A latency of at least this many cycles: mostly short, rarely long.
     Cycles(u32),
     /// Mostly `false`, one time in ten `true`.
     Seldom,

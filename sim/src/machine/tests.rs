@@ -10,7 +10,7 @@ fn overridden(texts: &[&str]) -> Result<Machine, Diagnostic> {
     MachineFile::built_in("rpu-128x128", &overrides)
 }
 
-/// Loads `text` as a machine file in a folder of its own, beside `others`.
+/// Loads `text` as a machine file in its own folder, beside `others`.
 fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diagnostic> {
     let folder = std::env::temp_dir().join(format!("sim-machine-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -41,7 +41,7 @@ fn a_machine_that_was_changed_in_memory_is_checked() {
     assert_eq!(error.message, "`vbar.paths = \"split\"` needs `vdm.ports = 2`");
     machine.vdm.ports = 3;
     let error = machine.check().unwrap_err();
-    assert_eq!(error.to_string(), "`vdm.ports` cannot be `3`; it must be a whole number from 1 to 2");
+    assert_eq!(error.to_string(), "invalid value `3` for `vdm.ports`; it must be a whole number from 1 to 2");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_7_nm_example_is_gf12_times_its_two_factors() {
     for ((name, area), (_, scaled)) in areas.into_iter().zip(scaled_areas) {
         assert!(near(scaled, 0.43 * 1.15, area), "{name}");
     }
-    // One event of each kind tells every constant apart.
+    // One event of each kind distinguishes all constants.
     for kind in 0..7 {
         let one = |i: usize| u64::from(i == kind);
         let events = Events {
@@ -146,7 +146,7 @@ fn the_7_nm_example_is_gf12_times_its_two_factors() {
     }
 }
 
-/// What an error says: line, column, the marked text, message and help.
+/// The parts of an error: line, column, the marked text, message and help.
 fn told(error: &Diagnostic) -> (Option<(usize, usize)>, &str, &str, &str) {
     let marked = error.span.clone().map_or("", |span| &error.text[span]);
     (error.position(), marked, &error.message, error.help.as_deref().unwrap_or(""))
@@ -185,7 +185,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vdm]\n  banks = 'many'",
             (3, 11),
             "'many'",
-            "`vdm.banks` cannot be `\"many\"`",
+            "invalid value `\"many\"` for `vdm.banks`",
             "it must be a power of two from 1 to 4096",
         ),
         (
@@ -193,7 +193,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vdm]\nbanks = 96",
             (3, 9),
             "96",
-            "`vdm.banks` cannot be `96`",
+            "invalid value `96` for `vdm.banks`",
             "it must be a power of two from 1 to 4096",
         ),
         (
@@ -201,7 +201,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vdm]\nmapping = 'xorr'",
             (3, 11),
             "'xorr'",
-            "`vdm.mapping` cannot be `\"xorr\"`",
+            "invalid value `\"xorr\"` for `vdm.mapping`",
             "it must be `\"interleaved\"` or `\"xor\"`; did you mean `\"xor\"`?",
         ),
         (
@@ -209,7 +209,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vrf]\nports = 'ideal'",
             (3, 9),
             "'ideal'",
-            "`vrf.ports` cannot be `\"ideal\"`",
+            "invalid value `\"ideal\"` for `vrf.ports`",
             "set `ideal.vrf_ports = true` instead",
         ),
         (
@@ -241,7 +241,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vdm]\nbanks = 99999999999999999999999",
             (3, 9),
             "99999999999999999999999",
-            "`vdm.banks` cannot be this",
+            "invalid value for `vdm.banks`",
             "it must be a power of two from 1 to 4096",
         ),
         (
@@ -249,7 +249,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[vdm]\nsize_mib = 64",
             (3, 12),
             "64",
-            "`vdm.size_mib` cannot be `64`",
+            "invalid value `64` for `vdm.size_mib`",
             "it must be a whole number from 1 to 32",
         ),
         (
@@ -257,7 +257,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             "[hbm]\ngb_per_s = inf",
             (3, 12),
             "inf",
-            "`hbm.gb_per_s` cannot be `inf`",
+            "invalid value `inf` for `hbm.gb_per_s`",
             "it must be a number above 0",
         ),
     ] {

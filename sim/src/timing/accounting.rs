@@ -1,4 +1,4 @@
-//! Every cycle has one cause; and the bounds below which no schedule of the program can go.
+//! Attribution of every cycle to one cause, and lower bounds on the cycles of any schedule.
 
 use super::decode::{DecodedProgram, Decoder};
 use super::micro_op::MicroOp;
@@ -7,7 +7,7 @@ use super::{Cycle, Timestamps};
 use crate::machine::{Busyboard, Machine, SRAMS, SourceRelease};
 use b512_asm::{PerPipe, Pipe, Program, VReg, for_each_pipe};
 
-/// The reason that a cycle passed.
+/// The cause of a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
     /// The front end dispatched.
@@ -18,9 +18,9 @@ pub enum Cause {
     Queue(Pipe),
     /// A scalar load held the front end.
     Scalar,
-    /// The first instruction had not been fetched and decoded.
+    /// The first instruction was being fetched and decoded.
     Fetch,
-    /// All instructions had dispatched, some were still under way.
+    /// All instructions had dispatched, and some were still in flight.
     Drain,
 }
 
@@ -89,27 +89,27 @@ impl Stalls {
     }
 }
 
-/// Cycles in which one cause held an instruction back at the front end.
+/// Cycles in which one cause held an instruction at the front end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wait {
     /// The instruction's index in the program.
     pub instruction: usize,
     /// Neither [`Cause::Issue`] nor [`Cause::Drain`].
     pub cause: Cause,
-    /// The first of the cycles.
+    /// The first of these cycles.
     pub from: Cycle,
-    /// One past the last of them.
+    /// One past the last of these cycles.
     pub to: Cycle,
 }
 
 impl Wait {
-    /// All waits of a run of `program` with these `timestamps`, in order of time. Summed by cause they
-    /// are its [`Stalls`].
+    /// All waits of a run of `program` with these `timestamps`, in chronological order. Their sums by
+    /// cause are its [`Stalls`].
     pub fn of(machine: &Machine, program: &Program, timestamps: &[Timestamps]) -> Vec<Self> {
         Self::of_micro_ops(machine, &Decoder::program(machine, program), timestamps)
     }
 
-    /// As [`Wait::of`], for a program that has been decoded.
+    /// Like [`Wait::of`], for a decoded program.
     pub(crate) fn of_micro_ops(
         machine: &Machine,
         micro_ops: &[MicroOp],
@@ -135,7 +135,7 @@ impl Wait {
     }
 }
 
-/// The instructions that use a register, as far as later ones may wait for them.
+/// The instructions that use a register and that later ones may have to wait for.
 pub(super) trait Users: Copy + Default {
     /// An instruction of `pipe` reads it and releases it at `until`.
     fn add_reader(&mut self, pipe: Pipe, until: Cycle);
@@ -143,12 +143,12 @@ pub(super) trait Users: Copy + Default {
     /// An instruction of `pipe` writes it and releases it at `until`.
     fn add_writer(&mut self, pipe: Pipe, until: Cycle);
 
-    /// Calls `wait` for each pipe whose instructions may make it busy for a reader, or a writer, with
-    /// what cycles are charged to then, and when the last of them releases it.
+    /// Calls `wait` for each pipe whose instructions may block a reader, or a writer, of the
+    /// register, with the cause to charge and the cycle of the last release.
     fn for_each(&self, writer: bool, wait: impl FnMut(Cause, Cycle));
 }
 
-/// With the strict busyboard there is one user at a time: the last one.
+/// With the strict busyboard, there is one user at a time: the last one.
 #[derive(Clone, Copy)]
 pub(super) struct User {
     pipe: Pipe,
@@ -156,7 +156,7 @@ pub(super) struct User {
 }
 
 impl Default for User {
-    /// None.
+    /// No user.
     fn default() -> Self {
         Self { pipe: Pipe::LoadStore, until: Cycle::ZERO }
     }
@@ -179,7 +179,8 @@ impl Users for User {
     }
 }
 
-/// With shared reads: when the readers and the writers of each pipe have all released the register.
+/// With shared reads: the cycles in which the last reader and the last writer of each pipe release
+/// the register.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SharedUsers {
     readers: PerPipe<Cycle>,
@@ -205,16 +206,16 @@ impl Users for SharedUsers {
     }
 }
 
-/// Follows the dispatches of a run, and says what each waited for.
+/// Follows the dispatches of a run, and attributes the cycles between them.
 pub(super) struct Dispatches<U> {
     release_at_read: bool,
     scalar_latency: u32,
     fetched: Cycle,
     users: Table<U>,
     held_until: Cycle,
-    /// Every cycle before this one has its cause.
+    /// Every cycle before this one has a cause.
     at: Cycle,
-    /// Cycles in which instructions have dispatched.
+    /// Cycles with a dispatch.
     pub(super) cycles: u64,
 }
 
@@ -231,8 +232,9 @@ impl<U: Users> Dispatches<U> {
         }
     }
 
-    /// The next instruction. Calls `visit` with the causes of the cycles since the one before it, in
-    /// order of time: the cause, the first cycle and the one after the last, which may be the same.
+    /// Adds the next instruction. Calls `visit` with the causes of the cycles since the previous
+    /// one, in chronological order: the cause, the first cycle and one past the last, which may be
+    /// equal.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -262,11 +264,11 @@ impl<U: Users> Dispatches<U> {
         self.users.set_none(U::default());
     }
 
-    /// Says why `micro_op` did not dispatch before it did.
+    /// The reason why `micro_op` did not dispatch earlier.
     #[inline]
     fn explain(&self, micro_op: &MicroOp, dispatch: Cycle, mut visit: impl FnMut(Cause, Cycle, Cycle)) {
         let mut at = self.at;
-        // No jumps: which register is the busy one cannot be predicted.
+        // Branch-free: the busy register cannot be predicted.
         let mut wait = |cause, to: Cycle| {
             let from = at;
             at = to.max(at);
@@ -289,25 +291,25 @@ impl<U: Users> Dispatches<U> {
     }
 }
 
-/// What the instructions of a program ask of the machine, whatever their order.
+/// Order-independent resource demand of a program.
 pub(super) struct Demand<'m> {
     machine: &'m Machine,
-    /// Cycles for which they hold each path of each pipe.
+    /// Occupancy of each path of each pipe, in cycles.
     pub(super) paths: PerPipe<[u64; 2]>,
-    /// Cycles for which they access each register; of bank conflicts only those so far.
+    /// Accesses to each register, in cycles; bank conflicts are added as they occur.
     registers: Table<u64>,
-    /// Cycles for which they hold the VBAR because banks of the VDM conflict.
+    /// Cycles for which VDM bank conflicts hold the VBAR.
     pub(super) bank_conflicts: u64,
     fetched: Cycle,
-    /// For each register the cycle in which the longest chain of instructions ends of which each
-    /// reads what the one before it wrote, and the last writes that register.
+    /// For each register, the length of the longest dependence chain that ends in a write to it, in
+    /// cycles.
     written: Table<Cycle>,
-    /// The same for the longest of all chains.
+    /// The length of the longest of all chains.
     longest: Cycle,
 }
 
 impl<'m> Demand<'m> {
-    /// Before the first instruction of the `program`.
+    /// The demand before the first instruction of `program`.
     pub(super) fn new(machine: &'m Machine, program: &DecodedProgram) -> Self {
         let fetched = Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles;
         Self {
@@ -321,7 +323,7 @@ impl<'m> Demand<'m> {
         }
     }
 
-    /// The next instruction.
+    /// Adds the next instruction.
     #[inline(always)]
     pub(super) fn add(&mut self, micro_op: &MicroOp) {
         if micro_op.pipe == Pipe::Scalar {
@@ -345,7 +347,7 @@ impl<'m> Demand<'m> {
         self.longest = self.longest.max(end);
     }
 
-    /// Cycles for which each SRAM of the register file is used; zeros where ports are ideal.
+    /// Busy cycles of each SRAM of the register file; zeros if ports are ideal.
     pub(super) fn srams(&self) -> [u64; SRAMS] {
         let mut srams = [0; SRAMS];
         if self.machine.sram_ports_are_limited() {
@@ -356,11 +358,10 @@ impl<'m> Demand<'m> {
         srams
     }
 
-    /// The bounds of the `program`, all of whose instructions have been added.
+    /// The bounds of `program` after all of its instructions have been added.
     pub(super) fn bounds(&self, program: &DecodedProgram) -> Bounds {
         let (width, scalar) = (self.machine.dispatch_width().into(), &self.machine.scalar);
-        // Cycles that pass after a scalar load before the next instruction. One may come last and
-        // hold nothing up.
+        // Cycles between a scalar load and the next instruction. The last load may delay nothing.
         let hold = u64::from(scalar.load_latency_cycles - 1) * program.scalar_loads().saturating_sub(1);
         let dispatch = program.instructions().values().sum::<u64>().div_ceil(width) + hold;
         let srams = self.srams();
@@ -370,12 +371,12 @@ impl<'m> Demand<'m> {
     }
 }
 
-/// Cycles below which no order of the program's instructions can go on this machine.
+/// Lower bounds on the cycles of any order of the program's instructions on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bounds {
     /// The busy cycles of the most loaded unit: a pipe, an SRAM of the register file, or the front
     /// end.
     pub resource: Cycle,
-    /// The longest chain of instructions in which each reads what the one before it wrote.
+    /// The latency of the longest chain of dependent instructions.
     pub dependence: Cycle,
 }

@@ -3,7 +3,7 @@
 use crate::machine::{BankMapping, Machine, VbarPaths};
 use b512_asm::{AddressMode, Isa};
 
-/// Elements that a beat moves between VDM and VRF.
+/// Elements per beat between VDM and VRF.
 fn vbar_lanes(m: &Machine) -> u32 {
     m.hple.count.min(m.vdm.banks)
 }
@@ -13,7 +13,7 @@ pub(super) fn vbar_beats(m: &Machine) -> u32 {
     m.vector_length() / vbar_lanes(m)
 }
 
-/// Rounds of bank accesses of a load or store from `address` on, over all of its beats.
+/// Rounds of bank accesses of a load or store at `address`, over all of its beats.
 pub(super) fn rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) -> u32 {
     let ports = if m.vbar.paths == VbarPaths::Split { 1 } else { m.vdm.ports };
     let mut accesses = vec![0; m.vdm.banks as usize];
@@ -33,7 +33,7 @@ pub(super) fn count(m: &Machine, mode: AddressMode, address: u32, store: bool, a
     }
 }
 
-/// Adds the accesses of one beat to each bank to `accesses`, and returns the largest sum among the
+/// Adds the accesses of one beat to each bank to `accesses`, and returns the maximum among the
 /// banks of the beat.
 fn count_beat(
     m: &Machine,
@@ -63,13 +63,12 @@ fn count_beat(
     most
 }
 
-/// An address with the same bank conflicts as `address`. There are few of them.
+/// An address with the same bank conflicts as `address`, out of a small set.
 pub(super) fn representative(mapping: BankMapping, isa: Isa, mode: AddressMode, address: u32) -> u32 {
     match mapping {
-        // The address only renames the banks.
+        // The address only permutes the banks.
         BankMapping::Interleaved => 0,
-        // So do the bits above those that the elements' offsets reach, except for those that carries
-        // change.
+        // So do the bits above the range of the elements' offsets, except for carries.
         BankMapping::Xor => {
             let (address, span) = (u64::from(address), u64::from(mode.span(isa)));
             let block = span.next_power_of_two();

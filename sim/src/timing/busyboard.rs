@@ -1,4 +1,4 @@
-//! Which vector registers are busy, and until when.
+//! The busy state of the vector registers, and the cycles of their release.
 
 use super::Cycle;
 use super::micro_op::MicroOp;
@@ -6,22 +6,22 @@ use super::registers::Table;
 use crate::machine;
 use b512_asm::VReg;
 
-/// The busyboard, and when each of its bits is cleared.
+/// The busyboard, with the cycle in which each bit is cleared.
 #[derive(Clone)]
 pub(super) struct Busyboard {
-    /// Whether a register that is only being read is free for a reader.
+    /// Whether a register with readers only is free for another reader.
     shared_reads: bool,
-    /// Registers that an instruction which waits in a queue writes, a bit for each. With the strict
-    /// board also those that one reads.
+    /// Bit set of the registers that queued instructions write. With the strict board, also those
+    /// that they read.
     waiting: u64,
-    /// When each register is free of instructions that have issued and write it. With the strict
-    /// board also of those that read it.
+    /// For each register, the cycle from which it is free of issued writers. With the strict board,
+    /// also of issued readers.
     free: Table<Cycle>,
-    /// With shared reads, registers that an instruction which waits in a queue reads.
+    /// With shared reads, the registers that queued instructions read.
     waiting_reads: u64,
-    /// With shared reads, how many do.
+    /// With shared reads, the number of those readers.
     readers: Table<u32>,
-    /// With shared reads, when the instructions that have issued have all read each register.
+    /// With shared reads, the cycle in which the last issued reader of each register has read it.
     read: Table<Cycle>,
 }
 
@@ -35,7 +35,7 @@ pub struct FreeRegisters {
 }
 
 impl Busyboard {
-    /// Of a machine in which nothing is in flight.
+    /// The state of a machine with nothing in flight.
     pub(super) fn new(kind: machine::Busyboard) -> Self {
         Self {
             shared_reads: kind == machine::Busyboard::SharedReads,
@@ -47,8 +47,8 @@ impl Busyboard {
         }
     }
 
-    /// When all registers of `micro_op` are free; [`Cycle::NEVER`] where an instruction that waits in a
-    /// queue must issue first.
+    /// The cycle from which all registers of `micro_op` are free; [`Cycle::NEVER`] if a queued
+    /// instruction must issue first.
     #[inline]
     pub(super) fn free(&self, micro_op: &MicroOp) -> Cycle {
         if self.waiting & micro_op.registers != 0 {
@@ -78,7 +78,7 @@ impl Busyboard {
         FreeRegisters { readable, writable }
     }
 
-    /// `micro_op` enters its queue.
+    /// Records that `micro_op` enters its queue.
     #[inline]
     pub(super) fn enter(&mut self, micro_op: &MicroOp) {
         if !self.shared_reads {
@@ -92,10 +92,10 @@ impl Busyboard {
         }
     }
 
-    /// `micro_op` leaves its queue.
+    /// Records that `micro_op` leaves its queue.
     #[inline]
     pub(super) fn leave(&mut self, micro_op: &MicroOp) {
-        // With shared reads, too, no other instruction that waits writes any of them.
+        // No other queued instruction writes any of these registers, with shared reads either.
         self.waiting &= !micro_op.registers;
         if self.shared_reads {
             for reg in micro_op.reads.places() {
@@ -107,7 +107,8 @@ impl Busyboard {
         }
     }
 
-    /// `micro_op` issues, and will leave its sources at `read` and its destinations at `complete`.
+    /// Records that `micro_op` issues, and releases its sources at `read` and its destinations at
+    /// `complete`.
     #[inline]
     pub(super) fn issue(&mut self, micro_op: &MicroOp, read: Cycle, complete: Cycle) {
         if self.shared_reads {

@@ -11,27 +11,27 @@ use b512_asm::{AReg, AddressMode, Class, Instr, Isa, Log2, Op, PerPipe, Pipe, Pr
 use rustc_hash::FxHashMap;
 use std::hint::select_unpredictable;
 
-// A load or store has one of three modes with a value, or the one without.
+// A load or store has one of three modes with a value, or the mode without one.
 const _: () = assert!(2 * (1 + 3 * (Log2::MAX as usize + 1)) <= u8::MAX as usize);
 
-/// The part of an instruction's decoding that does not depend on the machine.
+/// The machine-independent part of an instruction's decoding.
 #[derive(Clone, Copy, Debug)]
 struct Operands {
     op: Op,
     reads: RegSlots<3>,
     writes: RegSlots<2>,
-    /// All of these, a bit for each.
+    /// Bit set of all its registers.
     registers: u64,
     /// The addressing mode of a load or store.
     mode: AddressMode,
     /// The effective address of a load or store.
     address: u32,
-    /// In a [`DecodedProgram`]: for a load or store the number of its address mode and direction, from
-    /// 1 on; 0 for all others.
+    /// In a [`DecodedProgram`]: for a load or store, the number of its address mode and direction,
+    /// from 1; 0 for all others.
     access: u8,
 }
 
-/// The contents of the address registers, which are known before the run: a program has no
+/// The contents of the address registers. They are known before the run, because a program has no
 /// branches and cannot write the scalar data memory.
 #[derive(Clone)]
 struct Addresses([u32; REGISTERS]);
@@ -59,7 +59,7 @@ impl Addresses {
         self.0[base.index()].wrapping_add(offset)
     }
 
-    /// The operands of the next instruction.
+    /// Decodes the operands of the next instruction.
     #[inline]
     fn operands(&self, instr: &Instr) -> Operands {
         let (reads, writes) = RegSlots::of(instr);
@@ -72,18 +72,18 @@ impl Addresses {
     }
 }
 
-/// A program, decoded as far as possible without a machine.
+/// A program after the machine-independent part of decoding.
 ///
-/// The points of a sweep that share a program share this.
+/// Points of a sweep with the same program share it.
 #[derive(Clone, Debug)]
 pub struct DecodedProgram {
     operands: Vec<Operands>,
-    /// The meaning of [`Operands::access`]: the address mode, and whether it is a store's. There are
-    /// fewer of them than a byte can count.
+    /// The meaning of [`Operands::access`]: the address mode, and whether the access is a store.
+    /// Their number fits a byte.
     accesses: Vec<(AddressMode, bool)>,
-    /// Instructions of each operation, by its number.
+    /// Instruction counts by operation.
     counts: [u64; Op::ALL.len()],
-    /// Instructions of each pipe that use each register.
+    /// For each pipe, the number of instructions that use each register.
     uses: PerPipe<Table<u64>>,
 }
 
@@ -127,7 +127,7 @@ impl DecodedProgram {
         self.operands.push(operands);
     }
 
-    /// The instructions of each pipe.
+    /// The instruction count of each pipe.
     pub(super) fn instructions(&self) -> PerPipe<u64> {
         let mut instructions = PerPipe::default();
         for (op, count) in Op::ALL.iter().zip(self.counts) {
@@ -136,7 +136,7 @@ impl DecodedProgram {
         instructions
     }
 
-    /// Cycles for which the instructions access each register on a machine without bank conflicts.
+    /// Accesses to each register in cycles, on a machine without bank conflicts.
     pub(super) fn register_cycles(&self, machine: &Machine) -> Table<u64> {
         let mut cycles = Table::new(0);
         for (pipe, uses) in self.uses.iter() {
@@ -148,7 +148,7 @@ impl DecodedProgram {
         cycles
     }
 
-    /// The number of scalar loads, each of which holds the front end.
+    /// The number of scalar loads, each of which occupies the front end.
     pub(super) fn scalar_loads(&self) -> u64 {
         let counts = Op::ALL.iter().zip(self.counts);
         counts.filter(|(op, _)| op.class() == Class::ScalarLoad).map(|(_, count)| count).sum()
@@ -167,7 +167,7 @@ impl DecodedProgram {
         }
         let micro_op = |operands: &Operands| {
             let of_unit = decoder.units[operands.op as usize].beats;
-            // No branch: whether it is a load or store cannot be predicted.
+            // Branch-free: loads and stores cannot be predicted.
             let of_access = beats[usize::from(operands.access)];
             let beats = select_unpredictable(operands.access == 0, of_unit, of_access);
             decoder.micro_op(operands, beats)
@@ -184,16 +184,16 @@ const fn is_store(op: Op) -> bool {
 
 /// Translates instructions to [`MicroOp`]s for one machine, in program order.
 ///
-/// It follows the address registers.
+/// It tracks the address registers.
 pub struct Decoder<'m> {
     machine: &'m Machine,
     isa: Isa,
     /// The timing of each operation, by its number.
     units: [Unit; Op::ALL.len()],
-    /// The SRAM of each register; none if ports are ideal.
+    /// The SRAM of each register; empty if ports are ideal.
     srams: Table<FourCycles>,
     addresses: Addresses,
-    /// The results of [`Decoder::vbar_cycles`] so far.
+    /// Cached results of [`Decoder::vbar_cycles`].
     vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
 }
 
@@ -216,7 +216,7 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// A decoder with the address registers that the controlling core sets for a program.
+    /// A decoder with the launch values of a program's address registers.
     pub(super) fn at_start_of(machine: &'m Machine, program: &Program) -> Self {
         Self { addresses: Addresses::at_start_of(program), ..Self::new(machine) }
     }
@@ -236,7 +236,7 @@ impl<'m> Decoder<'m> {
         self.addresses.0[reg.index()] = address;
     }
 
-    /// The instruction's micro-operation.
+    /// The micro-operation of the instruction.
     #[inline]
     pub fn decode(&mut self, instr: &Instr) -> MicroOp {
         let operands = self.addresses.operands(instr);
@@ -254,7 +254,7 @@ impl<'m> Decoder<'m> {
         self.micro_op(operands, beats)
     }
 
-    /// The micro-operation of an instruction of `beats` beats.
+    /// The micro-operation of an instruction with `beats` beats.
     #[inline(always)]
     fn micro_op(&self, &Operands { op, reads, writes, registers, .. }: &Operands, beats: u32) -> MicroOp {
         let unit = self.units[op as usize];
@@ -283,12 +283,12 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// The SRAMs that the cycles of a beat access, to reach each of `registers` once.
+    /// The SRAM accesses in each cycle of a beat that reaches each of `registers` once.
     #[inline]
     fn beat_accesses<const N: usize>(&self, registers: &RegSlots<N>) -> FourCycles {
         let mut beat = 0;
         for reg in registers.places() {
-            // An instruction has three operands at most in one direction, so a cycle is left.
+            // An instruction has at most three operands in one direction, so one cycle is unused.
             let mut access = self.srams[reg];
             while beat & access != 0 {
                 access <<= SRAMS;
@@ -303,10 +303,10 @@ impl<'m> Decoder<'m> {
         !self.machine.ideal.bank_conflicts && self.machine.vdm.mapping == BankMapping::Xor
     }
 
-    /// Cycles for which a load or store from `address` on holds the VBAR.
+    /// Cycles for which a load or store at `address` occupies the VBAR.
     pub fn vbar_cycles(&mut self, mode: AddressMode, address: u32, store: bool) -> u32 {
         let m = self.machine;
-        // Consecutive words fall on consecutive banks.
+        // Consecutive words are in consecutive banks.
         let consecutive = mode == AddressMode::Linear && m.vdm.mapping == BankMapping::Interleaved;
         if m.ideal.bank_conflicts || consecutive {
             return units::beats(m, Pipe::LoadStore);
@@ -318,8 +318,8 @@ impl<'m> Decoder<'m> {
             .or_insert_with(|| banks::rounds(m, mode, address, store) * m.vbar.initiation_interval)
     }
 
-    /// Adds the accesses of an instruction to each bank of the VDM to `accesses`, which has as many
-    /// entries as there are banks. Address registers are those before the instruction.
+    /// Adds the accesses of an instruction to each bank of the VDM to `accesses`, one entry per
+    /// bank. The address registers hold their values before the instruction.
     pub(super) fn add_bank_accesses(&self, instr: &Instr, accesses: &mut [u64]) {
         if let Some(VectorAccess { store, base, offset, mode }) = instr.vector_access() {
             let address = self.addresses.address(base, offset.words());

@@ -1,4 +1,4 @@
-//! The event-driven model: time jumps from one dispatch or issue to the next.
+//! The event-driven model: time advances from one dispatch or issue to the next.
 
 use super::Cycle;
 use super::busyboard::{Busyboard, FreeRegisters};
@@ -9,72 +9,72 @@ use b512_asm::{PerPipe, Pipe};
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
-/// The cycles of one instruction.
+/// The timestamps of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timestamps {
-    /// When it left the front end.
+    /// The cycle in which it left the front end.
     pub dispatch: Cycle,
-    /// When its pipe took it from the queue.
+    /// The cycle in which its pipe took it from the queue.
     pub issue: Cycle,
-    /// When its destinations were written and, by default, its registers released.
+    /// The cycle in which its destinations were written and, by default, its registers released.
     pub complete: Cycle,
 }
 
-/// Why an instruction cannot dispatch in the current cycle.
+/// The reason why an instruction cannot dispatch in the current cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stall {
-    /// Not before this cycle, as far as is known now.
+    /// It can dispatch in this cycle at the earliest, as far as is known.
     Until(Cycle),
-    /// Not before an instruction that waits in a queue has issued.
+    /// A queued instruction must issue first.
     UntilIssue,
 }
 
-/// The machine's state while a program runs through it.
+/// The state of the machine during a run.
 ///
 /// [`Engine::dispatch`] takes the instructions in program order. A scheduler that looks for the
-/// best next instruction asks [`Engine::try_dispatch`] about each candidate, dispatches one, or
-/// lets time pass with [`Engine::advance`].
+/// best next instruction calls [`Engine::try_dispatch`] for each candidate, dispatches one, or
+/// advances time with [`Engine::advance`].
 ///
-/// The engine finds the cycles of each instruction, and how long SRAMs held the heads of queues back:
-/// everything that a [`Timing`](super::Timing) says beyond them follows from them.
+/// The engine computes the timestamps of each instruction, and the cycles for which SRAMs delayed
+/// the heads of queues. All other parts of a [`Timing`](super::Timing) follow from them.
 #[derive(Clone)]
 pub struct Engine {
     params: Params,
-    /// The cycle in which the front end stands. Every issue before it has happened.
+    /// The current cycle of the front end. Every issue before it has happened.
     now: Cycle,
     /// Instructions dispatched in `now`.
     dispatched_now: u32,
-    /// The front end is held until then by a scalar load.
+    /// A scalar load holds the front end until this cycle.
     held_until: Cycle,
     queues: PerPipe<VecDeque<Waiting>>,
     heads: PerPipe<Head>,
     /// The smallest head, and its pipe.
     next: (Head, Pipe),
     issued: Issued,
-    /// Cycles for which heads have been put off because of SRAMs.
+    /// Cycles for which SRAMs delayed the heads.
     port_wait: PerPipe<u64>,
     timestamps: Vec<Timestamps>,
 }
 
-/// What the instructions that have issued hold of the machine.
+/// The resources that issued instructions hold.
 #[derive(Clone)]
 struct Issued {
     release_at_read: bool,
     busyboard: Busyboard,
     reservations: Reservations,
-    /// When each path of each pipe is free.
+    /// The cycle from which each path of each pipe is free.
     free_at: PerPipe<[Cycle; 2]>,
-    /// When the last of them completes.
+    /// The completion of the last of them.
     end: Cycle,
 }
 
 impl Issued {
-    /// Adds `micro_op` at `at`, and says when it completes.
+    /// Adds `micro_op`, issued at `at`, and returns its completion.
     #[inline]
     fn add(&mut self, micro_op: &MicroOp, at: Cycle) -> Cycle {
         self.reservations.reserve(micro_op, at);
         let free_at = &mut self.free_at[micro_op.pipe];
-        // A queue issues one instruction a cycle, even where the other path is free.
+        // A queue issues one instruction per cycle, even if the other path is free.
         *free_at = free_at.map(|free| free.max(at + 1));
         free_at[usize::from(micro_op.path & 1)] = at + micro_op.occupancy;
         let complete = at + micro_op.total_cycles();
@@ -84,14 +84,14 @@ impl Issued {
         complete
     }
 
-    /// When the pipe and path of `micro_op` are free.
+    /// The cycle from which the pipe and path of `micro_op` are free.
     #[inline]
     fn pipe_free(&self, micro_op: &MicroOp) -> Cycle {
         self.free_at[micro_op.pipe][usize::from(micro_op.path & 1)]
     }
 }
 
-/// What the engine needs of the machine.
+/// The machine parameters of the engine.
 #[derive(Clone)]
 struct Params {
     width: u32,
@@ -109,8 +109,8 @@ struct Waiting {
     micro_op: MicroOp,
 }
 
-/// What is known of the head of a queue: a cycle before which it does not issue, and in the lower
-/// half its rank. Of two heads that could issue in one cycle the one of the lower rank does.
+/// The state of a queue's head: the earliest cycle in which it may issue and, in the lower half,
+/// its rank. If two heads can issue in one cycle, the lower rank goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Head(u128);
 
@@ -132,7 +132,7 @@ impl Head {
 }
 
 impl Default for Head {
-    /// Of an empty queue.
+    /// The state of an empty queue.
     fn default() -> Self {
         Self::new(Cycle::NEVER, 0)
     }
@@ -168,9 +168,8 @@ impl Engine {
         }
     }
 
-    /// The cycles of each instruction of a whole program, and for each queue the cycles
-    /// for which its head was held back only by SRAMs of the register file that other
-    /// instructions used.
+    /// The timestamps of a whole program's instructions, and for each queue the cycles for which
+    /// only SRAMs in use by other instructions delayed its head.
     pub(super) fn run(machine: &Machine, micro_ops: &[MicroOp]) -> (Vec<Timestamps>, PerPipe<u64>) {
         let mut engine = Self::new(machine);
         engine.timestamps.reserve_exact(micro_ops.len());
@@ -181,7 +180,7 @@ impl Engine {
         (engine.timestamps, engine.port_wait)
     }
 
-    /// The cycle in which the front end stands.
+    /// The current cycle of the front end.
     pub fn now(&self) -> Cycle {
         self.now
     }
@@ -189,7 +188,7 @@ impl Engine {
     /// Whether `micro_op` can dispatch in the current cycle.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Returns the reason if it cannot.
     pub fn try_dispatch(&self, micro_op: &MicroOp) -> Result<(), Stall> {
         if self.dispatched_now >= self.params.width {
             return Err(Stall::Until(self.now + 1));
@@ -212,17 +211,17 @@ impl Engine {
         self.issued.busyboard.free_registers(self.now)
     }
 
-    /// When `micro_op` would issue if it dispatched in the current cycle, as far as is known now:
-    /// what dispatches later may still take its SRAMs.
+    /// The issue cycle of `micro_op` if it dispatched in the current cycle. It is an estimate:
+    /// later instructions may still take its SRAMs.
     pub fn earliest_issue(&self, micro_op: &MicroOp) -> Cycle {
         self.issued.reservations.first_free(micro_op, self.pipe_free(micro_op.pipe, micro_op.path))
     }
 
-    /// When a pipe (and path) could take an instruction that dispatched in the current cycle, as
-    /// far as is known now.
+    /// The cycle in which a pipe (and path) can take an instruction dispatched in the current
+    /// cycle, as far as is known.
     ///
     /// # Panics
-    /// For the scalar unit.
+    /// The same for the scalar unit.
     pub fn pipe_free(&self, pipe: Pipe, path: u8) -> Cycle {
         let mut free = self.issued.free_at[pipe][usize::from(path)];
         for waiting in self.queues[pipe].iter().filter(|waiting| waiting.micro_op.path == path) {
@@ -232,24 +231,24 @@ impl Engine {
         free.max(self.now + self.params.dispatch_to_issue)
     }
 
-    /// Whether nothing is in flight and nothing holds the front end.
+    /// Whether the machine is idle: nothing in flight, and the front end free.
     pub fn idle(&self) -> bool {
         let free = self.dispatched_now == 0 && self.held_until <= self.now;
         free && self.issued.end <= self.now && self.queues.values().all(VecDeque::is_empty)
     }
 
-    /// The SRAMs to which an access is known in some of the `count` cycles from `from` on: a bit
-    /// for each, the least significant one for SRAM 0.
+    /// The SRAMs with a known access in any of the `count` cycles from `from` on, as a bit set; the
+    /// least significant bit is SRAM 0.
     pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
         self.issued.reservations.taken(from, count)
     }
 
-    /// Lets the current cycle end: its issues happen, and the front end moves to the next one.
+    /// Ends the current cycle: its issues happen, and the front end moves to the next cycle.
     pub fn advance(&mut self) {
         self.advance_to(self.now + 1);
     }
 
-    /// Lets the cycles before `cycle` end.
+    /// Ends all cycles before `cycle`.
     #[inline]
     pub fn advance_to(&mut self, cycle: Cycle) {
         if cycle > self.now {
@@ -261,7 +260,7 @@ impl Engine {
         }
     }
 
-    /// Dispatches `micro_op` as the next instruction, in the first cycle in which it can.
+    /// Dispatches `micro_op` as the next instruction, in the earliest possible cycle.
     #[inline]
     pub fn dispatch(&mut self, micro_op: &MicroOp) -> Cycle {
         let full = self.dispatched_now >= self.params.width;
@@ -282,7 +281,7 @@ impl Engine {
         } else {
             while self.is_full(micro_op.pipe) {
                 if let Some(at) = self.try_issue() {
-                    // What issues in a cycle has left its queue in the next.
+                    // An instruction that issues in a cycle has left its queue in the next one.
                     self.advance_to(at + 1);
                 }
             }
@@ -304,7 +303,7 @@ impl Engine {
         self.now
     }
 
-    /// Lets everything issue, and returns the cycles of each instruction.
+    /// Issues everything, and returns the timestamps of each instruction.
     pub fn finish(mut self) -> Vec<Timestamps> {
         self.issue_before(Cycle::NEVER);
         self.timestamps
@@ -314,14 +313,14 @@ impl Engine {
         self.queues[pipe].len() >= self.params.queue_depth
     }
 
-    /// Lets every issue before `cycle` happen.
+    /// Issues every head that can issue before `cycle`.
     fn issue_before(&mut self, cycle: Cycle) {
         while self.next.0.at() < cycle {
             self.try_issue();
         }
     }
 
-    /// Lets the next head issue, and says when that was, or puts it off.
+    /// Issues the next head and returns its cycle, or delays it.
     #[inline]
     fn try_issue(&mut self) -> Option<Cycle> {
         let (head, pipe) = self.next;
@@ -344,7 +343,7 @@ impl Engine {
         Some(at)
     }
 
-    /// What is known of a queue's head.
+    /// The state of a queue's head.
     #[inline]
     fn head(&self, pipe: Pipe) -> Head {
         self.queues[pipe].front().map_or(Head::default(), |Waiting { index, dispatch, micro_op }| {
@@ -360,7 +359,7 @@ impl Engine {
         let [first, ref others @ ..] = Pipe::VECTOR;
         let mut next = (self.heads[first].0, first.index());
         for &other in others {
-            // No jumps: the next pipe to issue cannot be predicted.
+            // Branch-free: the next pipe to issue cannot be predicted.
             let head = self.heads[other].0;
             let earlier = head < next.0;
             next = (
@@ -372,7 +371,7 @@ impl Engine {
     }
 }
 
-/// Cycles from an issue within which every access to the register file is made.
+/// Cycles from an issue to its last access to the register file.
 fn horizon(machine: &Machine) -> u32 {
     let length = machine.vector_length();
     // Three reads and two writes of one SRAM in each beat.

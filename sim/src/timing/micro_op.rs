@@ -5,7 +5,7 @@ use super::srams::{CYCLES, FourCycles, first};
 use b512_asm::Pipe;
 
 /// The demand of one instruction on the machine, for the cycle model.
-// The bytes come first, so that they are read from within what a copy has just written at once.
+// The bytes come first: loading them right after a copy is then fast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MicroOp {
@@ -19,18 +19,18 @@ pub struct MicroOp {
     pub path: u8,
     /// Whether it is a scalar load, which holds the front end.
     pub scalar_load: bool,
-    /// All its registers, a bit for each.
+    /// Bit set of all its registers.
     pub(super) registers: u64,
-    /// The SRAMs that it reads in each [step](Self::sram_step), from issue on; none if ports are
-    /// ideal.
+    /// The SRAMs that it reads in each [step](Self::sram_step), counted from issue; empty if ports
+    /// are ideal.
     pub(super) sram_reads: FourCycles,
-    /// As above, for writes, from its first write on.
+    /// As above, for writes, counted from its first write.
     pub(super) sram_writes: FourCycles,
     /// Cycles for which it holds its pipe.
     pub occupancy: u32,
     /// Cycles from issue to its first write.
     pub latency: u32,
-    /// Cycles of the occupancy that conflicts between banks of the VDM add.
+    /// Cycles of the occupancy that VDM bank conflicts add.
     pub bank_conflicts: u32,
     /// Cycles between its beats.
     pub(super) interval: u32,
@@ -52,20 +52,19 @@ impl MicroOp {
         Self { sram_writes: 0, ..self }
     }
 
-    /// The cycles after which its accesses to SRAMs repeat: as many beats as four cycles hold, at
-    /// least one.
+    /// The period of its SRAM accesses in cycles: as many beats as fit four cycles, at least one.
     #[inline]
     pub(super) fn sram_step(&self) -> u32 {
         if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
     }
 
-    /// Whether its accesses repeat after those that begin `step` cycles after its issue.
+    /// Whether its accesses repeat after the step that begins `step` cycles after its issue.
     #[inline]
     pub(super) fn has_step_after(&self, step: u32) -> bool {
         self.occupancy - step > self.sram_step()
     }
 
-    /// The cycles of a step, begun `step` cycles after issue, that belong to the occupancy.
+    /// The cycles within the occupancy of the step that begins `step` cycles after issue.
     #[inline]
     pub(super) fn step_mask(&self, step: u32) -> FourCycles {
         first(self.occupancy - step)

@@ -1,9 +1,10 @@
 //! The cycle model.
 //!
 //! Timing never touches data: it needs the instructions, the addresses that they access, and the
-//! machine. This header is the specification. Two models implement it: [`Engine`](scheduling::Engine), driven by
-//! events, which users run, and `stepped`, which steps every clock and every unit and exists to
-//! check the first. They agree on every cycle of every instruction.
+//! machine. This header is the specification. Two models implement it:
+//! [`Engine`](scheduling::Engine), the event-driven model for users, and `stepped`, which steps
+//! every clock and every unit and serves to check the first. They agree on every cycle of every
+//! instruction.
 //!
 //! # Life of an instruction
 //!
@@ -13,32 +14,32 @@
 //!
 //! **Dispatch.** In program order, at most `frontend.width` a cycle (any number with
 //! `ideal.front_end`), the first in cycle `frontend.fetch_to_dispatch_cycles`. An instruction
-//! dispatches in the first cycle in which all of this holds:
+//! dispatches in the first cycle in which all of these conditions hold:
 //!
-//! 1. the front end is not held by an earlier scalar load: one that dispatches in cycle t lets
-//!    the next instruction dispatch from t + `scalar.load_latency_cycles` on;
+//! 1. no earlier scalar load holds the front end: a scalar load that dispatches in cycle t lets the
+//!    next instruction dispatch from t + `scalar.load_latency_cycles` on;
 //! 2. none of its vector registers is busy;
-//! 3. its queue holds fewer than `frontend.queue_depth` instructions: those that waited when the
-//!    previous cycle ended, and those that have dispatched in this one (not asked for with
+//! 3. its queue holds fewer than `frontend.queue_depth` instructions: those that were waiting at
+//!    the end of the previous cycle, and those that have dispatched in this one (no condition with
 //!    `ideal.queues`).
 //!
 //! Scalar instructions (`sload`, `aload`, `mload`, `halt`) execute in the front end: they issue and
-//! complete as they dispatch, and only the first rule applies to them. Scalar operands are read at
-//! dispatch and travel with the instruction, so that they need no hazard check.
+//! complete as they dispatch, and only the first condition applies to them. Scalar operands are
+//! read at dispatch and travel with the instruction, so they need no hazard check.
 //!
-//! **Busy registers.** With the strict busyboard a register is busy from the dispatch of an
+//! **Busy registers.** With the strict busyboard, a register is busy from the dispatch of an
 //! instruction that reads or writes it until that instruction releases it. With shared reads, a
 //! register that is only being read is not busy for a reader. A destination is released when its
-//! instruction completes; a source then too, or, with `frontend.source_release = "read"`, at
-//! issue + occupancy.
+//! instruction completes; so is a source, or, with `frontend.source_release = "read"`, at issue +
+//! occupancy.
 //!
-//! **Issue.** In order within each queue, one a cycle. The head issues in the first cycle t in which
-//! t >= dispatch + `frontend.dispatch_to_issue_cycles`, its pipe is free, and every SRAM of the
-//! vector register file that it needs is free in every cycle in which it needs it. Where heads
-//! of several queues could issue in one cycle, `vrf.arbitration` says in which order they are
-//! tried; each one that issues reserves its SRAMs before the next is tried. The pipe is free
-//! again at issue + occupancy. With `vbar.paths = "split"` the load/store pipe is two: one for
-//! loads, one for stores, behind one queue.
+//! **Issue.** In order within each queue, one a cycle. The head issues in the first cycle t in
+//! which t >= dispatch + `frontend.dispatch_to_issue_cycles`, its pipe is free, and every SRAM of
+//! the vector register file that it needs is free in every cycle in which it needs it. If heads of
+//! several queues could issue in one cycle, `vrf.arbitration` gives the order in which they are
+//! tried; each one that issues reserves its SRAMs before the next is tried. The pipe is free again
+//! at issue + occupancy. With `vbar.paths = "split"` the load/store pipe is two: one for loads, one
+//! for stores, behind one queue.
 //!
 //! **Completion.** At issue + latency + occupancy.
 //!
@@ -58,11 +59,11 @@
 //!
 //! Word addresses have 32 bits and wrap around: an address register takes the low 32 bits of the
 //! word that `aload` reads, and the sums of register, offset and lane are modulo 2^32. Functional
-//! execution refuses addresses beyond the memories; timing only needs a meaning for them.
+//! execution rejects addresses beyond the memories; timing only needs them to be defined.
 //!
-//! The vector data memory stands at one stage of the VBAR for loads and stores alike, so that
-//! accesses reach it in issue order, which within the load/store queue is program order. With
-//! split paths a load waits for no store: the programmer sees to it that they do not meet.
+//! The vector data memory is at the same stage of the VBAR for loads and stores, so accesses reach
+//! it in issue order, which within the load/store queue is program order. With split paths, a load
+//! does not wait for a store: the programmer must ensure that they do not access the same words.
 //!
 //! # Ports of the vector register file
 //!
@@ -74,7 +75,7 @@
 //!   cycle of the occupancy computed above.
 //! * It reads that SRAM in the cycles issue + i * interval + 0 .. r, and writes it in the cycles
 //!   issue + latency + i * interval + 0 .. w, for every beat i.
-//! * Where some SRAM is both read and written, and the latency is below beats * interval, so that
+//! * If an SRAM is both read and written, and the latency is below beats * interval, so that
 //!   writing starts before reading has ended, the two must interleave: over such SRAMs the interval
 //!   is at least the largest `r` plus the largest `w`, and the latency is rounded up until latency
 //!   mod interval lies between that `r` and interval - `w`, both included.
@@ -84,12 +85,12 @@
 //! # Where the cycles go
 //!
 //! A run takes the cycles from 0 up to the last completion, or up to and including the last
-//! dispatch, whichever is later. A cycle in which the front end dispatches is charged to `issue`. Every other cycle up to the
-//! last dispatch is charged to what holds the next instruction back: the first of the rules of
-//! dispatch, in the order above, that fails. For a busy register it is the pipe of the
-//! instruction that makes it busy: of the first busy register in operand order (sources, then
-//! destinations), and where instructions of several pipes do, of the first in the order
-//! load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
+//! dispatch, whichever is later. A cycle in which the front end dispatches is charged to `issue`.
+//! Every other cycle up to the last dispatch is charged to the cause that stalls the next
+//! instruction: the first condition of dispatch, in the order above, that does not hold. For a busy
+//! register, it is the pipe of the instruction that makes it busy: of the first busy register in
+//! operand order (sources, then destinations), and if several pipes use that register, the first in
+//! the order load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
 
 mod accounting;
 mod banks;
@@ -114,7 +115,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A point in time, or a number of cycles since the start command.
+/// A point in time: the number of cycles since the start command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cycle(pub u64);
@@ -122,7 +123,7 @@ pub struct Cycle(pub u64);
 impl Cycle {
     /// The start command.
     pub const ZERO: Self = Self(0);
-    /// Later than everything.
+    /// Later than any event.
     const NEVER: Self = Self(u64::MAX);
 }
 

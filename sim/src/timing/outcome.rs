@@ -11,38 +11,37 @@ use b512_asm::{PerPipe, Pipe, Program};
 /// The outcome of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timing {
-    /// Cycles from the start command until the last instruction has completed.
+    /// Cycles from the start command to the completion of the last instruction.
     pub cycles: Cycle,
     /// Cycles by cause; they add up to `cycles`.
     pub stalls: Stalls,
-    /// Instructions of each pipe.
+    /// Instruction counts by pipe.
     pub instructions: PerPipe<u64>,
-    /// Cycles for which each pipe was occupied.
+    /// Busy cycles of each pipe.
     pub busy: PerPipe<u64>,
-    /// Cycles for which each SRAM of the register file was in use; zeros where ports are ideal.
+    /// Busy cycles of each SRAM of the register file; zeros if ports are ideal.
     pub sram_busy: [u64; SRAMS],
-    /// Cycles for which the head of each queue was held back only by SRAMs of the register file
-    /// that other instructions used.
+    /// Cycles for which only SRAMs in use by other instructions delayed the head of each queue.
     pub port_wait: PerPipe<u64>,
-    /// Cycles for which loads and stores held the VBAR because banks of the VDM conflicted.
+    /// Cycles for which VDM bank conflicts held the VBAR.
     pub bank_conflicts: u64,
-    /// Cycles below which no order of the instructions can go.
+    /// Lower bounds on the cycles, for any order of the instructions.
     pub bounds: Bounds,
-    /// The cycles of each instruction.
+    /// The timestamps of each instruction.
     pub timestamps: Vec<Timestamps>,
 }
 
-/// Shares of the time for which units were in use, from 0 to 1; 0 for a run of no cycles.
+/// Utilisation of the units, from 0 to 1; 0 for a run of no cycles.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Utilisation {
-    /// Of each pipe. With a split VBAR the mean of its two paths; zero for the scalar unit.
+    /// Of each pipe. With a split VBAR, the mean of its two paths; zero for the scalar unit.
     pub pipes: PerPipe<f64>,
-    /// Of each SRAM of the register file; zeros where ports are ideal.
+    /// Of each SRAM of the register file; zeros if ports are ideal.
     pub srams: [f64; SRAMS],
 }
 
 impl Timing {
-    /// What follows from the cycles of each instruction of a run.
+    /// Derives the outcome from the timestamps of each instruction of a run.
     fn of<U: Users>(
         machine: &Machine,
         program: &DecodedProgram,
@@ -76,7 +75,7 @@ impl Timing {
         }
     }
 
-    /// How well the pipes and the register file were used by a run on `machine`.
+    /// Utilisation of the pipes and the register file by a run on `machine`.
     pub fn utilisation(&self, machine: &Machine) -> Utilisation {
         let share = |busy: u64, units: u64| busy as f64 / (units * self.cycles.0).max(1) as f64;
         let split = machine.vbar.paths == VbarPaths::Split;
@@ -87,9 +86,10 @@ impl Timing {
         }
     }
 
-    /// How well each bank of the VDM was used by a run of `program` on `machine`, from 0 to 1.
+    /// Utilisation of each VDM bank by a run of `program` on `machine`, from 0 to 1.
     ///
-    /// Counted afresh with each call. `None` with `ideal.bank_conflicts`, where banks have no limit.
+    /// Computed again at each call. `None` with `ideal.bank_conflicts`, because the banks then have
+    /// no limit.
     pub fn bank_utilisation(&self, machine: &Machine, program: &Program) -> Option<Vec<f64>> {
         if machine.ideal.bank_conflicts {
             return None;
@@ -105,12 +105,12 @@ impl Timing {
     }
 }
 
-/// Runs a program through the cycle model.
+/// Simulates the timing of a program.
 pub fn simulate(machine: &Machine, program: &Program) -> Timing {
     simulate_decoded(machine, &DecodedProgram::of(program))
 }
 
-/// Runs a program through the cycle model that has been decoded for several machines.
+/// Simulates the timing of a program that was decoded for several machines.
 pub fn simulate_decoded(machine: &Machine, program: &DecodedProgram) -> Timing {
     let micro_ops = program.micro_ops(machine);
     let (timestamps, port_wait) = Engine::run(machine, &micro_ops);

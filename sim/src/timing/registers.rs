@@ -5,8 +5,8 @@ use b512_asm::{Direction, Instr, VReg};
 
 /// Up to `N` vector registers, each once, in the order of the operands.
 ///
-/// There are always `N` slots. Unused ones hold a number beyond the registers, so that loops over
-/// a table with a place for that number need no branch.
+/// There are always `N` slots. Unused ones hold a number beyond the registers, so that loops over a
+/// table with an entry for that number need no branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegSlots<const N: usize>([u8; N]);
 
@@ -24,13 +24,13 @@ impl<const N: usize> RegSlots<N> {
         self.0.into_iter().filter_map(VReg::new)
     }
 
-    /// The places of the registers in a [`Table`].
+    /// The indices of the registers in a [`Table`].
     #[inline]
     pub(super) fn places(&self) -> [Place; N] {
         self.0.map(Place)
     }
 
-    /// The registers, a bit for each.
+    /// The registers as a bit set.
     #[inline]
     pub(super) fn mask(&self) -> u64 {
         self.places().into_iter().fold(0, |mask, place| mask | place.bit())

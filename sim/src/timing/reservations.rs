@@ -1,24 +1,25 @@
-//! Reservations of the VRF's SRAMs: for each cycle of the near future, which of them are taken.
+//! Reservations of the VRF's SRAMs in each cycle of the near future.
 
 use super::Cycle;
 use super::micro_op::MicroOp;
 use super::srams::{CYCLES, FourCycles, first};
 use crate::machine::SRAMS;
 
-/// Which SRAMs are taken in each cycle.
+/// The SRAMs that are reserved in each cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// A set of SRAMs for each cycle from `base` on, [`BYTES`] bytes each, so that four cycles from any
-    /// one on are eight bytes in a row.
+    /// A set of SRAMs for each cycle from `base` on, [`BYTES`] bytes each, so that any four
+    /// consecutive cycles are eight consecutive bytes.
     taken: Vec<u8>,
     base: u64,
-    /// Everything before this cycle has been forgotten. Not before `base`, and not more than `horizon`
+    /// Everything before this cycle has been discarded. At least `base`, and at most `horizon`
     /// after it.
     start: u64,
-    /// Nothing is taken from this cycle on. At most `horizon` after `start`, so that accesses of an
-    /// instruction that issues before it are at most three times as much after `base`.
+    /// Nothing is reserved from this cycle on. At most `horizon` after `start`, so that the
+    /// accesses of an instruction that issues before it are at most three times `horizon` after
+    /// `base`.
     end: u64,
-    /// Cycles from an issue within which an instruction makes its last access.
+    /// The largest distance from an issue to its last access, in cycles.
     horizon: u64,
 }
 
@@ -26,15 +27,14 @@ pub(super) struct Reservations {
 const BYTES: usize = SRAMS.div_ceil(u8::BITS as usize);
 
 impl Reservations {
-    /// A table for instructions that make their last access less than `horizon` cycles after
-    /// they issue.
+    /// A table for instructions whose last access is less than `horizon` cycles after their issue.
     pub(super) fn new(horizon: u32) -> Self {
         let cycles = 3 * horizon as usize + CYCLES as usize;
         Self { taken: vec![0; cycles * BYTES], base: 0, start: 0, end: 0, horizon: horizon.into() }
     }
 
-    /// The first cycle from `from` on in which `micro_op` can issue without meeting a reservation.
-    /// What has been forgotten is past.
+    /// The first cycle from `from` on in which `micro_op` can issue without a conflict. Discarded
+    /// cycles are in the past.
     #[inline]
     pub(super) fn first_free(&self, micro_op: &MicroOp, from: Cycle) -> Cycle {
         let mut at = from.0.max(self.start);
@@ -53,7 +53,7 @@ impl Reservations {
         Cycle(at)
     }
 
-    /// The SRAMs that are taken in some of the `count` cycles from `from` on, a bit for each.
+    /// The SRAMs that are reserved in any of the `count` cycles from `from` on, as a bit set.
     pub(super) fn taken(&self, from: Cycle, count: u32) -> u16 {
         let upto = (from + count).0.min(self.end);
         let mut taken = 0;
@@ -64,7 +64,7 @@ impl Reservations {
         (two | two >> SRAMS) as u16
     }
 
-    /// Takes the SRAMs of `micro_op`, issued at `at`, and forgets what lies before.
+    /// Reserves the SRAMs of `micro_op`, issued at `at`, and discards earlier cycles.
     #[inline]
     pub(super) fn reserve(&mut self, micro_op: &MicroOp, at: Cycle) {
         self.start = at.0;
@@ -85,7 +85,7 @@ impl Reservations {
         }
     }
 
-    /// Moves what is not forgotten to the beginning of the table.
+    /// Moves the retained cycles to the beginning of the table.
     #[cold]
     fn rebase(&mut self) {
         let past = ((self.start - self.base) as usize * BYTES).min(self.taken.len());
@@ -102,25 +102,25 @@ impl Reservations {
     }
 }
 
-/// The accesses of `micro_op` that are taken, in the step that begins `step` cycles after its issue in the
-/// first cycle of a table.
+/// The accesses of `micro_op` that conflict, in the step that begins `step` cycles after its issue
+/// in the first cycle of a table.
 #[inline]
 fn clash(taken: &[u8], micro_op: &MicroOp, step: u32) -> FourCycles {
     let (reads, writes) = (four_cycles(taken, step), four_cycles(taken, step + micro_op.latency));
     reads & micro_op.sram_reads | writes & micro_op.sram_writes
 }
 
-/// Cycles by which an issue of `micro_op` has to be put off at least, where accesses `clash` in the step
-/// that begins `step` cycles after it.
+/// A lower bound on the delay of `micro_op` if the accesses `clash` conflict in the step that
+/// begins `step` cycles after issue.
 #[inline]
 fn delay(micro_op: &MicroOp, step: u32, clash: FourCycles) -> u64 {
-    // Where every cycle takes the same SRAMs, nothing up to the last clash will do.
+    // If every cycle accesses the same SRAMs, no delay up to the last conflict helps.
     let last = clash.ilog2() / SRAMS as u32;
     if micro_op.interval == 1 { u64::from(step + last + 1) } else { 1 }
 }
 
-/// The same for all steps after the first, and zero where they meet no reservation. Most instructions
-/// have one step on the machines of most interest: the others stand apart from the loops over them.
+/// As above, for all steps after the first; zero without a conflict. Most instructions have one
+/// step on the machines we care about, so these loops are kept out of line.
 #[inline(never)]
 fn delay_of_later_steps(taken: &[u8], micro_op: &MicroOp) -> u64 {
     let mut step = 0;
@@ -134,7 +134,7 @@ fn delay_of_later_steps(taken: &[u8], micro_op: &MicroOp) -> u64 {
     0
 }
 
-/// Takes what `micro_op`, issued in the first cycle of a table, accesses after its first step.
+/// Reserves the accesses of `micro_op`, issued in the first cycle of a table, after its first step.
 #[inline(never)]
 fn take_later_steps(taken: &mut [u8], micro_op: &MicroOp) {
     let mut step = 0;
@@ -146,14 +146,14 @@ fn take_later_steps(taken: &mut [u8], micro_op: &MicroOp) {
     }
 }
 
-/// What is taken in four cycles from number `cycle` of a table on.
+/// The reservations in the four cycles from `cycle` of a table on.
 #[inline]
 fn four_cycles(taken: &[u8], cycle: u32) -> FourCycles {
     let four = taken[cycle as usize * BYTES..].first_chunk().expect("cycles of the table");
     FourCycles::from_le_bytes(*four)
 }
 
-/// Takes `accesses` in four cycles from number `cycle` of a table on.
+/// Reserves `accesses` in the four cycles from `cycle` of a table on.
 #[inline]
 fn take(taken: &mut [u8], cycle: u32, accesses: FourCycles) {
     let four = taken[cycle as usize * BYTES..].first_chunk_mut().expect("cycles of the table");

@@ -1,8 +1,8 @@
-//! The cycle model one instruction at a time, for instruction schedulers.
+//! The cycle model, one instruction at a time, for instruction schedulers.
 //!
-//! A scheduler translates its candidates with a [`Decoder`], asks an [`Engine`] for the earliest cycle
-//! of each, and dispatches the best. [`simulate`](super::simulate) is the front door for whole
-//! programs.
+//! A scheduler translates its candidates with a [`Decoder`], queries an [`Engine`] for the earliest
+//! cycle of each, and dispatches the best. [`simulate`](super::simulate) is the entry point for
+//! whole programs.
 
 pub use super::busyboard::FreeRegisters;
 pub use super::decode::Decoder;

@@ -1,4 +1,4 @@
-//! Sets of SRAMs of the vector register file, in four cycles at a time.
+//! Sets of SRAMs of the vector register file, four cycles at a time.
 
 use crate::machine::SRAMS;
 
@@ -22,7 +22,7 @@ pub(super) const fn first(cycles: u32) -> FourCycles {
     if cycles < CYCLES { (1 << (cycles * SRAMS as u32)) - 1 } else { FourCycles::MAX }
 }
 
-/// The interval between beats and the latency, such that the instruction does not collide with
+/// The interval between beats and the latency for which the instruction does not conflict with
 /// itself. See "Ports of the vector register file" in the header of [`timing`](super).
 #[inline]
 pub(super) fn interleave(
@@ -46,7 +46,7 @@ pub(super) fn interleave(
     (interval, latency.expect("one residue in every interval fits"))
 }
 
-/// The cycles that the accesses of a beat take: the largest number of them to one SRAM.
+/// The cycles that a beat's accesses take: the maximum number of accesses to one SRAM.
 fn cycles_of(beat: FourCycles) -> u32 {
     (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
 }

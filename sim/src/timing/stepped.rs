@@ -1,8 +1,8 @@
-//! The model that steps every clock, to check the one that users run.
+//! The model that steps every clock, to check the event-driven one.
 //!
-//! Written from the header of [`crate::timing`] alone, in the most obvious way, and sharing no
-//! code with [`Engine`](super::scheduling::Engine): one loop over the cycles, each rule looked up afresh in
-//! each of them. It is slow.
+//! It is written from the header of [`crate::timing`] alone, in the most direct way, and shares no
+//! code with [`Engine`](super::scheduling::Engine): one loop over the cycles, which evaluates each
+//! rule in every cycle. It is slow.
 
 use super::{Cause, Cycle, Timestamps, Timing};
 use crate::machine::{
@@ -11,16 +11,16 @@ use crate::machine::{
 use b512_asm::{AddressMode, Class, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What the machine does for one instruction, once it issues.
+/// The effect of one instruction on the machine after its issue.
 struct Execution {
     pipe: Pipe,
-    /// Half of a split VBAR: 1 for stores there, 0 for all else.
+    /// The half of a split VBAR: 1 for stores, 0 for all else.
     path: usize,
     sources: Vec<VReg>,
     destinations: Vec<VReg>,
     occupancy: u64,
     latency: u64,
-    /// Cycles of the occupancy beyond those of a load or store without bank conflicts.
+    /// Cycles that bank conflicts add to the occupancy.
     bank_conflicts: u64,
     /// Every access to the register file: cycles from issue, and the SRAM.
     accesses: Vec<(u64, usize)>,
@@ -38,7 +38,7 @@ impl InFlight {
         Some(self.issue? + self.execution.latency + self.execution.occupancy)
     }
 
-    /// Whether it makes `register` busy at `cycle` for an instruction that writes it, or reads it.
+    /// Whether it keeps `register` busy at `cycle` for a writer, or for a reader.
     fn makes_busy(&self, machine: &Machine, register: VReg, cycle: u64, for_write: bool) -> bool {
         let Execution { sources, destinations, occupancy, .. } = &self.execution;
         let under_way = |release: Option<u64>| release.is_none_or(|release| cycle < release);
@@ -57,7 +57,7 @@ impl InFlight {
 
 /// Runs a program clock by clock.
 ///
-/// Everything in the result is observed, so that its bounds, which are not, stay zero.
+/// Everything in the result is observed, so its bounds, which are not, stay zero.
 pub fn simulate(machine: &Machine, program: &Program) -> Timing {
     let mut addresses = BTreeMap::new();
     for &(register, address) in &program.addresses {
@@ -176,7 +176,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
     timing
 }
 
-/// The first rule of dispatch that holds `instr` back in this cycle.
+/// The first condition of dispatch that `instr` fails in this cycle.
 fn why_not(
     machine: &Machine,
     instr: &Instr,
@@ -207,7 +207,7 @@ fn why_not(
             }
         }
     }
-    // Nothing leaves a queue between the end of the previous cycle and now.
+    // No instruction leaves a queue between the end of the previous cycle and this point.
     let waiting = queues[instr.pipe()].len();
     let full = !machine.ideal.queues && waiting >= machine.frontend.queue_depth as usize;
     full.then(|| Cause::Queue(instr.pipe()))
@@ -268,7 +268,7 @@ fn bank(machine: &Machine, word: u32) -> u32 {
     match machine.vdm.mapping {
         BankMapping::Interleaved => word % banks,
         BankMapping::Xor => {
-            // Digit by digit of the address written in base `banks`.
+            // Digit by digit of the address in base `banks`.
             let mut digits = word;
             let mut folded = 0;
             while banks > 1 && digits > 0 {
@@ -328,7 +328,7 @@ fn execution(
     }
 }
 
-/// For each SRAM, how many of `registers` it holds, each counted once.
+/// For each SRAM, the number of distinct registers among `registers` that it holds.
 fn registers_of_each_sram(machine: &Machine, registers: &[VReg]) -> [u32; SRAMS] {
     let mut count = [0; SRAMS];
     if !machine.sram_ports_are_limited() {

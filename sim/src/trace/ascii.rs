@@ -1,20 +1,20 @@
-//! A timeline in plain text, one row an instruction.
+//! A text timeline, one row per instruction.
 
 use super::{Row, Trace};
 use crate::timing::{Cause, Cycle};
 use std::io::{self, Write};
 
-/// What the letters of a timeline mean.
+/// The letters of a timeline.
 const LEGEND: &str = "\
 f fetch, s scalar load, b busy register, q full queue; D dispatch, = in its queue,
 e in its pipe, - in the pipe's later stages, C complete";
 
 impl Trace<'_> {
-    /// Writes the timeline of at most `count` instructions, from index `from` on. Columns are
-    /// cycles, from the arrival of the first of them at the front end on.
+    /// Writes the timeline of at most `count` instructions, starting at index `from`. Columns are
+    /// cycles, starting when the first of them reaches the front end.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     pub fn write_ascii(&self, from: usize, count: usize, out: &mut impl Write) -> io::Result<()> {
         let rows: Vec<_> = self.rows().skip(from).take(count).collect();
         let Some(start) = rows.iter().map(|row| row.arrival).min() else {
@@ -24,7 +24,7 @@ impl Trace<'_> {
         let columns = (end - start) as usize + 1;
         let index_width = rows.iter().map(|row| row.index.to_string().len()).max().unwrap_or(0);
 
-        // A mark every ten cycles, as long as there is room for it before the next.
+        // A mark every ten cycles if there is room before the next.
         let mut scale = String::new();
         for cycle in (start.0..=end.0).filter(|cycle| cycle % 10 == 0) {
             let at = (cycle - start.0) as usize;

@@ -23,7 +23,7 @@ impl Trace<'_> {
     /// Writes a Kanata log.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     pub fn write_kanata(&self, out: &mut impl Write) -> io::Result<()> {
         let mut commands: Vec<(Cycle, Step, String)> = Vec::new();
         let producers = self.producers();
@@ -53,7 +53,7 @@ impl Trace<'_> {
             }
             commands.push((row.end(), Step::Retire, format!("R\t{id}")));
         }
-        // Stable, so that commands of one kind stay in program order.
+        // A stable sort, so that commands of one kind stay in program order.
         commands.sort_by_key(|(cycle, step, _)| (*cycle, *step));
         writeln!(out, "Kanata\t0004\nC=\t0")?;
         let mut now = Cycle::ZERO;

@@ -11,7 +11,7 @@ use prost::Message;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The messages of Perfetto's schema, as far as they are needed, with its field numbers.
+/// The part of Perfetto's schema that is needed, with its field numbers.
 mod schema {
     use prost::Message;
 
@@ -86,7 +86,7 @@ mod schema {
 
 use schema::EventType;
 
-/// Identifiers of the tracks; any distinct numbers above zero will do.
+/// Identifiers of the tracks: arbitrary distinct numbers above zero.
 mod track {
     use b512_asm::Pipe;
 
@@ -94,7 +94,7 @@ mod track {
     pub(super) const FRONT_END: u64 = 2;
     pub(super) const BANK_CONFLICTS: u64 = 3;
 
-    /// A pipe, or the path for stores of a split load/store pipe.
+    /// A pipe, or the store path of a split load/store pipe.
     pub(super) const fn pipe(pipe: Pipe, path: u8) -> u64 {
         10 + 2 * pipe.index() as u64 + path as u64
     }
@@ -108,7 +108,7 @@ impl Trace<'_> {
     /// Writes a Perfetto trace.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     pub fn write_perfetto(&self, out: &mut impl Write) -> io::Result<()> {
         let mut packets = self.tracks();
         let mut events = Vec::new();
@@ -148,7 +148,7 @@ impl Trace<'_> {
             count(track::queue(pipe), &queues[pipe], &mut events);
         }
         count(track::BANK_CONFLICTS, &conflicts, &mut events);
-        // Where a slice ends and another begins, the end comes first.
+        // If one slice ends where another begins, the end comes first.
         events.sort_by_key(|(cycle, event)| (*cycle, event.r#type != Some(EventType::SliceEnd.into())));
         packets.extend(events.into_iter().map(|(cycle, event)| schema::TracePacket {
             timestamp: Some(cycle.0),
@@ -183,7 +183,7 @@ fn packet() -> schema::TracePacket {
     schema::TracePacket { trusted_packet_sequence_id: Some(1), ..Default::default() }
 }
 
-/// A track below that of the machine; a counter where it has a unit.
+/// A track below the machine's; a counter if it has a unit.
 fn track(uuid: u64, name: &str, unit: Option<&str>) -> schema::TracePacket {
     let descriptor = schema::TrackDescriptor {
         uuid: Some(uuid),

@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: what is run again leads to the same result.
+//! `kill -9` at any moment: a resumed run has the same result.
 
 use super::{FILES, results};
 use crate::common::{command, succeed};
@@ -21,17 +21,17 @@ vbar.latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 sbar.latency_cycles = [1, 2]
 ";
 
-/// How many runs have to be killed before their end.
+/// Number of runs that must be killed before they end.
 const KILLS: usize = 50;
-/// How many may be tried: some runs end before they are killed.
+/// Maximum number of attempts: some runs end before they are killed.
 const TRIALS: usize = 4 * KILLS;
 
-/// What is killed.
+/// The command to kill.
 #[derive(Clone, Copy)]
 enum Run {
-    /// A sweep from its start until its last chart is drawn.
+    /// A sweep, killed at any time between its start and its last chart.
     Whole,
-    /// A shard from its first record on: it does nothing but simulate and append.
+    /// A shard, killed after its first record: from then on it only simulates and appends.
     Shard,
 }
 
@@ -43,7 +43,7 @@ impl Run {
         }
     }
 
-    /// Starts the run and returns when its time begins.
+    /// Starts the run and returns when its measured time begins.
     fn start(self, folder: &Path) -> (Child, Instant) {
         fs::write(folder.join("s.toml"), SWEEP).unwrap();
         let mut command = command(folder);
@@ -59,14 +59,14 @@ impl Run {
         (child, Instant::now())
     }
 
-    /// How long it takes if nobody kills it.
+    /// The duration of an uninterrupted run.
     fn time(self, folder: &Path) -> Duration {
         let (mut child, begin) = self.start(folder);
         assert!(child.wait().unwrap().success());
         begin.elapsed()
     }
 
-    /// Kills it `delay` after its start. Says whether it was still running.
+    /// Kills it `delay` after its start. Returns whether it was still running.
     fn killed(self, folder: &Path, delay: Duration) -> bool {
         let (mut child, _) = self.start(folder);
         thread::sleep(delay);
@@ -100,7 +100,7 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
         let (folder, out) = (folder.path(), folder.path().join("out"));
         kills += usize::from(run.killed(folder, delay));
 
-        // What is left is a part of the whole.
+        // The remaining records are a subset of all records.
         if out.join("sweep.json").exists() {
             let left = merged(folder);
             halfway += usize::from((1..points / 2).contains(&left.lines().count()));
@@ -124,6 +124,6 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
         assert!(merged(folder) == expected, "{told}");
     }
     assert_eq!(kills, KILLS, "too many runs ended before they were killed");
-    // Otherwise the moments were none during the sweep.
+    // Otherwise no kill happened during the sweep.
     assert!(halfway >= KILLS / 2, "only {halfway} of {KILLS} runs were killed between two points");
 }

@@ -1,4 +1,4 @@
-//! One point again.
+//! Replay of a single point.
 
 use super::folder;
 use crate::common::{names, rpu, succeed};

@@ -1,4 +1,4 @@
-//! Job arrays, with a stand-in for SLURM and, where it is installed, with SLURM itself.
+//! Job arrays, with a stand-in for SLURM and, if it is installed, with SLURM itself.
 
 use super::results;
 use crate::common::{command, names, repository, rpu, succeed};
@@ -18,8 +18,8 @@ hple.multiplier_latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 vbar.latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 ";
 
-/// Runs a job at once where SLURM would put it in a queue: each task of an array, or the job itself.
-/// What it was called with is in `calls`.
+/// Runs a job at once instead of queuing it: each task of an array, or the job itself. `calls`
+/// records the arguments.
 const SBATCH: &str = r#"#!/bin/sh
 for script; do :; done
 echo "$*" >> calls
@@ -39,7 +39,7 @@ echo "7;cluster"
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    // A name that a script has to quote.
+    // A name that scripts must quote.
     let inside = folder.path().join("a folder");
     fs::create_dir_all(inside.join("bin")).unwrap();
     fs::write(inside.join("s.toml"), SWEEP).unwrap();
@@ -49,7 +49,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Writes a job array and submits it to the stand-in. Returns what was printed.
+/// Writes a job array and submits it to the stand-in. Returns its output.
 fn submit(folder: &Path, arguments: &[&str]) -> (String, String) {
     let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
     let submit = ["sweep", "slurm", "s.toml", "--out", "d", "--time", "10", "--submit"];
@@ -77,7 +77,7 @@ fn the_tasks_of_an_array_and_the_merge_leave_what_one_process_does() {
     let shard = |k: u32| format!("journal-{k}-of-3.jsonl");
     assert_eq!(journals, [shard(1), shard(2), shard(3), "journal.jsonl".to_owned()]);
 
-    // Nothing is left, and submitting it again does no harm.
+    // Nothing is left to do, and submitting again is harmless.
     let (_, errors) = submit(folder, &["--tasks", "3", "--least", "0"]);
     assert!(errors.contains("0 points timed; 0 of 100 left"), "{errors}");
     assert!(results(&folder.join("d")) == results(&folder.join("whole")));
@@ -88,7 +88,7 @@ fn little_work_is_for_few_tasks() {
     let folder = folder();
     let folder = &folder.path().join("a folder");
     let (_, errors) = submit(folder, &["--tasks", "50"]);
-    assert!(errors.contains("1 of 50 tasks, as more would run for less than 120 s each"), "{errors}");
+    assert!(errors.contains("1 instead of 50 tasks: more would run for less than 120 s each"), "{errors}");
     assert_eq!(fs::read_to_string(folder.join("d/results.jsonl")).unwrap().lines().count(), 100);
 }
 
@@ -102,10 +102,10 @@ fn what_cannot_be_an_array_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains(reason), "{errors}");
     };
-    refuse(&["--time", "soon"], "`soon` is no limit of time: write minutes,");
+    refuse(&["--time", "soon"], "invalid time limit `soon`: write minutes,");
     let halving = "[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [512]\n";
     fs::write(folder.join("s.toml"), format!("{SWEEP}{halving}")).unwrap();
-    refuse(&["--time", "10"], "tasks cannot share that");
+    refuse(&["--time", "10"], "cannot be divided into tasks");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn an_array_on_a_real_cluster_survives_the_death_of_a_task() {
     let output = Command::new(script).arg(env!("CARGO_BIN_EXE_rpu")).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     if output.status.code() == Some(77) {
-        // Written past the test's capture, so that everyone sees it.
+        // Bypasses the test's capture, so that everyone sees it.
         writeln!(io::stderr(), "{}", printed.trim_end()).unwrap();
         return;
     }
