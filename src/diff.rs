@@ -11,7 +11,7 @@ pub(crate) struct Args {
     /// Output of `rpu run --format json` for the first run, or - for standard input
     #[arg(value_name = "A.json")]
     a: PathBuf,
-    /// The same for the second run
+    /// Output for the second run
     #[arg(value_name = "B.json")]
     b: PathBuf,
     /// Format of the comparison

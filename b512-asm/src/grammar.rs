@@ -170,8 +170,8 @@ fn instruction(line: &str) -> Result<Kind<'_>, Fault<'_>> {
     })
 }
 
-/// A directive. `line` is its first line; `input` begins with it and `after` is what follows the
-/// directive, which is moved on where it takes more than a line.
+/// Parses a directive. `line` is its first line; `input` begins with it. `after` is the text after
+/// the directive; it advances if the directive has several lines.
 fn directive<'a>(
     line: &'a str,
     input: &'a str,
@@ -258,7 +258,7 @@ fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
 
 /// `NUMBER`, `SYMBOL`, `SYMBOL + NUMBER` or `SYMBOL - NUMBER`.
 pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
-    // Beyond every address, so that too large a constant is found where its range is known.
+    // Larger than any address, so that the caller, who knows the range, reports the error.
     let clamp = |n: u128| i128::try_from(n).unwrap_or(i128::MAX / 2);
     let plain = number.map(move |n| (None, clamp(n)));
     let operator = preceded(take_while(is_blank), ws(one_of("+-")));
@@ -279,7 +279,7 @@ pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
     Ok((rest, Expr { text, symbol, constant }))
 }
 
-/// `vector_length=1024, word_bits=64`, either alone or both
+/// `vector_length=1024, word_bits=64`, or only one of them
 fn isa(input: &str) -> Parsed<'_, Kind<'_>> {
     let key = alt((tag("vector_length"), tag("word_bits")));
     let key = expect("`vector_length` or `word_bits`", ws(key));
@@ -324,7 +324,7 @@ fn words_header(input: &str) -> Parsed<'_, (Expr<'_>, Option<Space>)> {
     Ok((rest, (at, space)))
 }
 
-/// The numbers from `{` to `}`, separated by blanks, lines or commas. Returns what follows.
+/// The numbers from `{` to `}`, separated by blanks, lines or commas. Returns the remaining input.
 fn block<'a>(
     open: &'a str,
     source: &'a str,
@@ -378,7 +378,7 @@ impl<'a> Iterator for BlockTokens<'a> {
             }
             self.rest = skipped;
         }
-        // Every separator lies outside of this range of bytes; letters, digits and `_` lie inside.
+        // Every separator lies outside this range of bytes; letters, digits and `_` lie inside.
         let plain = self.rest.bytes().take_while(|b| (b'0'..=b'z').contains(b)).count();
         let end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | '{' | '#' | '/');
         let length = match self.rest[plain..].find(end) {

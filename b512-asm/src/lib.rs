@@ -1,15 +1,15 @@
 //! B512, the instruction set of the Ring Processing Unit: encoding, assembly text, object files.
 //!
-//! [`isa`] is the one table from which everything else follows; a [`Program`] is what all
-//! notations hold:
+//! [`isa`] is the table of instructions from which everything else follows. A [`Program`] is the
+//! common content of all notations:
 //!
 //! * assembly text: [`assemble`] reads it, a program's `Display` prints it;
 //! * ELF object files: [`object::read`] and [`object::write`];
 //! * SPIRAL's C intrinsics: [`intrinsics::parse`] reads them.
 //!
-//! Errors in a text are [`Diagnostic`] values with places; [`Program::check`] is the one set of
-//! rules for what a program may be. [`reference()`] generates the ISA's documentation. The crate does
-//! no input or output of its own.
+//! Errors in a text are [`Diagnostic`] values with positions. [`Program::check`] defines a valid
+//! program. [`reference()`] generates the ISA's documentation. The crate does no input or output of
+//! its own.
 //!
 //! ```
 //! let source = ".input x, 512\nvload v0, a0, x, strided 2^1\nhalt\n";

@@ -1,6 +1,6 @@
 //! Object files: a [`Program`] as a 64-bit little-endian ELF file.
 //!
-//! `readelf -a` shows the whole of it. The file is of type `ET_EXEC`, since every address in it is
+//! `readelf -a` shows all of its parts. The file is of type `ET_EXEC`, since every address in it is
 //! final, for machine [`MACHINE`], with [`VERSION`] in `e_flags`. Its sections are
 //!
 //! | section | type | address | contents |
@@ -184,7 +184,7 @@ impl Data<'_> {
     }
 }
 
-/// Writes words of `N` bytes. The width is a constant, so that a copy of it needs no loop.
+/// Writes words of `N` bytes. The width is a constant, so that the copy needs no loop.
 fn write_words<const N: usize>(words: &[u128], writer: &mut SinglePhaseWriter<'_>) {
     for word in words {
         writer.write(&word.to_le_bytes()[..N]);

@@ -1,9 +1,10 @@
-//! Functional execution against the same work done otherwise, all with one modulus of 128 bits.
+//! Functional execution compared with other implementations of the same work, with a 128-bit
+//! modulus.
 //!
 //! `cargo bench -p codegen --bench functional` prints, group by group:
 //!
 //! * `mulmod`: one modular multiplication, in a loop over 512 random pairs;
-//! * `vector`: one instruction on registers of 512 elements, operands already in place;
+//! * `vector`: one instruction on registers of 512 elements, with its operands in place;
 //! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions whose stages go through
 //!   memory, and the golden model.
 
@@ -30,7 +31,7 @@ fn modulus() -> u128 {
     largest_prime(128, degree()).expect("there are primes of 128 bits")
 }
 
-/// Numbers without pattern below `q`.
+/// Pseudo-random numbers below `q`.
 fn random(q: u128, n: usize) -> Vec<u128> {
     let next = |&state: &u128| Some(state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15));
     std::iter::successors(Some(q), next).map(|state| state.rotate_right(64) % q).take(n).collect()
@@ -72,7 +73,7 @@ fn mulmod(c: &mut Criterion) {
     group.finish();
 }
 
-/// One instruction, 64 times in a program that first loads `v1` and `v2` with data and `v3` with
+/// One instruction, 64 times, in a program that first loads `v1` and `v2` with data and `v3` with
 /// constants.
 fn vector(c: &mut Criterion) {
     const REPEATS: usize = 64;
@@ -139,7 +140,7 @@ fn transform(c: &mut Criterion) {
     let mut executor = Executor::new(support::vdm_words(N), 1);
     executor.load(&program).expect("the program fits");
     executor.write("x", &x).expect("the data fit");
-    // The result stands where the input was: each run transforms what the last one left.
+    // The result overwrites the input: each run transforms the previous result.
     group.bench_function("program", |bencher| bencher.iter(|| executor.run().expect("no fault")));
 
     group.sample_size(10);

@@ -1,5 +1,5 @@
-//! Speed of the code generator, and of the cycle model on what it generates: the 64K transform as
-//! plan `kl` and as the best one known.
+//! Speed of the code generator, and of the cycle model on generated code: the 64K transform with
+//! plan `kl` and with the best known plan.
 
 use codegen::{PlanChoice, Request, generate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

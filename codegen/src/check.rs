@@ -1,18 +1,19 @@
 //! Independent checkers: proofs that generated code computes what it claims.
 //!
-//! They interpret code over abstract values instead of data, so that one run covers all data. They
-//! trust none of the passes that they check: no plan, no layout, and neither the scheduler's
-//! bookkeeping nor its order of memory accesses. Two proofs make a chain:
+//! They interpret code over abstract values instead of data, so one run covers all data. They trust
+//! none of the passes that they check: no plan, no layout, and neither the scheduler's bookkeeping
+//! nor its order of memory accesses. Two proofs make a chain:
 //!
 //! 1. [`lowering`]: the vector code computes its claims, by the mathematics of the transform;
 //! 2. [`schedule`]: the program, its tables and its memory map compute the same as the vector code.
 //!
-//! Passes that rewrite vector code have a proof of their own: [`forwarding`], that the code after
-//! the pass computes the same as before. The two proofs above then apply to the code after it.
+//! Passes that rewrite vector code have their own proof: [`forwarding`], which shows that the code
+//! computes the same before and after the pass. The two proofs above then apply to the rewritten
+//! code.
 //!
-//! If both succeed, the program computes its claims for every input. A checker that fails names
-//! the instruction at which the proof breaks down, and the operands that it found there. A checker
-//! may reject correct code whose reason it does not know; it never accepts wrong code.
+//! If both succeed, the program computes its claims for every input. A checker that fails names the
+//! instruction at which the proof breaks down, and its operands. A checker may reject correct code
+//! that its rules do not cover; it never accepts wrong code.
 //!
 //! # Lowering: abstract interpretation over residues of polynomials
 //!
@@ -72,14 +73,15 @@
 //! towers.
 //!
 //! The program is evaluated to the same terms from its own instructions, registers and initial
-//! memory. The proof fails at the first instruction whose result is no term of the vector code, at
-//! the first store to a word outside of outputs and scratch memory, and if an output word differs
-//! at the end. Spills, reloads, copies and any order of loads and stores need no rules of their
-//! own: they are right exactly if the words that are read are the right ones.
+//! memory. The proof fails at the first instruction whose result is not a term of the vector code,
+//! at the first store to a word outside of outputs and scratch memory, and if an output word
+//! differs at the end. Spills, reloads, copies and any order of loads and stores need no rules of
+//! their own: they are correct exactly if they read the right words.
 //!
 //! # Forwarding: value numbering
 //!
-//! Both pieces of code are evaluated to the same terms, and the words of the outputs compared.
+//! Both versions of the code are evaluated to the same terms, and the words of the outputs are
+//! compared.
 
 mod domain;
 mod fault;

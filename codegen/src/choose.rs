@@ -1,4 +1,4 @@
-//! Choice of a recipe. It may search, and then takes seconds; [`compile`] builds the result.
+//! Choice of a recipe. It may search, which takes seconds; [`compile`] builds the result.
 
 use crate::compile::compile;
 use crate::error::Error;

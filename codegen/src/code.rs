@@ -1,8 +1,8 @@
-//! Vector code: straight-line, every value assigned once, no registers yet.
+//! Vector code: straight-line, in single-assignment form, before register allocation.
 //!
-//! Known vectors, such as twiddle factors, are [`Constant`]s rather than values: any of them can be
-//! loaded at any time and dropped again, so that the scheduler decides when and how often. Known
-//! numbers that multiply a whole vector are [`Scalar`]s.
+//! Known vectors, such as twiddle factors, are [`Constant`]s rather than values: they can be loaded
+//! and dropped at any time, so the scheduler decides when and how often. Known numbers that
+//! multiply a whole vector are [`Scalar`]s.
 
 mod statement;
 
@@ -15,12 +15,12 @@ use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Words of a buffer that a load or store touches.
+/// The words of a buffer that a load or store accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemRef {
     /// The buffer.
     pub buffer: BufferId,
-    /// The word of element 0, counted from the buffer's start.
+    /// The word of element 0, relative to the buffer's start.
     pub word: u32,
     /// The pattern of the other elements.
     pub mode: AddressMode,
@@ -42,14 +42,14 @@ pub struct Buffer {
     pub words: u32,
     /// Its purpose.
     pub role: Role,
-    /// The tower of its words: they are residues modulo the tower's modulus.
+    /// The tower of its words, which are residues modulo the tower's modulus.
     pub tower: TowerId,
 }
 
 /// A known vector. A shorter list repeats.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constant {
-    /// The tower whose residues the numbers are.
+    /// The tower of the numbers.
     pub tower: TowerId,
     /// The elements; their number is a power of two, at most the vector length.
     pub numbers: Vec<Number>,
@@ -58,7 +58,7 @@ pub struct Constant {
 /// A known number, in every lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scalar {
-    /// The tower whose residue the number is.
+    /// The tower of the number.
     pub tower: TowerId,
     /// The number.
     pub number: Number,
@@ -93,7 +93,7 @@ pub struct Inst {
     pub memory: Option<MemRef>,
     /// The tower whose modulus it computes with.
     pub tower: TowerId,
-    /// The pass over memory that it belongs to, counted from 0 in each tower.
+    /// The pass over memory to which it belongs, counted from 0 in each tower.
     pub pass: u32,
 }
 
@@ -113,7 +113,7 @@ impl Few {
         values.into_iter().flatten()
     }
 
-    /// Other values in the places of these.
+    /// The list with each value replaced by `map`.
     pub fn map(&self, mut other: impl FnMut(ValueId) -> ValueId) -> Self {
         Self(self.0.map(|value| value.map(&mut other)))
     }
@@ -174,20 +174,20 @@ pub struct Code {
     pub constants: Vec<Constant>,
     /// The scalars.
     pub scalars: Vec<Scalar>,
-    /// The numbers of constants and scalars that are not powers of psi.
+    /// The constants and scalars that are not powers of psi.
     pub expressions: Vec<Expression>,
     /// The memory.
     pub buffers: Vec<Buffer>,
     /// The rings.
     pub towers: Vec<Tower>,
-    /// The results of the code.
+    /// The claims.
     pub claims: Vec<Claim>,
     known: Known,
     /// The pass of the next instruction.
     pass: u32,
 }
 
-/// The numbers of what has been interned.
+/// The indices of interned numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Known {
     constants: FxHashMap<Constant, ConstantId>,
@@ -195,7 +195,7 @@ struct Known {
     expressions: FxHashMap<Expression, NumberId>,
 }
 
-/// The index of `item` in `items`, where it is appended if it is new.
+/// The index of `item` in `items`; appends the item if it is new.
 fn intern<T: Clone + Eq + Hash, Id: Copy>(
     items: &mut Vec<T>,
     known: &mut FxHashMap<T, Id>,
@@ -215,25 +215,25 @@ impl Code {
         Self { isa, ..Self::default() }
     }
 
-    /// Adds a ring, whose passes start from 0.
+    /// Adds a ring; its passes are counted from 0.
     pub fn tower(&mut self, tower: Tower) -> TowerId {
         self.pass = 0;
         self.towers.push(tower);
         TowerId(self.towers.len() as u32 - 1)
     }
 
-    /// Ends a pass: what comes next works on its results.
+    /// Ends a pass: the instructions that follow work on its results.
     pub fn end_pass(&mut self) {
         self.pass += 1;
     }
 
-    /// Starts from pass 0 again: what comes next needs nothing of what came before.
+    /// Restarts from pass 0: the instructions that follow are independent of the earlier ones.
     pub fn first_pass(&mut self) {
         self.pass = 0;
     }
 
-    /// Lets the towers take turns instead of coming one after the other: each one starts when the
-    /// one before it is `stagger` instructions ahead.
+    /// Interleaves the towers: each one starts when the previous one is `stagger` instructions
+    /// ahead.
     pub fn interleave(&mut self, stagger: u32) {
         let mut turns = vec![0u64; self.towers.len()];
         for (tower, turn) in turns.iter_mut().enumerate() {
@@ -245,14 +245,14 @@ impl Code {
             insts.push((*turn, inst));
             *turn += 1;
         }
-        // Stable: towers whose turn it is keep their order.
+        // A stable sort: towers that are due together keep their order.
         insts.sort_by_key(|&(turn, _)| turn);
         self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
     }
 
-    /// Brings the instructions into the order in which the stores, as they come, ask for them:
-    /// operands are loaded when they are needed first, and results are stored as soon as there
-    /// are any, so that the loads of the next block find free registers early.
+    /// Sorts the instructions by demand of the stores: operands are loaded when they are first
+    /// needed, and results are stored as soon as they exist, so that the loads of the next block
+    /// find free registers early.
     pub fn order_by_demand(&mut self) {
         let mut before = self.memory_order();
         let mut producer = vec![None; self.values as usize];
@@ -260,13 +260,13 @@ impl Code {
             for value in inst.results.iter() {
                 producer[value.index()] = Some(InstId(number as u32));
             }
-            // What an operand needs comes first, then what memory asks for.
+            // The operands of an instruction come first, then its memory dependences.
             let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
             before[number].splice(0..0, asked);
         }
         let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
         let mut reached = vec![false; self.insts.len()];
-        // Instructions under way, each with the number of those before it that have been reached.
+        // Instructions in progress, each with the number of its predecessors visited so far.
         let mut path: Vec<(InstId, usize)> = Vec::new();
         for number in 0..self.insts.len() {
             if self.insts[number].op != Op::Vstore || std::mem::replace(&mut reached[number], true) {
@@ -297,17 +297,17 @@ impl Code {
         BufferId(self.buffers.len() as u32 - 1)
     }
 
-    /// The constant with these contents, shared with earlier uses.
+    /// The constant with this content, shared with earlier uses.
     pub fn constant(&mut self, constant: Constant) -> ConstantId {
         intern(&mut self.constants, &mut self.known.constants, constant, ConstantId)
     }
 
-    /// The scalar of this value, shared with earlier uses.
+    /// The scalar with this value, shared with earlier uses.
     pub fn scalar(&mut self, tower: TowerId, number: Number) -> ScalarId {
         intern(&mut self.scalars, &mut self.known.scalars, Scalar { tower, number }, ScalarId)
     }
 
-    /// The number of this value.
+    /// The number with this value.
     pub fn number(&mut self, expression: Expression) -> Number {
         let known = &mut self.known.expressions;
         Number::Expression(intern(&mut self.expressions, known, expression, NumberId))
@@ -410,14 +410,14 @@ impl Code {
         self.insts.push(inst);
     }
 
-    /// For each instruction, those that memory forces before it: a load after the stores that it
-    /// reads from, a store after the loads and stores of the words that it overwrites.
+    /// The memory dependences of each instruction: a load comes after the stores that it reads
+    /// from, a store after the loads and stores of the words that it overwrites.
     pub fn memory_order(&self) -> Vec<Vec<InstId>> {
-        /// Who has accessed a word.
+        /// The accesses to a word.
         #[derive(Clone, Copy, Default)]
         struct Word {
             writer: Option<InstId>,
-            /// The last of those that have read what the writer wrote.
+            /// The last reader of the writer's word.
             reader: Option<Read>,
         }
         /// An entry of the list of reads.
@@ -426,9 +426,9 @@ impl Code {
 
         let mut words: Vec<Vec<Word>> =
             self.buffers.iter().map(|buffer| vec![Word::default(); buffer.words as usize]).collect();
-        // Each read, with an earlier one of the same word.
+        // Each read, with an earlier read of the same word.
         let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
-        // The last instruction that was found to depend on each.
+        // For each instruction, the last one found to depend on it.
         let mut successor = vec![None; self.insts.len()];
         let mut order = vec![Vec::new(); self.insts.len()];
         for (number, inst) in self.insts.iter().enumerate() {

@@ -44,7 +44,7 @@ struct MemoryUse {
     factor_bits: u32,
 }
 
-/// The uses of memory to try until one fits the machine, from the fastest to the smallest.
+/// The memory usages to try until one fits the machine, from the fastest to the smallest.
 fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = MemoryUse> {
     let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
     let longest = if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() };
@@ -65,7 +65,7 @@ struct Lowered {
     layout: Layout,
 }
 
-/// Schedules vector code, and makes a program of it.
+/// Schedules vector code, and makes a program from it.
 fn emit(request: &Request, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> Result<Kernel, Error> {
     let Lowered { code, removed, layout } = lowered;
     let launch = layout.launch();

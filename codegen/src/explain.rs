@@ -7,7 +7,7 @@ use b512_asm::Pipe;
 use sim::Machine;
 use sim::timing::{Cycle, simulate};
 
-/// Describes a kernel and its performance on a machine, as text of several lines.
+/// Describes a kernel and its performance on a machine, in several lines of text.
 pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
     let mut text = plans(kernel);
     text += &forwarding(kernel);

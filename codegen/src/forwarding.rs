@@ -1,10 +1,10 @@
-//! Store-to-load forwarding, and the removal of stores that nobody reads.
+//! Store-to-load forwarding, and the removal of dead stores.
 //!
-//! A load is redundant if its words are the lanes of one value, in order: its readers can read
-//! that value instead, whether it was stored there or loaded from there. This extends the live
-//! range of the value. A load is therefore only replaced while at most a given number of values
-//! are live, shortest extension first. Dead stores, dead computations and dead loads then go, and
-//! so do unused scratch buffers.
+//! A load is redundant if its words are the lanes of one value, in order: its readers can use that
+//! value instead, whether it was stored there or loaded from there. This extends the live range of
+//! the value, so a load is only replaced while at most a given number of values are live, shortest
+//! extension first. Dead stores, dead computations and dead loads are then removed, and so are
+//! unused scratch buffers.
 //!
 //! The pass works on words, not on plans: within a transform, between the transforms and products
 //! of a kernel, and in each tower of a batch. [`check::forwarding`](crate::check::forwarding)
@@ -13,17 +13,17 @@
 use crate::code::{BufferId, Code, Inst, InstId, MemRef, ValueId};
 use b512_asm::{Isa, Op, Role};
 
-/// What has been removed from code.
+/// The accesses that have been removed from code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Removed {
-    /// Loads, those that were left without a reader included.
+    /// Loads, including dead ones.
     pub loads: usize,
     /// Stores.
     pub stores: usize,
 }
 
-/// Replaces loads by the values that they would find, as long as at most `registers` values are
-/// live, and removes what is then left without a use.
+/// Replaces loads by the values at their addresses, as long as at most `registers` values are live,
+/// and removes dead code.
 pub fn forward(code: &mut Code, registers: u32) -> Removed {
     let count = |code: &Code, op| code.insts.iter().filter(|inst| inst.op == op).count();
     let [loads, stores] = [Op::Vload, Op::Vstore].map(|op| count(code, op));
@@ -47,15 +47,15 @@ fn words(memory: MemRef, isa: Isa) -> impl Iterator<Item = usize> {
     memory.words(isa).map(|word| word as usize)
 }
 
-/// A load that could be replaced.
+/// A redundant load.
 struct Candidate {
     load: InstId,
     loaded: ValueId,
-    /// The value that its words hold, lane by lane.
+    /// The value of its words, lane by lane.
     held: ValueId,
 }
 
-/// The loads that could be replaced, in the order of the code.
+/// The redundant loads, in program order.
 fn candidates(code: &Code) -> Vec<Candidate> {
     /// A lane of a value.
     type Lane = (ValueId, u16);
@@ -73,7 +73,7 @@ fn candidates(code: &Code) -> Vec<Candidate> {
                 found.push(Candidate { load: InstId(number as u32), loaded, held });
             }
         }
-        // What has been stored there, or is now in a register as well.
+        // The words now also are in a register, stored or loaded.
         for value in inst.sources.iter().chain(inst.results.iter()) {
             for (word, lane) in words(at, code.isa).zip(0..) {
                 buffer[word] = Some((value, lane));
@@ -83,14 +83,14 @@ fn candidates(code: &Code) -> Vec<Candidate> {
     found
 }
 
-/// From where to where each value is live, and how many are at each instruction.
+/// The live range of each value, and the number of live values at each instruction.
 struct Lives {
-    /// The last reader of each value, with those of the loads that it has replaced; where there is
-    /// none, the instruction that defines it.
+    /// The last reader of each value, including the readers of the loads that it replaced; without
+    /// readers, the defining instruction.
     last: Vec<usize>,
-    /// The values that are live after each instruction.
+    /// The number of live values after each instruction.
     live: Vec<u32>,
-    /// The value that takes the place of each; most stand for themselves.
+    /// The replacement of each value; most values represent themselves.
     holder: Vec<ValueId>,
 }
 
@@ -109,7 +109,7 @@ impl Lives {
         Self { last, live, holder: (0..code.values).map(ValueId).collect() }
     }
 
-    /// The value in whose place this one is read.
+    /// The value that replaces this one.
     fn holder(&self, mut value: ValueId) -> ValueId {
         while self.holder[value.index()] != value {
             value = self.holder[value.index()];
@@ -117,13 +117,13 @@ impl Lives {
         value
     }
 
-    /// The instructions for which the held value would have to stay longer.
+    /// The instructions by which the live range of the held value would grow.
     fn way(&self, candidate: &Candidate) -> std::ops::Range<usize> {
         let load = candidate.load.index();
         self.last[self.holder(candidate.held).index()].min(load)..load
     }
 
-    /// Replaces a load, where there are registers enough.
+    /// Replaces a load if there are enough registers.
     fn join(&mut self, candidate: &Candidate, registers: u32) {
         let way = self.way(candidate);
         let live = &mut self.live[way];
@@ -137,8 +137,8 @@ impl Lives {
     }
 }
 
-/// Removes instructions that store no word that is read later or is a result, and define no value
-/// that is read.
+/// Removes dead instructions: those whose stored words are neither read later nor results, and
+/// whose values are not read.
 fn remove_unused(code: &mut Code) {
     let isa = code.isa;
     let needed = |buffer: &crate::code::Buffer| vec![buffer.role == Role::Output; buffer.words as usize];
@@ -148,7 +148,7 @@ fn remove_unused(code: &mut Code) {
         let keep = match inst.memory {
             Some(at) if inst.op == Op::Vstore => {
                 let buffer = &mut needed[at.buffer.index()];
-                // Before this store the words are needed no more, every one of them.
+                // Before this store, none of its words are live.
                 let mut any = false;
                 words(at, isa).for_each(|word| any |= std::mem::take(&mut buffer[word]));
                 any
@@ -167,7 +167,7 @@ fn remove_unused(code: &mut Code) {
     code.insts.retain(|_| kept.pop() == Some(true));
 }
 
-/// Removes scratch buffers that no instruction touches.
+/// Removes scratch buffers that no instruction accesses.
 fn remove_buffers(code: &mut Code) {
     let mut used: Vec<bool> = code.buffers.iter().map(|buffer| buffer.role != Role::Scratch).collect();
     let references = code.insts.iter().filter_map(|inst| inst.memory);
@@ -212,7 +212,7 @@ mod tests {
         code
     }
 
-    /// What the pass removes; the result is proved to be the same.
+    /// The accesses that the pass removes; the result is proved to be the same.
     fn removed(before: &Code, registers: u32) -> (usize, usize) {
         let mut after = before.clone();
         let Removed { loads, stores } = forward(&mut after, registers);
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn vectors_of_several_values_are_loaded() {
-        // The upper half of one and the lower half of the other.
+        // The upper half of one value and the lower half of the other.
         let misaligned = code(|code| {
             let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
             code.store(a, at(S, 0), TOWER);
@@ -275,11 +275,12 @@ mod tests {
     fn stores_are_dead_where_all_their_words_are() {
         let code = code(|code| {
             let [a, b] = [0, 512].map(|word| code.load(at(X, word), TOWER));
-            // Overwritten by the next one; that one only in half; the last one is the result.
+            // Completely overwritten by the next store, which is half overwritten; the last one is
+            // the result.
             code.store(b, at(Y, 0), TOWER);
             code.store(b, at(Y, 0), TOWER);
             code.store(a, at(Y, 256), TOWER);
-            // Nobody reads this.
+            // Never read.
             let sum = code.apply(Op::Vadd, [a, b], None, TOWER);
             code.store(sum, at(S, 0), TOWER);
         });
@@ -297,8 +298,8 @@ mod tests {
             let b = code.load(at(S, 0), TOWER);
             code.store(b, at(Y, 512), TOWER);
         });
-        // A store to the result that is overwritten, and the second load of `x`, which it wanted;
-        // with registers also the way through the scratch buffer.
+        // A dead store to the result, and the second load of `x`, which it needs; with registers,
+        // also the round trip through the scratch buffer.
         assert_eq!(removed(&code, 0), (1, 1));
         assert_eq!(removed(&code, 8), (2, 2));
     }

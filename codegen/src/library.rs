@@ -1,4 +1,4 @@
-//! The recipes that `rpu tune` has found for the machines of the paper, kept with the project.
+//! The library: the fastest known recipes for the paper's machine and its relatives.
 
 use crate::bounds::PassBound;
 use crate::compile::compile;
@@ -76,14 +76,14 @@ impl Target {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The function's name.
+    /// The operation's name.
     pub function: String,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u32,
     /// The number of rings in one program.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub towers: usize,
-    /// The machines that it is for, each with the cycles that the program takes there.
+    /// The targets of the recipe, each with the cycles of the program on it.
     pub targets: Vec<Measured>,
     /// The recipe.
     pub recipe: Recipe,
@@ -99,8 +99,7 @@ const fn is_one(towers: &usize) -> bool {
 }
 
 impl Entry {
-    /// The request that this recipe serves, with moduli of 60 bits: they have no influence on
-    /// the cycles.
+    /// The request that this recipe serves, with moduli of 60 bits: they do not affect the cycles.
     ///
     /// # Errors
     /// Returns an error if the entry's operation is unknown or its degree is invalid.
@@ -129,7 +128,7 @@ impl Entry {
     }
 }
 
-/// How close a program comes to the bounds of its plan.
+/// A program's cycles compared with the bounds of its plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
     /// Its cycles.
@@ -141,11 +140,11 @@ pub struct Standing {
     pub resource: Cycle,
     /// Its passes.
     pub passes: usize,
-    /// The loads and stores that forwarding has removed, where the recipe forwards.
+    /// The loads and stores that forwarding removed, if the recipe uses it.
     pub removed: Option<Removed>,
 }
 
-/// A target and the cycles that a recipe takes on it.
+/// A target and the cycles of a recipe on it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -165,7 +164,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Adds the result of a search, unless the recipe that is there for that target is as fast.
+    /// Adds the result of a search, unless the existing recipe for that target is at least as fast.
     /// Returns whether it did.
     pub fn insert(&mut self, request: &Request, recipe: Recipe, measured: Measured) -> bool {
         let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
@@ -202,7 +201,7 @@ impl Library {
         self.lookup(request.operation.name(), request.n(), request.towers(), target)
     }
 
-    /// Does the same as [`find`](Self::find) for an operation by its name, a degree and a number of rings.
+    /// Like [`find`](Self::find), for an operation's name, a degree and a number of rings.
     pub fn lookup(&self, operation: &str, n: u32, towers: usize, target: &Target) -> Option<&Recipe> {
         let usable = |entry: &&Entry| {
             let alike = (entry.towers > 1) == (towers > 1);
@@ -218,7 +217,7 @@ impl Library {
     }
 }
 
-/// The library that is built into the program.
+/// The built-in library.
 pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
     toml::from_str(include_str!("../plans/best.toml")).expect("the built-in library is tested")
 });

@@ -6,17 +6,17 @@ use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
 use b512_asm::{Op, Role};
 use rustc_hash::FxHashMap;
 
-/// How plans are written down as code.
+/// The dialect of vector code for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
     /// Whether the machine has the `gsbfly` extension.
     pub gs_butterfly: bool,
-    /// Whether every step is done on all registers before the next one. Otherwise steps in a row
+    /// Whether every step is done on all registers before the next one. Otherwise consecutive steps
     /// that pair the same registers are done pair by pair.
     pub by_level: bool,
-    /// log2 of the shortest vector of factors in memory. Shorter ones repeat themselves up to this
-    /// length: if lanes that read one word do not share its access, a load of fewer words than a beat
-    /// has lanes would meet bank conflicts.
+    /// log2 of the shortest vector of factors in memory; shorter ones are repeated up to this
+    /// length. If lanes that read one word do not share its access, a load of fewer words than a
+    /// beat has lanes would have bank conflicts.
     pub factor_bits: u32,
 }
 
@@ -29,7 +29,7 @@ pub struct Memory {
     pub output: BufferId,
     /// The second buffer, for passes that do not work in place.
     pub second: Second,
-    /// A buffer that the result is multiplied by, element by element.
+    /// A buffer that multiplies the result element by element.
     pub times: Option<BufferId>,
 }
 
@@ -90,8 +90,8 @@ pub fn transform(
     Ok(())
 }
 
-/// log2 of the number of vectors that fill half of the registers. Beyond it, the time of a
-/// multiplication and its latency are small beside the rest, and memory for factors is short.
+/// log2 of the number of vectors that fill half of the registers. For larger transforms, the time
+/// and latency of a multiplication are negligible, and memory for factors is scarce.
 const WHOLE_VECTORS: u32 = 5;
 
 /// The number of final stages of [`Algorithm::Inverse`] whose twiddle factors include 1/n. Elements
@@ -103,7 +103,7 @@ fn scaling_stages(last: &TracedPass) -> u32 {
     let mut stages = 0;
     for &step in last.steps.iter().rev() {
         match step {
-            // What comes after the last stage moves everything alike.
+            // The steps after the last stage permute all elements alike.
             Step::Stage(bit) if stages == 0 || stages < 3 && !moved.contains(&bit) => stages += 1,
             Step::Unpack(bit) | Step::Pack(bit) => moved.push(bit),
             Step::Stage(_) | Step::Twist | Step::TwistedStage(_) => break,
@@ -112,8 +112,8 @@ fn scaling_stages(last: &TracedPass) -> u32 {
     stages
 }
 
-/// The buffer before each pass and after the last one. A pass that cannot work in place goes from
-/// one of two buffers to the other; scratch memory is allocated only if it is needed.
+/// The buffer before each pass and after the last one. A pass that cannot work in place alternates
+/// between two buffers; scratch memory is allocated only if it is needed.
 fn pass_buffers(
     code: &mut Code,
     passes: &[TracedPass],
@@ -150,31 +150,31 @@ struct Lowering<'c> {
     constants: FxHashMap<FactorKey, ConstantId>,
 }
 
-/// What factors are for.
+/// The purpose of factors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Purpose {
-    /// A stage; those of an inverse one may contain 1/n.
+    /// A stage. In an inverse transform, its factors may contain 1/n.
     Stage { bit: Bit, scaled: bool },
     /// The twist.
     Twist,
-    /// The product of a stage's factor and the twist of the element whose index has a zero there.
+    /// The product of a stage's factor and the twist of the element whose index has a zero in the
+    /// stage's bit.
     TwistedStage(Bit),
     /// The quotient of the twists of two elements whose indices differ in a bit.
     Between(Bit),
 }
 
-/// What a vector of factors depends on: its purpose, the relevant index bits outside of the
-/// lanes, and the relevant index bit of each lane.
+/// The key of a vector of factors: its purpose, the relevant index bits outside the lanes, and the
+/// relevant index bit of each lane.
 type FactorKey = (Purpose, u32, Vec<Option<Bit>>);
 
-/// The value of each bit of `bits` (most significant first) in `number`, put at its place in an
-/// element's index.
+/// Deposits the bits of `number` at the index bits in `bits`, most significant first.
 fn scatter(bits: &[Bit], number: u32) -> u32 {
     let places = bits.iter().rev().enumerate();
     places.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
 }
 
-/// The word address of the element of that index.
+/// The word address of the element with that index.
 fn address(layout: &[Bit], index: u32) -> u32 {
     layout.iter().enumerate().map(|(place, bit)| (index >> bit.0 & 1) << place).sum()
 }
@@ -191,7 +191,7 @@ impl Lowering<'_> {
             if let Some(Some(position)) = self.position(&pass.start, &pass.steps)
                 && self.dialect.by_level
             {
-                // Those that the first step pairs come one after the other.
+                // Registers that the first step pairs are adjacent.
                 loads.sort_by_key(|register| (register & !(1 << position), *register));
             }
             let mut values = vec![ValueId(0); loads.len()];
@@ -279,7 +279,7 @@ impl Lowering<'_> {
     }
 
     fn stage(&mut self, bit: Bit, placement: &Placement, fixed: u32, pair: [ValueId; 2]) -> [ValueId; 2] {
-        // The bits of the earlier stages that bring in 1/n: where one is set, it is there.
+        // The bits of the earlier stages that absorb 1/n: if one is set, the element is scaled.
         let first_scaling = self.log_n - self.scaling;
         let stage = u32::from(bit.0);
         let earlier = (1 << stage) - (1 << first_scaling.min(stage));
@@ -317,7 +317,7 @@ impl Lowering<'_> {
         [sum, self.code.apply(Op::Vmul, [difference], Some(between), self.tower)]
     }
 
-    /// The factors for the registers whose index bits outside of the lanes are `fixed`.
+    /// The factors for the registers with the index bits `fixed` outside the lanes.
     fn factors(&mut self, purpose: Purpose, placement: &Placement, fixed: u32) -> ConstantId {
         let algorithm = self.algorithm;
         let relevant = |bit: Bit| match purpose {
@@ -331,7 +331,7 @@ impl Lowering<'_> {
         let mask: u32 = (0..self.log_n as u8).map(Bit).filter(|&b| relevant(b)).map(|b| 1 << b.0).sum();
         let mut lanes: Vec<Option<Bit>> =
             placement.lanes.iter().map(|&bit| Some(bit).filter(|&b| relevant(b))).collect();
-        // Above the last lane bit that matters, the vector repeats itself.
+        // Above the last relevant lane bit, the vector repeats.
         while lanes.last() == Some(&None) {
             lanes.pop();
         }
@@ -350,7 +350,7 @@ impl Lowering<'_> {
         id
     }
 
-    /// The factor for the element of that index; bits that do not matter are zero.
+    /// The factor for the element with that index; irrelevant bits are zero.
     fn factor(&self, purpose: Purpose, index: u32) -> Number {
         let log_n = self.log_n;
         let order = 2u32 << log_n;

@@ -1,8 +1,8 @@
-//! Recipes with a name: the classical pair, the paper's program and the textbook order.
+//! Named recipes: the classical pair, the paper's program and the textbook order.
 //!
 //! All three use the classical constant-geometry pair of the paper: Korn-Lambiotte forward, Pease
-//! inverse, in rectangles. Between the natural and the bit-reversed order each direction has one
-//! of the two, see [`formula`](crate::formula).
+//! inverse, in rectangles. Between natural and bit-reversed order, each direction has one of the
+//! two, see [`formula`](crate::formula).
 
 use crate::ops;
 use crate::plan::{Algorithm, Direction, Plan, Shape};
@@ -17,19 +17,19 @@ pub fn constant_geometry(request: &Request, isa: Isa) -> Recipe {
     rectangles(request.operation, request.shape(isa), 4, Tuning::spiral())
 }
 
-/// The classical pair as the paper's numbers describe its program: larger rectangles, and a
-/// scheduler with less knowledge. Meant for the machine `rpu-128x128-paper`.
+/// The classical pair, set up like the paper's program as its numbers describe it: larger
+/// rectangles, and a scheduler with less information. Intended for the machine `rpu-128x128-paper`.
 pub fn paper(request: &Request, isa: Isa) -> Recipe {
     rectangles(request.operation, request.shape(isa), 5, Tuning::paper())
 }
 
-/// The classical pair in textbook order, with no knowledge of the machine.
+/// The classical pair in textbook order, not scheduled for the machine.
 pub fn unoptimised(request: &Request, isa: Isa) -> Recipe {
     rectangles(request.operation, request.shape(isa), 4, Tuning::textbook())
 }
 
 /// The recipe of an operation by the classical pair for B512, in rectangles of `depth` stages, 1 to
-/// 5; the whole transform is one rectangle if 32 registers hold it. `n` is the ring's degree, a power
+/// 5; the whole transform is one rectangle if it fits 32 registers. `n` is the ring degree, a power
 /// of two from 1024 to 131072.
 pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Recipe {
     rectangles(operation, Shape::b512(n.trailing_zeros()), depth, tuning)

@@ -4,7 +4,7 @@ pub use crate::ids::NumberId;
 
 use crate::ids::TowerId;
 
-/// A residue that is known when code is generated, modulo the modulus of some tower.
+/// A residue that is known at code generation, modulo the modulus of some tower.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Number {
     /// A power of the tower's psi.
@@ -23,8 +23,8 @@ impl Number {
     pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
 }
 
-/// A number by its value, or computed from the moduli of towers. It is an integer, or the inverse
-/// of one, and stands for its residue modulo the modulus of the tower that it is used in.
+/// A number given by value, or computed from the moduli of towers. It is an integer or the inverse
+/// of one, and is reduced modulo the modulus of the tower that uses it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expression {
     /// This number.

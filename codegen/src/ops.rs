@@ -1,6 +1,6 @@
 //! The operations, one file each: their transforms, their code and their proof rule.
 //!
-//! The list is that of the golden model. An operation without a file here does not compile.
+//! The golden model defines the list. An operation without a file here does not compile.
 
 mod builder;
 
@@ -20,14 +20,14 @@ use crate::error::Error;
 use crate::plan::Direction;
 use golden::Operation;
 
-/// What the code generator knows about an operation.
+/// The code generator's view of an operation.
 pub(crate) trait RingOp: Sync {
     /// The transforms of its code in one ring, in the order of a recipe's plans.
     fn transforms(&self) -> &'static [Direction] {
         &[]
     }
 
-    /// Whether it can do with less memory by overwriting its operand.
+    /// Whether it can save memory by overwriting its operand.
     fn may_overwrite_operand(&self) -> bool {
         false
     }
@@ -38,14 +38,14 @@ pub(crate) trait RingOp: Sync {
     /// Returns an error if a plan is invalid.
     fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error>;
 
-    /// The proof rule: the abstract values of the operands, and those that the results must have.
+    /// The proof rule: the abstract values of the operands, and the required ones of the results.
     /// The claim has as many buffers as the operation has operands and results.
     fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract;
 }
 
 macro_rules! registry {
     ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
-        /// The code generator's part of an operation.
+        /// The implementation of an operation.
         pub(crate) fn of(operation: Operation) -> &'static dyn RingOp {
             match operation.name() {
                 $(stringify!($module) => &$module::$Type,)*

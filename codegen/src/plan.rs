@@ -235,7 +235,7 @@ pub struct Plan {
     pub passes: Vec<Pass>,
 }
 
-/// Why a plan is invalid.
+/// The reason why a plan is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
     /// The degree is out of range.

@@ -1,10 +1,10 @@
-//! Recipes: everything that the generator decides for a request, as a value.
+//! Recipes: every decision of the generator for a request, as data.
 
 use crate::plan::Plan;
 use crate::schedule::Tuning;
 use serde::{Deserialize, Serialize};
 
-/// The plans of a kernel, and how their code is scheduled.
+/// The plans of a kernel, and the scheduling of their code.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
@@ -18,8 +18,8 @@ pub struct Recipe {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stagger: Option<u32>,
     /// Limit on the number of live values during [store-to-load forwarding](crate::forwarding).
-    /// Without it, every load and store of the plans is made. If memory is not the bottleneck,
-    /// registers may serve constants better.
+    /// Without it, every load and store of the plans is executed. If memory is not the bottleneck,
+    /// registers may be more useful for constants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.

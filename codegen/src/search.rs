@@ -1,9 +1,9 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! Candidates are all plans of a few families, each with some settings of the scheduler, and what
-//! the library has for the same task on any machine. The search tries them all, then refines in
-//! rounds: it tries random settings for the fastest plans, and small changes of the best recipe so
-//! far. It is deterministic for a seed, whatever the number of threads.
+//! The candidates are all plans of a few families, each with several scheduler settings, and the
+//! library's recipes for the same task on any machine. The search tries all of them. It then
+//! refines in rounds: it tries random settings for the fastest plans, and small changes of the best
+//! recipe so far. For a given seed it is deterministic, with any number of threads.
 
 use crate::compile::compile;
 use crate::error::Error;
@@ -20,43 +20,43 @@ use sim::machine::BankMapping;
 use sim::timing::{Cycle, simulate};
 use std::sync::{Mutex, PoisonError};
 
-/// How long to search.
+/// The effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// The settings of the scheduler that each plan and order is tried with, at most.
+    /// The maximum number of scheduler settings to try with each plan and order.
     pub tunings: usize,
-    /// The orders that each plan is tried in, at most three.
+    /// The number of orders to try with each plan, at most three.
     pub orders: usize,
-    /// Random settings tried for the fastest plans together.
+    /// The number of random settings to try for the fastest plans together.
     pub refinements: usize,
-    /// The seed of those.
+    /// The seed of the random settings.
     pub seed: u64,
 }
 
 impl Effort {
-    /// What a generator can afford that has found no recipe ready.
+    /// The effort of a search during code generation, when the library has no recipe.
     pub const QUICK: Self = Self { tunings: 1, orders: 2, refinements: 0, seed: 0 };
-    /// What `rpu tune` does unless told otherwise.
+    /// The default effort of a tuning run.
     pub const DEFAULT: Self = Self { tunings: 6, orders: 3, refinements: 100, seed: 0 };
 }
 
-/// A recipe and what it costs.
+/// A recipe and its cost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
     /// The recipe.
     pub recipe: Recipe,
     /// The cycles of its program.
     pub cycles: Cycle,
-    /// The recipes that were tried.
+    /// The number of recipes tried.
     pub tried: usize,
 }
 
-/// What earlier searches for the same batch on the same machine have found.
+/// The results of earlier searches for the same request on the same machine.
 pub trait Memory: Sync {
-    /// The cycles of a recipe's program if they are known; within, `None` for a recipe that has no
-    /// program on this machine.
+    /// The cycles of a recipe's program if they are known. The inner `None` marks a recipe without
+    /// a program on this machine.
     fn get(&self, recipe: &Recipe) -> Option<Option<Cycle>>;
-    /// Takes note of them.
+    /// Records the cycles of a recipe.
     fn put(&self, recipe: &Recipe, cycles: Option<Cycle>);
 }
 
@@ -70,8 +70,8 @@ impl Memory for () {
 
 /// Searches for the fastest recipe for `request`.
 ///
-/// Recipes that `memory` knows are not tried again. `progress` is called after each recipe with
-/// the number tried, the total, and the cycles of the best one so far.
+/// Recipes that `memory` knows are not tried again. `progress` is called after each recipe with the
+/// number tried, the total, and the cycles of the best one so far.
 ///
 /// # Errors
 /// Returns the error of the first candidate if none fits the machine.
@@ -103,7 +103,7 @@ pub fn tune(
             }
         }
     }
-    // What is fast on one machine often is on another.
+    // A recipe that is fast on one machine is often fast on another.
     first.extend(library::BUILT_IN.recipes(request).cloned());
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
@@ -141,7 +141,8 @@ pub fn tune(
     while left > 0 {
         let mut round = Vec::new();
         for number in 0..left.min(ROUND) {
-            // In turns: any settings for one of the leaders, and a neighbour of the best recipe.
+            // Alternately random settings for one of the leaders, and a neighbour of the best
+            // recipe.
             round.push(if number % 2 == 0 {
                 random_recipe(&mut random, leaders[number / 2 % leaders.len()], several)
             } else {
@@ -164,28 +165,28 @@ pub fn tune(
     Ok(Found { recipe, cycles, tried: total })
 }
 
-/// The values that may be live where registers take the place of memory: first where that is likely to
-/// pay, then in refinements (`None`: registers do not). The rest of the registers is for constants.
+/// The limits on live values for forwarding: first those that are likely to pay, then those for
+/// refinements (`None`: no forwarding). The other registers are for constants.
 const FIRST_FORWARDING: u32 = 44;
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
-/// The orders that plans are tried in, the best first.
+/// The orders to try, the best first.
 const ORDERS: [Order; 3] = [Order::ByLevel, Order::ByDemand, Order::ByStep];
 
-/// How far each tower of a batch trails the one before it, in sixteenths of its length: those that
-/// every plan is tried with (`None`: they come one after the other), and those of refinements.
+/// The distance between the towers of a batch, in sixteenths of a tower's length: first those to
+/// try with every plan (`None`: one tower after the other), then those for refinements.
 const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
 const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
 
-/// So many sixteenths of a tower, in instructions.
+/// A number of sixteenths of a tower, in instructions.
 fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
     plans.iter().map(Plan::instructions).sum::<u32>() * sixteenths / 16
 }
 
-/// Plans whose settings are refined.
+/// The number of plans whose settings are refined.
 const LEADERS: usize = 3;
 
-/// Refinements that are tried at a time; the next ones start from the best of them.
+/// The number of refinements per round; each round starts from the best recipe of the previous one.
 const ROUND: usize = 12;
 
 /// The plans worth trying for the transforms of an operation.
@@ -207,15 +208,15 @@ pub(crate) fn plans_for(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> 
             plans.collect::<Result<_, PlanError>>().ok()
         })
     };
-    // Without an inverse transform the choice makes no difference.
+    // Without an inverse transform, the choice makes no difference.
     let only = [(Algorithm::Inverse, false)];
     let inverses = if transforms.contains(&Direction::Inverse) { inverses(machine) } else { &only };
     inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
 }
 
-/// The algorithms that compute inverse transforms well on a machine, and whether the last stage
-/// and the twist are one step. The twisted one takes fewer instructions where there is no
-/// Gentleman-Sande butterfly, but larger tables.
+/// The algorithms that compute inverse transforms well on a machine, and whether the last stage and
+/// the twist are one step. Without a Gentleman-Sande butterfly, the twisted algorithm takes fewer
+/// instructions, but it needs larger tables.
 const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     const TWISTED: (Algorithm, bool) = (Algorithm::InverseTwisted, false);
     if machine.isa.gs_butterfly {
@@ -231,20 +232,20 @@ fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
     let add_doors = |plans: &mut Vec<Plan>, first| {
         for door in (lanes..log_n - first).map(|bit| Bit(bit as u8)) {
             let plan = Plan::through(shape, first, door);
-            // The topmost bit's is one of the plans above.
+            // The one for the topmost bit is one of the plans above.
             if !plans.iter().any(|known| known.passes == plan.passes) {
                 plans.push(plan);
             }
         }
     };
     let mut plans = Vec::new();
-    // Strides meet no bank conflicts where the banks are folded, and fewer where a beat has few lanes.
+    // Strides have no bank conflicts if the banks are folded, and fewer if a beat has few lanes.
     if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
         plans.extend(Plan::transposing(shape));
         plans.extend((0..=3).filter_map(|unpacks| Plan::folded(shape, unpacks)));
     }
     if vectors <= 5 {
-        // Everything fits the registers at once.
+        // Everything fits the registers.
         plans.push(Plan::korn_lambiotte(shape, 5));
         for early in [1, 2, 3] {
             plans.push(Plan::windowed(shape, 0, &stages[..early], 0, false));
@@ -266,12 +267,12 @@ fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
     if vectors > 5 {
         plans.push(Plan::korn_lambiotte(shape, 4));
     }
-    // Blocks beyond 32 registers leave too few to work with.
+    // Blocks beyond 32 registers leave too few for other uses.
     plans.retain(|plan| plan.passes.iter().all(|pass| pass.registers.len() <= 5) && plan.trace().is_ok());
     plans
 }
 
-/// Settings that have done well, the best first.
+/// Proven settings, the best first.
 fn tunings() -> Vec<Tuning> {
     let base = Tuning::default();
     let with = |constants_ahead, candidates, reserve, copies, patience, early| Tuning {

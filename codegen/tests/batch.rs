@@ -17,7 +17,7 @@ fn request(operation: Operation, n: u32, towers: usize) -> Request {
     Request::with_primes(operation, Degree::try_from(n).unwrap(), 128, towers).unwrap()
 }
 
-/// Runs a kernel on operands without pattern and compares the result of each ring.
+/// Runs a kernel on pseudo-random operands and compares the result of each ring.
 fn compute(kernel: &Kernel, machine: &Machine) {
     let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
     executor.load(&kernel.program).unwrap();

@@ -7,16 +7,16 @@ use diagnostic::nearest;
 use std::fmt;
 use std::slice;
 
-/// A rule that a claim breaks.
+/// A violated rule for claims.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClaimFault {
-    /// The kind of error.
+    /// The error code.
     pub code: Code,
     /// The part of the claim.
     pub part: ClaimPart,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
-    /// What would be right.
+    /// The fix.
     pub help: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl ClaimFault {
         Self { code: Code::Claim, part, message: message.into(), help: None }
     }
 
-    /// Adds what would be right.
+    /// Adds a fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -45,7 +45,7 @@ impl fmt::Display for ClaimFault {
 
 impl std::error::Error for ClaimFault {}
 
-/// The settings of a claim, each of which is there and has a value of its kind.
+/// The settings of a claim, all present and of the right kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'c> {
     signature: Signature,
@@ -56,7 +56,7 @@ impl<'c> Settings<'c> {
     /// Checks the settings of a claim: all are given, none is unknown, and each has a value of its kind.
     ///
     /// # Errors
-    /// Returns every rule that the claim breaks.
+    /// Returns every violation.
     pub(crate) fn new(signature: Signature, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
         let specs = signature.settings;
         let mut faults = Vec::new();
@@ -148,7 +148,7 @@ impl<'c> Settings<'c> {
         operands.iter().flat_map(|operand| self.numbers(operand.modulus)).copied().collect()
     }
 
-    /// The place of a setting in the claim.
+    /// The position of a setting in the claim.
     pub fn part(&self, name: &str) -> ClaimPart {
         let place = self.claim.settings.iter().position(|(known, _)| known == name);
         place.map_or(ClaimPart::Whole, ClaimPart::Setting)
@@ -168,7 +168,7 @@ fn unknown_setting(signature: Signature, name: &str, part: ClaimPart) -> ClaimFa
     }
 }
 
-/// The rules of the setting's kind that `value` breaks.
+/// The violations of the setting's kind by `value`.
 fn value_faults(spec: &SettingSpec, value: &Setting, part: ClaimPart) -> Vec<ClaimFault> {
     let name = spec.name;
     match (spec.kind, value) {

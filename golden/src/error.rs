@@ -3,16 +3,16 @@
 use crate::claim::ClaimFault;
 use thiserror::Error;
 
-/// A claim that has no result, or a result that is wrong.
+/// An invalid claim, or a wrong result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GoldenError {
-    /// A name that no operation has.
+    /// An unknown operation.
     #[error(transparent)]
     Operation(#[from] UnknownOperation),
     /// A claim that breaks a rule.
     #[error(transparent)]
     Claim(ClaimFault),
-    /// Another number of operands or results than the claim names.
+    /// A wrong number of operands or results.
     #[error("the claim names {expected} {what}s, but {given} were given")]
     Count {
         /// `operand` or `result`.
@@ -25,9 +25,9 @@ pub enum GoldenError {
     /// An operand or a result with a length other than n.
     #[error("{what} has {given} coefficients instead of {n}")]
     Length {
-        /// Which: `operand 1`, `operand 2` .. or the name of a result.
+        /// The name: `operand 1`, `operand 2` .. or the name of a result.
         what: String,
-        /// The ring's degree.
+        /// The ring degree.
         n: usize,
         /// The number of coefficients given.
         given: usize,
@@ -35,9 +35,9 @@ pub enum GoldenError {
     /// An operand that is not reduced.
     #[error("coefficient {index} of {what} is {value:#x}, which is not below the modulus {modulus:#x}")]
     NotReduced {
-        /// Which: `operand 1`, `operand 2` ..
+        /// The name: `operand 1`, `operand 2` ..
         what: String,
-        /// The place of the first such coefficient.
+        /// The index of the first such coefficient.
         index: usize,
         /// Its value.
         value: u128,
@@ -51,7 +51,7 @@ pub enum GoldenError {
     Root {
         /// The root.
         root: u128,
-        /// The ring's degree.
+        /// The ring degree.
         n: usize,
         /// The modulus.
         modulus: u128,
@@ -65,7 +65,7 @@ pub enum GoldenError {
         output: String,
         /// The operation.
         operation: String,
-        /// The first place that differs.
+        /// The index of the first difference.
         index: usize,
         /// The value there.
         found: u128,
@@ -74,7 +74,7 @@ pub enum GoldenError {
     },
 }
 
-/// A name that no operation has.
+/// An unknown operation.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("unknown operation `{name}`; {help}")]
 pub struct UnknownOperation {
@@ -88,7 +88,7 @@ impl UnknownOperation {
         Self { name: name.to_owned(), help }
     }
 
-    /// The operation that was probably meant, or else all of them.
+    /// The operation with the most similar name, or else all of them.
     pub fn help(&self) -> &str {
         &self.help
     }

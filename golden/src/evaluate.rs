@@ -61,7 +61,7 @@ impl Operation {
     /// The result in one ring, of an operation whose settings are those of [`Self::in_ring`].
     ///
     /// # Errors
-    /// As [`evaluate`].
+    /// Returns the errors of [`evaluate`].
     pub fn result(
         self,
         inputs: &[&[u128]],

@@ -5,10 +5,10 @@
 //! operands, its settings, the rules for their values, and its result ([`Definition`]).
 //!
 //! * [`find`] looks an operation up; [`OPERATIONS`] lists all.
-//! * [`check`](check()) refuses a program whose claims are invalid.
-//! * [`evaluate`] computes the results of a claim, [`compare`] holds results to it.
+//! * [`check`](check()) rejects a program whose claims are invalid.
+//! * [`evaluate`] computes the results of a claim, [`compare`] compares them with a program's.
 //!
-//! The model is written to be seen to be right, over [`num_bigint`]. It shares no arithmetic with
+//! The model is written for obvious correctness, over [`num_bigint`]. It shares no arithmetic with
 //! the simulator or with generated programs: this crate depends on neither.
 //!
 //! ```

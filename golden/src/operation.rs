@@ -11,10 +11,10 @@ use std::ops::Deref;
 
 /// The meaning of an operation.
 ///
-/// All operands and results are vectors of n residues, where n is the setting of the kind
+/// All operands and results are vectors of n residues, where n is the setting of kind
 /// [`Kind::Degree`].
 pub trait Definition: Sync {
-    /// The name in claims and on the command line; also the name of its file in each layer.
+    /// The name in claims and on the command line, and of the operation's file in each layer.
     fn name(&self) -> &'static str;
 
     /// The result in one line, over Z_q\[x\]/(x^n + 1).
@@ -32,18 +32,18 @@ pub trait Definition: Sync {
     /// Checks rules beyond those of each setting's [`Kind`].
     ///
     /// # Errors
-    /// Returns the faults if the settings define no result.
+    /// Returns the violations if the settings define no result.
     fn check(&self, settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
         let _ = settings;
         Ok(())
     }
 
-    /// The results for operands that have been checked: their number and lengths are right, and
-    /// every word is below the modulus of its operand.
+    /// The results for valid operands: their number and lengths are right, and every word is below
+    /// the modulus of its operand.
     ///
     /// # Errors
     /// Returns an error if the settings define no result although [`check`](Self::check) accepts
-    /// them: rules that are expensive to check belong here.
+    /// them: expensive checks belong here.
     fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError>;
 }
 
@@ -79,8 +79,8 @@ impl Operation {
     }
 
     /// The claim of this operation in one ring, with the default names of its symbols. A list of
-    /// moduli has `modulus` only; a root is left out by operations without one. Settings of other
-    /// kinds are for the caller to add.
+    /// moduli contains `modulus` only; operations without a root omit it. The caller adds settings
+    /// of other kinds.
     pub fn in_ring(self, n: u32, modulus: u128, root: u128) -> Claim {
         let names = |operands: &[Operand]| {
             let is_list = |name| {

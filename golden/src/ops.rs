@@ -17,8 +17,8 @@ pub mod ntt;
 pub mod polymul;
 pub mod sub;
 
-/// Calls the macro `$then` with the list of operations: for each the module, which has the
-/// operation's name, the type that describes it, and the constant.
+/// Calls the macro `$then` with the list of operations: for each, the module (which has the
+/// operation's name), its type, and its constant.
 ///
 /// ```
 /// macro_rules! names {
@@ -48,7 +48,7 @@ macro_rules! registry {
             pub const $CONSTANT: Operation = Operation::new(&$module::$Type);
         )*
 
-        /// Every operation, in the order of lists for people.
+        /// Every operation, in display order.
         pub const OPERATIONS: &[Operation] = &[$($CONSTANT),*];
     };
 }
@@ -68,7 +68,7 @@ impl FromStr for Operation {
     }
 }
 
-/// The operation that was probably meant, or else all of them.
+/// The operation with the most similar name, or else all of them.
 fn help(name: &str) -> String {
     let names = || OPERATIONS.iter().map(|operation| operation.name());
     match nearest(name, names()) {

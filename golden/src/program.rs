@@ -5,14 +5,13 @@ use crate::operation::Operation;
 use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
-/// words, moduli fit a word and are in a modulus register, and the words that the program has for
-/// its inputs are below the modulus.
+/// words, moduli fit a word and are in a modulus register, and the program's initial words of
+/// inputs are below the modulus.
 ///
 /// [`Program::check`] has the other rules.
 ///
 /// # Errors
-/// Returns every rule that a claim breaks, of words that are not reduced the first
-/// [`Diagnostics::LIMIT`].
+/// Returns every violation, but only the first [`Diagnostics::LIMIT`] unreduced words.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     let mut defects = Vec::new();
     let mut inputs = Inputs::default();
@@ -42,7 +41,7 @@ fn settings(claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
     operation.settings_of(claim)
 }
 
-/// Symbols with another length than n.
+/// Reports symbols whose length is not n.
 fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     let n = settings.degree();
     let claim = settings.claim();
@@ -56,7 +55,7 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     wrong.collect()
 }
 
-/// Moduli of results that no register can hold, or none holds.
+/// Reports moduli of results that no register can hold, or none holds.
 fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     let mut faults = Vec::new();
     let mut seen = Vec::new();

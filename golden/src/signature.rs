@@ -18,7 +18,7 @@ pub struct Signature {
 pub struct Operand {
     /// The default name of its symbol; one of several has its number appended.
     pub name: &'static str,
-    /// The setting with its modulus. If the setting is a list ([`Kind::Moduli`]), there is an
+    /// The setting with its modulus. If the setting is a list ([`Kind::Moduli`]), there is one
     /// operand for each number of the list.
     pub modulus: &'static str,
 }
@@ -28,13 +28,13 @@ pub struct Operand {
 pub struct SettingSpec {
     /// The name in claims.
     pub name: &'static str,
-    /// The values that it can have.
+    /// The valid values.
     pub kind: Kind,
     /// The meaning in a few words.
     pub doc: &'static str,
 }
 
-/// The values that a setting can have.
+/// The kind of a setting's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The degree of the ring: a power of two, at least 2 and at most the words of the largest
@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name for people.
+    /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Degree => "degree",

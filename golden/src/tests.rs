@@ -1,4 +1,4 @@
-//! Every operation of the registry, held to its definition.
+//! Every operation of the registry, compared with its definition.
 
 use crate::arithmetic::bit_reverse;
 use crate::{ADD, INTT, Kind, NTT, OPERATIONS, Operation, SUB, compare, evaluate, find, for_each_operation};
@@ -7,9 +7,9 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// The result of an operation as its definition has it, however slow.
+/// The result of an operation by its definition, in the most direct way.
 pub(crate) trait Textbook {
-    /// The one result, or the results one after the other.
+    /// The only result, or all results in sequence.
     fn textbook(&self, case: &Case<'_>) -> Vec<u128>;
 }
 
@@ -38,7 +38,7 @@ impl<'c> Case<'c> {
         root.modpow(&(exponent % (2 * self.n)).into(), &self.q())
     }
 
-    /// The exponent of psi at place `i` of a transform.
+    /// The exponent of psi at index `i` of a transform.
     pub(crate) fn odd(&self, i: usize) -> usize {
         2 * bit_reverse(i, self.n.ilog2()) + 1
     }

@@ -77,7 +77,7 @@ pub const PLANS: [(&str, &str); 5] = [
     ("unoptimised", "kl in textbook order, not scheduled for the machine"),
 ];
 
-/// Reads the name of a plan, or a recipe from the TOML file of that path.
+/// Reads a plan's name, or a recipe from a TOML file.
 ///
 /// # Errors
 /// Returns an error if the name is not in [`PLANS`] and is not the path of a file with a recipe.

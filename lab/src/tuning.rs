@@ -125,7 +125,7 @@ mod tests {
         cache.put(&recipe(1), Some(Cycle(500)));
         cache.put(&recipe(2), None);
         drop(cache);
-        // As a kill in the middle of a line leaves the file.
+        // A kill in the middle of a line leaves the file like this.
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, format!("{text}{} 4", hash(&recipe(3)))).unwrap();

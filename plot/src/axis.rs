@@ -1,16 +1,16 @@
-//! Ranges and ticks: logarithmic where the values span enough, linear otherwise.
+//! Ranges and ticks: logarithmic if the values span enough, linear otherwise.
 
 use plotters::coord::ranged1d::{KeyPointHint, KeyPointWeight, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// How values lie along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scale {
     Linear,
     Logarithmic,
 }
 
-/// An axis: maps values to positions and knows its ticks.
+/// An axis: maps values to positions and places its ticks.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
     scale: Scale,
@@ -20,7 +20,7 @@ pub(super) struct Axis {
     high: f64,
 }
 
-/// Positive values with a ratio from here on are drawn logarithmically.
+/// Positive values with a ratio of at least this are drawn on a logarithmic scale.
 const LOGARITHMIC_FROM: f64 = 4.0;
 /// Share of an axis that stays free at each end.
 const MARGIN: f64 = 0.06;
@@ -52,8 +52,8 @@ impl Axis {
         Self { scale: Scale::Linear, low: 0.0, high: high * (1.0 + 2.0 * MARGIN) }
     }
 
-    /// A logarithmic axis for the positive ones of `values`, from the power of ten below them, with
-    /// room for a label above them; `None` if there are none.
+    /// A logarithmic axis for the positive values, from the power of ten below them, with room for
+    /// a label above them; `None` if there are none.
     pub(super) fn decades_around(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let positive = values.filter(|value| *value > 0.0);
         let low = positive.clone().min_by(f64::total_cmp)?.log10().floor();
@@ -61,12 +61,13 @@ impl Axis {
         Some(Self { scale: Scale::Logarithmic, low, high: high + 2.0 * MARGIN * (high - low).max(0.5) })
     }
 
-    /// Where a value lies between the ends of the axis: 0 at its lower, 1 at its upper end.
+    /// The position of a value between the ends of the axis: 0 at the lower end, 1 at the upper
+    /// end.
     pub(super) fn share(&self, value: f64) -> f64 {
         (self.position(value) - self.low) / (self.high - self.low)
     }
 
-    /// Where a value lies.
+    /// The coordinate of a value.
     fn position(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => value,
@@ -145,8 +146,8 @@ impl Ranged for Axis {
 impl ValueFormatter<f64> for Axis {
     /// The label of a tick.
     fn format_ext(&self, value: &f64) -> String {
-        // All ticks of a linear axis have the digits of its step, those of a logarithmic one no more
-        // than they need.
+        // All ticks of a linear axis have the digits of its step; those of a logarithmic axis have
+        // only the necessary digits.
         match self.scale {
             Scale::Linear => {
                 let decimals = (-(self.step() * 1.0001).log10().floor()).max(0.0) as usize;

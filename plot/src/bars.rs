@@ -1,4 +1,4 @@
-//! Bars over categories, beside or on top of each other.
+//! Bars over categories, side by side or stacked.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -7,12 +7,12 @@ use super::labels::Rect;
 use super::{MAX_SERIES, PlotError};
 use plotters::prelude::*;
 
-/// Bars: each category has one of each series.
+/// Bars: each category has one bar of each series.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Bars {
     /// The title.
     pub title: String,
-    /// What the categories are, with their unit.
+    /// Name and unit of the categories.
     pub x_label: String,
     /// Quantity and unit of the bars.
     pub y_label: String,
@@ -20,7 +20,7 @@ pub struct Bars {
     pub categories: Vec<String>,
     /// The series, at most [`MAX_SERIES`].
     pub series: Vec<Bar>,
-    /// How the bars of a category stand.
+    /// The arrangement of the bars in a category.
     pub stacking: Stacking,
 }
 
@@ -31,19 +31,19 @@ pub struct Bar {
     pub label: String,
     /// The height in each category; `None` for no bar. On a logarithmic axis it must be positive.
     pub values: Vec<Option<f64>>,
-    /// What stands above the bar in each category; empty for nothing anywhere.
+    /// The note above the bar in each category; empty for no notes at all.
     pub notes: Vec<String>,
 }
 
-/// How the bars of a category stand.
+/// The arrangement of the bars in a category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stacking {
-    /// Beside each other, on an axis that starts at 0.
+    /// Side by side, on an axis that starts at 0.
     #[default]
     Beside,
-    /// Beside each other, on a logarithmic axis.
+    /// Side by side, on a logarithmic axis.
     BesideLogarithmic,
-    /// On top of each other; a note of the last series stands above all.
+    /// Stacked; a note of the last series is above the stack.
     OnTop,
 }
 

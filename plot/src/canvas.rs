@@ -1,4 +1,4 @@
-//! The page that all charts are drawn on: sizes in points, text in the embedded font, markers.
+//! The page of all charts: sizes in points, text in the embedded font, markers.
 
 use super::labels::Rect;
 use super::{MAX_SERIES, PlotError};
@@ -15,7 +15,7 @@ pub(super) const FINE_GRID: RGBColor = RGBColor(243, 243, 243);
 pub(super) const FRONT: RGBColor = RGBColor(192, 40, 40);
 const FONT: &str = "sans-serif";
 
-/// Colours from dark to light, so that they stay apart in grey print; shapes say the same again.
+/// Colours from dark to light, so that they differ in grey print; shapes repeat the distinction.
 pub(super) const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
     (RGBColor(68, 1, 84), Shape::Circle),
     (RGBColor(49, 104, 142), Shape::Square),
@@ -27,7 +27,7 @@ pub(super) const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
     (RGBColor(255, 255, 255), Shape::Square),
 ];
 
-/// A direction in which lines cross a bar.
+/// The direction of hatching lines.
 #[derive(Clone, Copy)]
 enum Hatch {
     Rising,
@@ -36,7 +36,7 @@ enum Hatch {
     Vertical,
 }
 
-/// The lines across the bars of each series; they tell bars apart where colours do not.
+/// The hatching of each series, which distinguishes bars without colour.
 const HATCHINGS: [&[Hatch]; MAX_SERIES] = [
     &[],
     &[Hatch::Rising],
@@ -48,7 +48,7 @@ const HATCHINGS: [&[Hatch]; MAX_SERIES] = [
     &[],
 ];
 
-/// How light a colour looks, from 0 to 1.
+/// The perceived lightness of a colour, from 0 to 1.
 pub(super) fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
     (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
 }
@@ -87,11 +87,11 @@ impl Shape {
     }
 }
 
-/// The font of all text; without it a bitmap has none.
+/// The font of all text; bitmaps have no other.
 fn use_embedded_font() {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
-        // A font that is refused shows as an error of the first text that is drawn.
+        // An invalid font shows as an error of the first text drawn.
         let _ = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
         let _ = register_font(FONT, FontStyle::Bold, dejavu::sans::bold());
     });
@@ -104,23 +104,23 @@ fn round((x, y): Pixel) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }
 
-/// What differs between the media.
+/// The differences between the output media.
 #[derive(Clone, Copy)]
 pub(super) struct Medium {
-    /// Pixels of a point of type or line.
+    /// Pixels per point.
     pub(super) scale: u32,
-    /// How far text is moved down, as a share of its size.
+    /// The downward shift of text, as a share of its size.
     pub(super) sink: f64,
 }
 
-/// The page: all sizes are in points.
+/// The page; all sizes are in points.
 pub(super) struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     medium: Medium,
 }
 
 impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
-    /// A page on which text can be drawn.
+    /// A page for drawing text.
     pub(super) fn new(area: &'a DrawingArea<DB, Shift>, medium: Medium) -> Self {
         use_embedded_font();
         Self { area, medium }
@@ -148,7 +148,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.area.draw(&PathElement::new(points, style)).map_err(backend)
     }
 
-    /// Draws a text with its middle at the height of `at`, which is its left or right end.
+    /// Draws a text vertically centred at `at`, which is its left or right end.
     pub(super) fn text(
         &self,
         text: &str,
@@ -162,7 +162,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
     }
 
-    /// Draws a text that reads upwards, with its middle at `at`.
+    /// Draws a text that reads upwards, centred at `at`.
     pub(super) fn text_up(
         &self,
         text: &str,
@@ -188,7 +188,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.area.draw(&Rectangle::new(corners, color.stroke_width(self.stroke(width)))).map_err(backend)
     }
 
-    /// Fills a rectangle in the style of the `series`-th series: its colour and its hatching.
+    /// Fills a rectangle in the style of the `series`-th series: colour and hatching.
     pub(super) fn bar(&self, rect: Rect, series: usize) -> Result<(), PlotError> {
         let (color, _) = MARKERS[series];
         let lines = HATCHINGS[series];
@@ -214,7 +214,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
                     }
                 }
                 Hatch::Rising | Hatch::Falling => {
-                    // Lines x + y = c in the rectangle's coordinates, mirrored for falling ones.
+                    // Lines x + y = c in the rectangle's coordinates, mirrored for falling lines.
                     for i in 1..=((rect.width + rect.height) / step) as u32 {
                         let c = f64::from(i) * step;
                         let (x0, x1) = ((c - rect.height).max(0.0), c.min(rect.width));
@@ -237,8 +237,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         Ok((width.into(), height.into()))
     }
 
-    /// Breaks a text at its spaces into lines that are no wider than `width` pixels, but for words that
-    /// are wider on their own.
+    /// Breaks a text at its spaces into lines of at most `width` pixels; longer words stay whole.
     pub(super) fn lines(
         &self,
         text: &str,

@@ -1,4 +1,4 @@
-//! What bars, lines and maps have in common: a title, a legend in rows, and axes around a plot.
+//! The common frame of bars, lines and maps: a title, a legend in rows, and axes around a plot.
 
 use super::PlotError;
 use super::axis::Axis;
@@ -8,7 +8,7 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-/// How a series shows in the legend.
+/// The symbol of a series in the legend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Swatch {
     /// A piece of a bar.
@@ -19,28 +19,28 @@ pub(super) enum Swatch {
 
 /// Texts around a plot.
 pub(super) struct Texts<'a> {
-    /// Above everything.
+    /// The title.
     pub(super) title: &'a str,
-    /// Below the horizontal axis.
+    /// The label below the horizontal axis.
     pub(super) x_label: &'a str,
-    /// Lines of the labels between the two, at least 1.
+    /// Lines of tick labels between the axis and its label, at least 1.
     pub(super) tick_lines: usize,
-    /// Beside the vertical axis.
+    /// The label beside the vertical axis.
     pub(super) y_label: &'a str,
-    /// Before the entries of the legend; empty without.
+    /// The heading of the legend; empty without.
     pub(super) legend: &'a str,
-    /// The legend's entries, one a series; none where a single one needs no name.
+    /// The legend's entries, one per series; none if a single series needs no name.
     pub(super) series: Vec<&'a str>,
 }
 
 /// Size of labels, in points.
 const LABEL: f64 = 12.5;
-/// Distance of the lines of labels below an axis, in points.
+/// Distance between the lines of labels below an axis, in points.
 const TICK: f64 = 14.0;
 /// Free space around a panel, in points.
 const MARGIN: f64 = 12.0;
 
-/// Draws the texts around a plot in `region` and returns the place that remains for it.
+/// Draws the texts around a plot in `region` and returns the remaining area.
 pub(super) fn around<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     region: Rect,
@@ -72,7 +72,7 @@ pub(super) fn around<DB: DrawingBackend>(
     Ok(plot)
 }
 
-/// Draws the entries of a legend in as many rows as they need; returns the end of the last row.
+/// Draws the entries of a legend in as many rows as necessary; returns the end of the last row.
 fn legend<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     at: Pixel,
@@ -127,7 +127,7 @@ pub(super) fn vertical<DB: DrawingBackend>(
     canvas.line(&[(plot.x, plot.y), (plot.x, bottom), (plot.x + plot.width, bottom)], INK.to_rgba(), 1.0)
 }
 
-/// Writes a label, of one line or two, below the horizontal axis at each of some places.
+/// Writes a label, of one line or two, below the horizontal axis at each of the positions.
 pub(super) fn horizontal<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     plot: Rect,
@@ -144,12 +144,12 @@ pub(super) fn horizontal<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Where a value lies in the plot.
+/// The position of a value in the plot.
 pub(super) fn height(plot: Rect, axis: &Axis, value: f64) -> f64 {
     plot.y + plot.height * (1.0 - axis.share(value))
 }
 
-/// Draws a small text with its middle at `at`.
+/// Draws a small text centred at `at`.
 pub(super) fn note<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     text: &str,

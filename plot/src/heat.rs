@@ -1,4 +1,4 @@
-//! Maps of cells, each with its value.
+//! Maps of cells with values.
 
 use super::PlotError;
 use super::canvas::{Canvas, INK, luminance};
@@ -7,8 +7,8 @@ use super::labels::Rect;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-/// A map of cells. Low values are dark blue, high ones light yellow; every cell shows its value, and
-/// the two highest ones their rank.
+/// A map of cells. Low values are dark blue, high values light yellow; every cell shows its value,
+/// and the two highest also their rank.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Heat {
     /// The title.
@@ -21,13 +21,13 @@ pub struct Heat {
     pub columns: Vec<String>,
     /// The rows, from bottom to top.
     pub rows: Vec<String>,
-    /// The values, row by row; digits as `decimals` says.
+    /// The values, row by row, printed with `decimals` digits.
     pub values: Vec<f64>,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     pub decimals: usize,
 }
 
-/// Colours at equal distances from the lowest to the highest value; their luminance grows.
+/// Colours at equal distances from the lowest to the highest value, with increasing luminance.
 const COLORS: [RGBColor; 5] = [
     RGBColor(8, 29, 88),
     RGBColor(34, 94, 168),

@@ -1,4 +1,4 @@
-//! Places for labels beside their points, such that none covers a marker, a line or another label.
+//! Placement of labels beside their points, so that none covers a marker, a line or another label.
 
 /// A rectangle in pixels; `y` grows downwards.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,7 +15,7 @@ impl Rect {
         Self { x: x - radius, y: y - radius, width: 2.0 * radius, height: 2.0 * radius }
     }
 
-    /// The area that two rectangles share.
+    /// The area of the intersection of two rectangles.
     fn overlap(&self, other: &Self) -> f64 {
         let along = |a: f64, a_len: f64, b: f64, b_len: f64| (a + a_len).min(b + b_len) - a.max(b);
         let (x, y) = (
@@ -26,7 +26,7 @@ impl Rect {
     }
 }
 
-/// What is on the page already.
+/// The occupied areas of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     bounds: Rect,
@@ -39,12 +39,12 @@ impl Page {
         Self { bounds, taken: Vec::new() }
     }
 
-    /// Keeps labels off a rectangle.
+    /// Reserves a rectangle.
     pub(super) fn take(&mut self, rect: Rect) {
         self.taken.push(rect);
     }
 
-    /// Keeps labels off a line, `step` pixels at a time.
+    /// Reserves a line, `step` pixels at a time.
     pub(super) fn take_line(&mut self, from: (f64, f64), to: (f64, f64), step: f64) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let steps = (dx.hypot(dy) / step).ceil().max(1.0);
@@ -54,8 +54,9 @@ impl Page {
         }
     }
 
-    /// Finds the free place for a label of `size` that is nearest to `point`, at least `gap` away,
-    /// and takes it. Diagonal places come first, as they stay off axis-parallel lines.
+    /// Finds the free position for a label of `size` that is nearest to `point`, at least `gap`
+    /// away, and reserves it. Diagonal positions come first, because they avoid axis-parallel
+    /// lines.
     pub(super) fn place(&mut self, point: (f64, f64), size: (f64, f64), gap: f64) -> Option<Rect> {
         const DIRECTIONS: [(f64, f64); 8] = [
             (1.0, -1.0),
@@ -69,7 +70,8 @@ impl Page {
         ];
         let candidates = [1.0, 1.5, 2.2, 3.0, 4.0].into_iter().flat_map(|far| {
             DIRECTIONS.into_iter().map(move |(right, down)| {
-                // Diagonally the corner lies nearest to the point, else the middle of an edge.
+                // For diagonal positions, the nearest point is the corner, else the middle of an
+                // edge.
                 let gap = if right != 0.0 && down != 0.0 { gap * far * 0.7 } else { gap * far };
                 Rect {
                     x: point.0 + right * gap + (right - 1.0) / 2.0 * size.0,

@@ -1,8 +1,8 @@
 //! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells.
 //!
-//! A [`Figure`] is the content: one [`Panel`] or several. [`Figure::svg`] and [`Figure::png`] draw
-//! it through one routine, so that they differ in their medium only. Series differ in shape or
-//! hatching as well as in colour, so that a grey print can be read.
+//! A [`Figure`] holds one or more [`Panel`]s. [`Figure::svg`] and [`Figure::png`] draw it with one
+//! routine, so they differ only in the medium. Series differ in shape or hatching as well as in
+//! colour, so that grey prints are readable.
 
 mod axis;
 mod bars;
@@ -33,24 +33,25 @@ pub struct Chart {
     pub x_label: String,
     /// Quantity and unit of the vertical axis.
     pub y_label: String,
-    /// What the series have in common: the heading of the legend. Empty without series.
+    /// The heading of the legend. Empty without series.
     pub series_label: String,
-    /// How the front's points are named: shown in the legend, e.g. `(HPLEs, banks)`.
+    /// The form of the names of the front's points, shown in the legend: for example `(HPLEs,
+    /// banks)`.
     pub name_label: String,
-    /// How the other points are named, e.g. `HPLEs`.
+    /// The form of the other points' names: for example `HPLEs`.
     pub short_name_label: String,
-    /// The designs, by series. More than [`MAX_SERIES`] are drawn as one.
+    /// The designs, by series. More than [`MAX_SERIES`] series are drawn as one.
     pub series: Vec<Series>,
-    /// Points from elsewhere to compare with; they take no part in the front.
+    /// Published points for comparison; they are not part of the front.
     pub references: Vec<Reference>,
 }
 
-/// Designs that share a marker and are joined by a thin line.
+/// Designs with the same marker, joined by a thin line.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
     /// The entry in the legend.
     pub label: String,
-    /// The designs, in the order in which the line joins them.
+    /// The designs, in the order of the line.
     pub points: Vec<Point>,
 }
 
@@ -61,9 +62,9 @@ pub struct Point {
     pub x: f64,
     /// The vertical cost.
     pub y: f64,
-    /// Its name where it is on the front.
+    /// Its name if it is on the front.
     pub name: String,
-    /// Its name where it is not, and there is room: short, as the series says the rest.
+    /// Its short name if it is not on the front and there is room; the series implies the rest.
     pub short_name: String,
 }
 
@@ -74,7 +75,7 @@ pub struct Reference {
     pub x: f64,
     /// The vertical cost.
     pub y: f64,
-    /// Where it comes from, and what it is.
+    /// Source and description.
     pub label: String,
 }
 
@@ -89,18 +90,18 @@ pub enum PlotError {
     Backend(String),
 }
 
-/// The most series that are told apart; where there are more, all designs look alike.
+/// The maximum number of distinguishable series; with more, all designs look alike.
 pub const MAX_SERIES: usize = 8;
 
-/// Width and height of a [`Chart`] on its own, in points.
+/// Width and height of a stand-alone [`Chart`], in points.
 const SIZE: (u32, u32) = (960, 640);
 /// Pixels per point in a PNG.
 const PIXELS: u32 = 2;
-/// A PNG is drawn this many times larger in each direction and averaged, for smooth edges.
+/// The oversampling factor of a PNG in each direction, for smooth edges.
 const OVERSAMPLING: u32 = 2;
 
-/// How far below its nominal place a bitmap has to draw text so that its digits are centred there,
-/// as a share of the font's size: the bitmap backend takes a text for higher than it is.
+/// The downward shift of text in bitmaps that centres its digits, as a share of the font's size:
+/// the bitmap backend overestimates the height of text.
 const BITMAP_SINK: f64 = 0.2;
 
 /// One drawing with its title, axes and legend.
@@ -205,18 +206,18 @@ impl Figure {
     }
 }
 
-/// Draws a chart of its own as an SVG document.
+/// Draws a stand-alone chart as an SVG document.
 ///
 /// # Errors
-/// Returns an error if there is no point.
+/// Returns an error if there are no points.
 pub fn svg(chart: &Chart) -> Result<String, PlotError> {
     Figure::from(chart.clone()).svg()
 }
 
-/// Draws a chart of its own as a PNG file.
+/// Draws a stand-alone chart as a PNG file.
 ///
 /// # Errors
-/// Returns an error if there is no point.
+/// Returns an error if there are no points.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     Figure::from(chart.clone()).png()
 }
@@ -287,7 +288,7 @@ mod tests {
         let texts = svg.lines().filter(|line| !line.starts_with('<')).map(str::trim);
         let texts = texts.filter(|text| !text.is_empty() && names.contains(text.trim_matches(['(', ')'])));
         let texts: Vec<&str> = texts.collect();
-        // Three texts, each in several lines, the last of them in smaller print.
+        // Three texts of several lines; the last one in small print.
         assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Lines over numbers.
+//! Line charts.
 
 use super::axis::Axis;
 use super::canvas::{Canvas, INK, MARKERS, Pixel};
@@ -7,7 +7,7 @@ use super::labels::Rect;
 use super::{MAX_SERIES, PlotError};
 use plotters::prelude::*;
 
-/// Lines that share their axes.
+/// Lines with common axes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lines {
     /// The title.
@@ -16,9 +16,10 @@ pub struct Lines {
     pub x_label: String,
     /// Quantity and unit of the vertical axis.
     pub y_label: String,
-    /// What the lines have in common, before the legend; empty without.
+    /// The heading of the legend; empty without.
     pub series_label: String,
-    /// The lines, at most [`MAX_SERIES`]. The horizontal axis has labels at the points of the first.
+    /// The lines, at most [`MAX_SERIES`]. The horizontal axis has labels at the points of the first
+    /// line.
     pub series: Vec<Line>,
 }
 

@@ -1,6 +1,6 @@
 //! Pareto fronts of two costs.
 
-/// A design's two costs; both are to be small.
+/// The two costs of a design; lower is better.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
     /// The cost that orders the front, ascending.
@@ -20,8 +20,8 @@ impl Costs {
 
 /// The indices of the designs that no other one dominates, in ascending order of the first cost.
 ///
-/// Of designs with equal costs the first one stands for all. Designs with a cost that is not a
-/// number are left out.
+/// The first of several designs with equal costs represents all of them. Designs whose cost is not
+/// a number are omitted.
 pub fn front(designs: &[Costs]) -> Vec<usize> {
     let mut order: Vec<usize> =
         (0..designs.len()).filter(|&i| !designs[i].first.is_nan() && !designs[i].second.is_nan()).collect();

@@ -11,10 +11,10 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-/// Above this number of designs, those off the front have no names.
+/// Above this number of designs, only those on the front have names.
 const NAMED_POINTS: usize = 80;
 
-/// A design with all that its drawing depends on.
+/// A design with everything that its drawing depends on.
 struct Design<'a> {
     point: &'a Point,
     series: usize,
@@ -69,7 +69,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         (f64::from(x), f64::from(y))
     };
 
-    // The mesh would not put these at the height of their ticks.
+    // The mesh would not put these labels at the height of their ticks.
     let (x_pixels, y_pixels) = plot.plotting_area().get_pixel_range();
     for tick in y_axis.ticks() {
         let (_, y) = plot.backend_coord(&(0.0, tick));
@@ -112,7 +112,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
     }
 
-    // Names keep off everything drawn so far.
+    // Names avoid everything drawn so far.
     let mut page = Page::new(Rect {
         x: x_pixels.start.into(),
         y: y_pixels.start.into(),
@@ -154,18 +154,18 @@ pub(super) fn draw<DB: DrawingBackend>(
     legend.draw(chart, one_series)
 }
 
-/// What the marks mean, to the right of the plot.
+/// The legend to the right of the plot.
 struct Legend<'c, 'a, DB: DrawingBackend> {
     canvas: &'c Canvas<'a, DB>,
-    /// Where the plot ends, in pixels.
+    /// The end of the plot, in pixels.
     x: f64,
-    /// Where the page ends.
+    /// The end of the page.
     end: f64,
-    /// Where the next entry is.
+    /// The position of the next entry.
     y: f64,
 }
 
-/// Where the texts beside symbols begin, in points from the plot.
+/// The start of the texts beside symbols, in points from the plot.
 const TEXT: f64 = 44.0;
 
 impl<DB: DrawingBackend> Legend<'_, '_, DB> {
@@ -174,7 +174,7 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
         (self.x + self.canvas.pixels(26.0), self.y)
     }
 
-    /// Draws a text of as many lines as it needs `indent` points from the plot.
+    /// Draws a text, in as many lines as necessary, `indent` points from the plot.
     fn text(
         &mut self,
         text: &str,

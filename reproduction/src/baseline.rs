@@ -1,4 +1,4 @@
-//! Fig. 11: the speed-up over a CPU, and how much of it is the CPU's code.
+//! Fig. 11: the speed-up over a CPU, and the share of it that is due to the CPU's code.
 
 use super::evaluation::{Code, Evaluation};
 use super::figure::Figure;
@@ -7,7 +7,7 @@ use plot::{Bar, Bars, Panel, Stacking};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// A CPU transform that was measured once, elsewhere.
+/// A CPU transform, measured once on another machine.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 struct Published {
     code: String,
@@ -34,7 +34,7 @@ const PRINTED_US: f64 = 6.7;
 /// The sizes in the table.
 const SIZES: [u32; 4] = [1024, 4096, 16384, 65536];
 
-/// The kind of baseline that the paper used, by word.
+/// The kind of baseline in the paper, by word.
 const fn openfhe(word_bits: u32) -> &'static str {
     if word_bits == 128 { "OpenFHE 1.0.3" } else { "OpenFHE 1.5.1" }
 }
@@ -49,13 +49,13 @@ fn printed(word_bits: u32, n: u32) -> Option<f64> {
     PRINTED.iter().find(|row| (row.0, row.1) == (word_bits, n)).map(|row| row.2)
 }
 
-/// How many times longer OpenFHE takes (measured, on a core that is not the paper's) than the
-/// paper's program on the (128, 128) design (simulated).
+/// The time of OpenFHE (measured, on another core than the paper's) relative to the paper's program
+/// on the (128, 128) design (simulated).
 pub(super) fn speed_up(evaluation: &Evaluation, word_bits: u32, n: u32) -> f64 {
     measured_us(openfhe(word_bits), word_bits, n) / evaluation.size(Code::Paper, n).timing.time_us
 }
 
-/// What the claim's four factors have in common.
+/// The common part of the claim's four factors.
 pub(super) fn remark(evaluation: &Evaluation) -> Option<String> {
     let factors = PRINTED.map(|(bits, n, paper)| paper / speed_up(evaluation, bits, n));
     let [least, most] = [f64::min, f64::max].map(|pick| factors.into_iter().reduce(pick).unwrap_or(f64::NAN));
@@ -122,7 +122,7 @@ pub(super) fn over_cpu(evaluation: &Evaluation) -> Figure {
         stacking: Stacking::BesideLogarithmic,
     });
 
-    // The CPU's time that the paper's factor stands for, then measured ones.
+    // The CPU time implied by the paper's factor, then measured times.
     let baselines = [
         ("EPYC 7502\nOpenFHE", 1484.0 * PRINTED_US),
         ("Zen 5 core\nOpenFHE", measured_us("OpenFHE 1.0.3", 128, 65536)),

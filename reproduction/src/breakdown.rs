@@ -9,7 +9,7 @@ use sim::{Area, Energy};
 /// Reads one component off a model.
 type Measure<T> = fn(&T) -> f64;
 
-/// Components of the area with their names in a legend, from the bottom of a bar to its top.
+/// The components of the area with their names in a legend, from the bottom of a bar to its top.
 const AREA: [(&str, Measure<Area>); 6] = [
     ("LAW engines", |area| area.law),
     ("VRF", |area| area.vrf),
@@ -26,7 +26,7 @@ const ENERGY: [(&str, Measure<Energy>, f64); 6] = [
     ("VDM", |energy| energy.vdm, 10.5),
     ("VBAR", |energy| energy.vbar, 2.3),
     ("SBAR", |energy| energy.sbar, 1.0),
-    // What the printed shares leave.
+    // The remainder of the printed shares.
     ("front end", |energy| energy.front_end, 0.2),
 ];
 

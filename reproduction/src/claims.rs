@@ -1,5 +1,5 @@
-//! Claims of the paper, and how ours compare: a claim is data and functions that measure; the
-//! verdict is computed.
+//! The claims of the paper, compared with our results. A claim is data and functions that measure;
+//! the verdict is computed.
 
 mod list;
 
@@ -12,36 +12,36 @@ use serde::Serialize;
 /// A claim of the paper.
 #[derive(Debug)]
 pub(super) struct Claim {
-    /// Its number here.
+    /// Its number in this project.
     pub(super) id: &'static str,
-    /// What the paper says, in one sentence.
+    /// The claim in one sentence.
     pub(super) sentence: &'static str,
-    /// Where it says so.
+    /// The section of the paper.
     pub(super) place: &'static str,
-    /// What it comes to in numbers; none where nothing of ours can be held against it.
+    /// The numbers of the claim; empty if nothing of ours is comparable.
     pub(super) parts: &'static [Part],
-    /// Why we miss it, if we do.
+    /// The reason for a miss.
     pub(super) reason: &'static str,
-    /// What else must be known to read the comparison, where the evaluation has what that takes.
+    /// A remark needed to read the comparison, if the evaluation has its data.
     pub(super) remark: Option<fn(&Evaluation) -> Option<String>>,
 }
 
 /// A number of a claim.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What is measured.
+    /// The quantity.
     pub(super) quantity: &'static str,
     /// Its unit; empty for ratios and counts.
     pub(super) unit: &'static str,
-    /// What the paper has.
+    /// The paper's value.
     pub(super) paper: Expected,
-    /// What our number rests on.
+    /// The basis of our number.
     pub(super) basis: Basis,
-    /// Measures it.
+    /// Measures the quantity.
     pub(super) ours: fn(&Evaluation) -> f64,
 }
 
-/// What the paper has, and how close is close enough.
+/// The paper's value, with its tolerance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Expected {
     /// This value, within 5%.
@@ -50,47 +50,46 @@ pub(super) enum Expected {
     About(f64),
     /// This share or change in percent, within 2 points.
     Percent(f64),
-    /// Shares or changes in percent within these bounds, give or take 2 points.
+    /// A share or change in percent between these bounds, with a tolerance of 2 points.
     PercentBetween(f64, f64),
-    /// Within these bounds, give or take 5%.
+    /// A value between these bounds, with a tolerance of 5%.
     Between(f64, f64),
-    /// Exactly this.
+    /// Exactly this value.
     Exactly(f64),
-    /// More than this.
+    /// More than this value.
     MoreThan(f64),
-    /// Less than this.
+    /// Less than this value.
     LessThan(f64),
 }
 
 /// Relative tolerance of a value.
 const VALUE: f64 = 0.05;
-/// Relative tolerance of an "about".
+/// Relative tolerance of an "about" value.
 const ABOUT: f64 = 0.10;
 /// Tolerance of a share, in points.
 const POINTS: f64 = 2.0;
 
-/// What a number of ours rests on.
+/// The basis of a number of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Basis {
-    /// A constant of area or energy that was chosen so that it comes out like this, or the shape of
-    /// such a model.
+    /// A constant of area or energy that was fitted to this number, or the shape of such a model.
     Fitted,
-    /// Print alone.
+    /// Printed values alone.
     Derived,
-    /// Models in which nothing was chosen for it, nor for a number that implies it.
+    /// Models in which nothing was chosen for this number, or for a number that implies it.
     Predicted,
-    /// Cycles in the setting of the paper's program, and nothing else: see [`trials`](crate::trials).
+    /// Only cycles, in the setting of the paper's program: see [`trials`](crate::trials).
     Setting {
-        /// Other claims with a number that is this one's by another name: fitting one fits both.
+        /// Other claims with the same number under another name: fitting one fits both.
         shares: &'static [&'static str],
     },
 }
 
 impl Basis {
-    /// The setting, for a number that has no other name.
+    /// The setting, for a number without another name.
     pub(super) const SETTING: Self = Self::Setting { shares: &[] };
 
-    /// How a number of a claim came about, where the setting was chosen by the claims `training`.
+    /// The origin of a claim's number if the claims `training` chose the setting.
     pub(super) fn origin(self, id: &str, training: &[&str]) -> Origin {
         match self {
             Self::Fitted => Origin::Fitted,
@@ -107,16 +106,16 @@ impl Basis {
     }
 }
 
-/// How a number of ours came about.
+/// The origin of a number of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A constant or a setting of the models was chosen so that it comes out like this.
+    /// Fitted: a constant or a setting of the models was chosen for this number.
     Fitted,
-    /// It follows from something printed, with no freedom: a count of the algorithm, arithmetic on
-    /// printed numbers.
+    /// Derived: it follows from printed values without any freedom: a count of the algorithm, or
+    /// arithmetic on printed numbers.
     Derived,
-    /// The model says so; nothing was chosen for it.
+    /// Predicted: it follows from the model; nothing was chosen for it.
     Predicted,
 }
 
@@ -131,15 +130,15 @@ impl Origin {
     }
 }
 
-/// How a comparison ends.
+/// The verdict of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Within the tolerance, in every part.
+    /// Within the tolerance in every part.
     Agrees,
-    /// Not so.
+    /// Outside the tolerance.
     Miss,
-    /// Nothing of ours can be held against it.
+    /// Nothing of ours is comparable.
     NotComparable,
 }
 
@@ -154,51 +153,51 @@ impl Verdict {
     }
 }
 
-/// A claim with what became of it.
+/// A claim with its verdict.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Assessment {
     /// The claim's number.
     pub id: &'static str,
-    /// What the paper says.
+    /// The claim in one sentence.
     pub sentence: &'static str,
-    /// Where it says so.
+    /// The section of the paper.
     pub place: &'static str,
-    /// Fitted where a part is; predicted where no part is and one at least is predicted; derived where
-    /// all parts are.
+    /// Fitted if a part is; predicted if no part is fitted and at least one is predicted; derived
+    /// if all parts are.
     pub origin: Option<Origin>,
     /// Whether all parts agree.
     pub verdict: Verdict,
     /// The parts.
     pub parts: Vec<Comparison>,
-    /// Why it is missed, if it is.
+    /// The reason for a miss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// What else must be known.
+    /// The remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
 
-/// A number of the paper's beside ours.
+/// A number of the paper beside ours.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
-    /// What is measured.
+    /// The quantity.
     pub quantity: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// What the paper has, in words: `6.7`, `10 to 24`, `more than 2`.
+    /// The paper's value as text: `6.7`, `10 to 24`, `more than 2`.
     pub paper: String,
-    /// What we have.
+    /// Our value.
     #[serde(serialize_with = "four_digits")]
     pub ours: f64,
-    /// How far it is off, in words: `+1.2%`, `-0.3 points`, `within`.
+    /// The deviation as text: `+1.2%`, `-0.3 points`, `within`.
     pub deviation: String,
-    /// How ours came about.
+    /// The origin of ours.
     pub origin: Origin,
     /// Whether it is within the tolerance.
     pub verdict: Verdict,
 }
 
-/// As it is shown, so that a document does not depend on the last bit.
+/// The value as displayed, so that a document does not depend on the last bit.
 fn four_digits<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     let rounded: f64 = significant(*value, 4).parse().unwrap_or(*value);
     serializer.serialize_f64(rounded)
@@ -220,7 +219,7 @@ impl Expected {
         }
     }
 
-    /// How far a value of ours is off, over the tolerance: zero within printed bounds.
+    /// The deviation of a value of ours, relative to the tolerance: zero within printed bounds.
     pub(super) fn misfit(self, ours: f64) -> f64 {
         let outside = |low: f64, high: f64| (ours - ours.clamp(low, high)).abs();
         match self {
@@ -237,7 +236,7 @@ impl Expected {
         }
     }
 
-    /// A value that agrees as well as any.
+    /// A value in perfect agreement.
     #[cfg(test)]
     pub(super) fn example(self) -> f64 {
         match self {
@@ -248,7 +247,7 @@ impl Expected {
         }
     }
 
-    /// What the paper has, in words.
+    /// The paper's value as text.
     fn text(self) -> String {
         match self {
             Self::Value(paper) | Self::Percent(paper) | Self::Exactly(paper) => significant(paper, 4),
@@ -259,7 +258,7 @@ impl Expected {
         }
     }
 
-    /// How far a value of ours is off, in words.
+    /// The deviation of a value of ours as text.
     fn deviation(self, ours: f64) -> String {
         let relative = |paper: f64| {
             let percent = (ours / paper - 1.0) * 100.0;
@@ -291,8 +290,7 @@ impl Expected {
 }
 
 impl Claim {
-    /// Holds the claim against the simulations, where the setting of the paper's program was chosen by
-    /// the claims `training`.
+    /// Compares the claim with the simulations, for a setting chosen by the claims `training`.
     pub(super) fn assess(&self, evaluation: &Evaluation, training: &[&str]) -> Assessment {
         let compare = |part: &Part| {
             let ours = (part.ours)(evaluation);
@@ -328,27 +326,26 @@ impl Claim {
     }
 }
 
-/// The origin of a claim, from those of its numbers; none where there are none.
+/// The origin of a claim, from those of its numbers; `None` without numbers.
 fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
     let has = |origin| parts.clone().any(|part| part == origin);
     [Origin::Fitted, Origin::Predicted, Origin::Derived].into_iter().find(|&origin| has(origin))
 }
 
-/// How all comparisons end.
+/// A summary of all comparisons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
     /// Claims.
     pub claims: usize,
     /// Claims that agree.
     pub agree: usize,
-    /// Claims that agree and are predictions: no part was fitted, and one at least is no mere
-    /// consequence of print.
+    /// Claims that agree and are predictions: no part was fitted, and at least one is not derived.
     pub agree_predicted: usize,
     /// Claims that are predictions.
     pub predicted: usize,
     /// Claims that are missed.
     pub missed: usize,
-    /// Claims that nothing of ours can be held against.
+    /// Claims without comparable results.
     pub not_comparable: usize,
     /// Numbers in all claims.
     pub numbers: usize,

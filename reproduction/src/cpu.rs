@@ -1,7 +1,7 @@
 //! This project's CPU transforms, measured on the machine at hand.
 //!
-//! These are the only numbers of the reproduction that differ from machine to machine and from run to
-//! run; they have files and a section of their own.
+//! These are the only numbers of the reproduction that differ between machines and runs; they have
+//! their own files and section.
 
 use super::Error;
 use super::evaluation::{Code, Evaluation};
@@ -19,35 +19,35 @@ use std::time::{Duration, Instant};
 
 /// The sizes measured.
 const SIZES: [u32; 4] = [1024, 4096, 16384, 65536];
-/// The transforms: what each is called, and the bits of its modulus. The first two are the fastest that
-/// there are for words of 64 and of 128 bits, the last one is the plain one.
+/// The transforms: name, and modulus size in bits. The first two are the fastest available for
+/// words of 64 and of 128 bits; the last one is the plain one.
 const CODES: [(&str, u32); 3] =
     [("fastest, 64-bit words", 60), ("fastest, 128-bit words", 128), ("plain Montgomery", 128)];
-/// How long each measurement takes at least.
+/// The minimum time of a measurement.
 const EACH: Duration = Duration::from_millis(200);
-/// How long a batch takes, about.
+/// The approximate time of a batch.
 const BATCH: Duration = Duration::from_millis(1);
 
 /// A measured transform.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Timing {
-    /// The code, and the instructions that it uses where that depends on the processor.
+    /// The code, with its instruction set if that depends on the processor.
     pub code: String,
-    /// The modulus has so many bits.
+    /// Modulus size in bits.
     pub bits: u32,
-    /// Points.
+    /// Number of points.
     pub n: u32,
-    /// Threads that run transforms of their own at the same time.
+    /// Number of threads, which run separate transforms at the same time.
     pub threads: usize,
-    /// Wall-clock time over the number of transforms, in us: with several threads a throughput, not a
-    /// latency.
+    /// Wall-clock time divided by the number of transforms, in us: with several threads a
+    /// throughput, not a latency.
     pub us: f64,
 }
 
 /// Measurements on one machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measurements {
-    /// What the machine calls its processor.
+    /// The processor's name.
     pub processor: String,
     /// The measurements.
     pub timings: Vec<Timing>,
@@ -57,7 +57,7 @@ impl Measurements {
     /// Measures forward transforms for words of 64 and 128 bits, on one thread and on all cores.
     ///
     /// # Errors
-    /// Returns an error if there is no modulus for a size; for these sizes there is.
+    /// Returns an error if there is no modulus for a size, which does not occur for these sizes.
     pub fn new() -> Result<Self, Error> {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let counts = if cores > 1 { vec![1, cores] } else { vec![1] };
@@ -102,7 +102,7 @@ impl Measurements {
         Table { header, rows: self.timings.iter().map(row).collect() }
     }
 
-    /// A chart of the speed-up over them.
+    /// A chart of the speed-up over the measured transforms.
     pub(super) fn drawing(&self, evaluation: &Evaluation) -> plot::Figure {
         let mut kinds: Vec<(&str, usize)> = Vec::new();
         for timing in &self.timings {
@@ -138,7 +138,7 @@ impl Measurements {
     }
 }
 
-/// The full name of one of [`CODES`] and the microseconds that a transform takes.
+/// The full name of one of [`CODES`] and its time per transform in microseconds.
 fn transform_us(code: &str, bits: u32, n: u32, threads: usize) -> Result<(String, f64), String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let degree = Degree::try_from(n).map_err(|error| text(&error))?;
@@ -160,8 +160,8 @@ fn transform_us(code: &str, bits: u32, n: u32, threads: usize) -> Result<(String
     Ok((code.to_owned(), measure(&|x: &mut [u128]| ntt.forward(x), values, threads)))
 }
 
-/// Microseconds a transform: the best of many short batches, each of which all threads begin
-/// together. Short ones find a moment in which the machine does nothing else.
+/// The time per transform in microseconds: the best of many short batches, which all threads begin
+/// together. Short batches are likely to run without disturbance.
 fn measure<W: Send>(
     forward: &(impl Fn(&mut [W]) + Sync),
     values: impl Iterator<Item = W> + Clone,
@@ -194,7 +194,7 @@ fn measure<W: Send>(
     best * 1e6
 }
 
-/// The processor's name, where the system tells it.
+/// The processor's name, if the system provides it.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

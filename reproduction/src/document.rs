@@ -7,7 +7,7 @@ use super::leave_out::Account;
 use super::table::significant;
 use std::fmt::Write;
 
-/// What the verdicts come to, in sentences.
+/// The summary of the verdicts, in sentences.
 pub(super) fn tally(reproduction: &Reproduction) -> String {
     let tally = reproduction.tally;
     format!(
@@ -26,7 +26,7 @@ pub(super) fn tally(reproduction: &Reproduction) -> String {
     )
 }
 
-/// How claims are compared, in sentences.
+/// The rules of comparison, in sentences.
 pub(super) const METHOD: &str = "A number agrees within 5%, a share or a change in percent within 2 points, an \"about\" \
     within 10%, a count exactly; a claim agrees where all its numbers do. Fitted: a constant or a setting of the models was chosen \
     by this number, or by one that is the same by another name; the files in `configs` say which. Derived: it follows from print \
@@ -50,7 +50,7 @@ pub(super) fn ours(part: &Comparison) -> String {
     with_unit(&significant(part.ours, 4), part.unit)
 }
 
-/// A line a claim.
+/// One line per claim.
 pub(super) fn summary(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for claim in &reproduction.claims {
@@ -65,12 +65,12 @@ pub(super) fn summary(reproduction: &Reproduction) -> String {
     text + &tally(reproduction) + "\n"
 }
 
-/// Text that Markdown would not take for a column's end.
+/// Escapes column separators of Markdown.
 fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// How the setting was chosen.
+/// The choice of the setting.
 fn setting(account: &Account) -> String {
     let [what, caveat] = &account.method;
     let mut text =
@@ -90,7 +90,7 @@ fn setting(account: &Account) -> String {
     text + "\n[All sets](leave-out.csv) of C1 and up to three other claims, with what each chooses.\n"
 }
 
-/// `claims.md`.
+/// The content of `claims.md`.
 pub(super) fn markdown(reproduction: &Reproduction) -> String {
     let mut text = format!(
         "# The paper's claims, and ours\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\

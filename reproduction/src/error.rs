@@ -4,7 +4,7 @@ use diagnostic::Diagnostic;
 use plot::PlotError;
 use thiserror::Error;
 
-/// The reasons for which a reproduction fails.
+/// The reasons why a reproduction fails.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A built-in sweep is invalid.
@@ -15,7 +15,7 @@ pub enum Error {
     Failed {
         /// The sweep or program.
         sweep: String,
-        /// What went wrong.
+        /// The error.
         reason: String,
     },
     /// A CPU transform cannot be set up.
@@ -25,10 +25,10 @@ pub enum Error {
         bits: u32,
         /// Points.
         n: u32,
-        /// What went wrong.
+        /// The error.
         reason: String,
     },
-    /// A table that is built in lacks a row.
+    /// A built-in table lacks a row.
     #[error("missing row: {what}")]
     Missing {
         /// The row.
@@ -39,10 +39,10 @@ pub enum Error {
     Plot {
         /// Its name.
         figure: String,
-        /// What went wrong.
+        /// The error.
         error: PlotError,
     },
-    /// A committed file that is built in was written by other code.
+    /// A built-in committed file is stale.
     #[error("`{file}` is stale; run `{command}`")]
     Stale {
         /// The file.

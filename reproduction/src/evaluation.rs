@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::{self, Cause, Wait, stepped};
 
-/// The numbers of HPLEs that the paper looks at.
+/// The numbers of HPLEs in the paper.
 pub(super) const HPLES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
-/// The numbers of VDM banks that the paper looks at.
+/// The numbers of VDM banks in the paper.
 pub(super) const BANKS: [u32; 4] = [32, 64, 128, 256];
-/// The ring sizes that the paper looks at.
+/// The ring sizes in the paper.
 pub(super) const SIZES: [u32; 7] = [1024, 2048, 4096, 8192, 16384, 32768, 65536];
 /// The latencies of the multiplier in Fig. 8, in cycles.
 pub(super) const MULTIPLIER_LATENCIES: [u32; 7] = [3, 7, 9, 11, 15, 19, 23];
@@ -29,22 +29,22 @@ pub(super) const LOAD_STORE_LATENCIES: [u32; 4] = [4, 6, 8, 10];
 /// The ring size of most figures.
 const LARGEST: u32 = 65536;
 
-/// How a transform is computed.
+/// The program of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Code {
     /// The paper's algorithm in textbook order, on the machine that reproduces the paper.
     Unoptimised,
     /// The paper's program, on the same machine.
     Paper,
-    /// Our fastest, on the machine that the paper describes.
+    /// Our fastest program, on the machine that the paper describes.
     Best,
 }
 
 impl Code {
-    /// The two that are shown side by side.
+    /// The two programs that are shown side by side.
     pub(super) const BOTH: [Self; 2] = [Self::Paper, Self::Best];
 
-    /// What `--plan` calls it.
+    /// Its name as `--plan`.
     pub(super) const fn plan(self) -> &'static str {
         match self {
             Self::Unoptimised => "unoptimised",
@@ -53,7 +53,7 @@ impl Code {
         }
     }
 
-    /// What a legend calls it.
+    /// Its name in a legend.
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Unoptimised => "textbook order",
@@ -68,9 +68,9 @@ impl Code {
 pub(super) struct Run {
     /// The program.
     pub code: Code,
-    /// The ring's degree.
+    /// The ring degree.
     pub n: u32,
-    /// The whole report.
+    /// The full report.
     pub report: RunReport,
     /// Its cycles.
     pub timing: TimingReport,
@@ -93,18 +93,17 @@ impl Run {
     }
 }
 
-/// What became of the register waits of shuffles and of the second timing model: looked up in
-/// programs, not in reports.
+/// Shuffle wait cycles and model agreement, measured on programs rather than in reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Inspection {
-    /// Cycles for which the front end held a shuffle back as one of its registers was busy.
+    /// Cycles for which a busy register held a shuffle at the front end.
     shuffle_wait: u64,
-    /// Instructions, and those to which both timing models give the same cycles.
+    /// Instructions, and those for which both timing models agree.
     instructions: (usize, usize),
 }
 
-/// All simulations of the paper's evaluation. They depend on nothing but the code and the built-in
-/// machines: the same whatever the number of threads.
+/// All simulations of the paper's evaluation. They depend only on the code and the built-in
+/// machines, not on the number of threads.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Evaluation {
     designs: Vec<Run>,
@@ -112,13 +111,13 @@ pub(super) struct Evaluation {
     multipliers: Vec<Run>,
     crossbars: Vec<Run>,
     sizes: Vec<Run>,
-    /// At 256 HPLEs and 128 banks: textbook order, then the paper's program. Only the claims' remarks
-    /// ask for them, so that the trial of a setting goes without.
+    /// At 256 HPLEs and 128 banks: textbook order, then the paper's program. Only remarks of claims
+    /// need them, so trials of a setting omit them.
     inspections: Option<[Inspection; 2]>,
 }
 
-/// The sweeps of a figure, as they stand in `configs/sweeps`: of the paper's program on the machine
-/// that reproduces it, and of our fastest on the machine that the paper describes.
+/// The sweeps of a figure in `configs/sweeps`: one for the paper's program on the machine that
+/// reproduces it, one for our fastest program on the machine that the paper describes.
 type Sweeps = &'static [(&'static str, &'static str)];
 
 const DESIGNS: Sweeps = &[
@@ -143,8 +142,7 @@ impl Evaluation {
     /// Simulates everything, in the current rayon pool.
     ///
     /// # Errors
-    /// Returns an error if a transform cannot be generated or computes something else than the
-    /// golden model.
+    /// Returns an error if a transform cannot be generated or disagrees with the golden model.
     pub(super) fn new() -> Result<Self, Error> {
         let all = [DESIGNS, UNOPTIMISED, MULTIPLIERS, CROSSBARS, RINGS];
         let mut figures = all
@@ -167,9 +165,9 @@ impl Evaluation {
         Ok(all)
     }
 
-    /// Simulates what the claims ask of the paper's program, in another setting: nothing of our
-    /// fastest program, and of Figs. 8 and 9 only the points that claims are about. The programs
-    /// are not executed on data.
+    /// Simulates only what the claims about the paper's program need, in another setting: nothing
+    /// of our fastest program, and the points of Figs. 8 and 9 that claims use. The programs are
+    /// not executed on data.
     ///
     /// # Errors
     /// Returns an error if a transform cannot be generated.
@@ -231,7 +229,7 @@ impl Evaluation {
         })
     }
 
-    /// Whether every point is there that figures and claims ask for.
+    /// Checks that every point of figures and claims exists.
     fn check(&self, code: Code) -> Result<(), Error> {
         let missing = |what: String| Error::Missing { what };
         let own = self.design(code, 128, 128).report.machine.hple.multiplier_latency_cycles;
@@ -250,7 +248,7 @@ impl Evaluation {
         find(&self.designs, |run| run.code == code && run.design() == (hples, banks))
     }
 
-    /// All designs with one of those programs.
+    /// All designs with one of these programs.
     pub(super) fn designs(&self, code: Code) -> Vec<&Run> {
         self.designs.iter().filter(|run| run.code == code).collect()
     }
@@ -263,12 +261,12 @@ impl Evaluation {
         }
     }
 
-    /// The latency of the multiplier in the machine of such a program, in cycles.
+    /// The multiplier latency in the machine of such a program, in cycles.
     pub(super) fn multiplier_latency(&self, code: Code) -> u32 {
         self.design(code, 128, 128).report.machine.hple.multiplier_latency_cycles
     }
 
-    /// The 64K transform where the multiplier has another latency and initiation interval.
+    /// The 64K transform with another multiplier latency and initiation interval.
     pub(super) fn multiplier(&self, code: Code, latency: u32, interval: u32) -> &Run {
         find(&self.multipliers, |run| {
             let hple = &run.report.machine.hple;
@@ -277,7 +275,7 @@ impl Evaluation {
         })
     }
 
-    /// The 64K transform where the crossbars have other latencies.
+    /// The 64K transform with other crossbar latencies.
     pub(super) fn crossbars(&self, code: Code, shuffle: u32, load_store: u32) -> &Run {
         find(&self.crossbars, |run| {
             let machine = &run.report.machine;
@@ -291,14 +289,14 @@ impl Evaluation {
         find(&self.sizes, |run| run.code == code && run.n == n)
     }
 
-    /// Cycles for which the front end held shuffles of the 64K transform back at 256 HPLEs and 128
-    /// banks, as a register was busy: in textbook order, and with the paper's program.
+    /// Cycles for which busy registers held shuffles of the 64K transform at the front end, at 256
+    /// HPLEs and 128 banks: in textbook order, and with the paper's program.
     pub(super) fn shuffle_waits(&self) -> Option<[u64; 2]> {
         Some(self.inspections?.map(|inspection| inspection.shuffle_wait))
     }
 
-    /// Instructions of those two programs, and how many of them have the same cycles of dispatch,
-    /// issue and completion in both timing models.
+    /// The instructions of those two programs, and the number of them with the same cycles of
+    /// dispatch, issue and completion in both timing models.
     pub(super) fn agreement(&self) -> Option<(usize, usize)> {
         let [(a, same_a), (b, same_b)] = self.inspections?.map(|inspection| inspection.instructions);
         Some((a + b, same_a + same_b))
@@ -330,8 +328,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     records.into_iter().zip(&plan.points).map(run).collect()
 }
 
-/// What the requests for the transforms of each size have in common: moduli and roots take a while
-/// to find.
+/// The common parts of the requests for each size: moduli and roots take time to find.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Rings(Vec<Request>);
 
@@ -339,7 +336,7 @@ impl Rings {
     /// Finds them.
     ///
     /// # Errors
-    /// Returns an error if there is none, for a size.
+    /// Returns an error if a size has none.
     pub(super) fn new() -> Result<Self, Error> {
         SIZES.into_iter().map(request).collect::<Result<_, _>>().map(Self)
     }

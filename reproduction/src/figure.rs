@@ -2,12 +2,12 @@
 
 use super::table::Table;
 
-/// A figure of the paper, made again.
+/// A reproduced figure of the paper.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Figure {
     /// Its number in the paper.
     pub number: u32,
-    /// What it shows, in one sentence of numbers.
+    /// The caption: one sentence with numbers.
     pub caption: String,
     /// The drawing.
     pub drawing: plot::Figure,
@@ -16,7 +16,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// The name of its files, without their endings.
+    /// The base name of its files.
     pub(super) fn name(&self) -> String {
         format!("fig{}", self.number)
     }

@@ -1,16 +1,15 @@
-//! The constants of a technology, from what a paper prints.
+//! Fits the constants of a technology to published numbers.
 //!
-//! A [`Claims`] file holds printed numbers: the clock, two SRAM macros, areas of designs or ratios
-//! of them, the energy of one program and its shares. [`fit`] turns them into a
-//! [`Technology`]: the macros give the line that every SRAM lies on; a least-squares fit gives the
-//! area constants that the file names under `fit`; the shares, divided by the program's own counts
-//! of events, give the energies. [`Fit::file`] is the technology file, with the source of each
-//! constant, with every claim beside what comes out, and with what other claims in the fit would
-//! give.
+//! A [`Claims`] file holds printed numbers: the clock, two SRAM macros, areas of designs or their
+//! ratios, the energy of one program and its shares. [`fit`] turns them into a [`Technology`]: the
+//! macros determine the line of all SRAMs; a least-squares fit determines the area constants under
+//! `fit`; the shares, divided by the program's event counts, determine the energies. [`Fit::file`]
+//! is the technology file, with the source of each constant, every claim beside the result, and the
+//! results of fits to other claims.
 //!
 //! The fit works on the logarithms of the constants, so that they stay positive. The residual of a
-//! claim is its deviation over its tolerance. Nothing in it is random: the same claims give the
-//! same file.
+//! claim is its deviation divided by its tolerance. The fit is deterministic: the same claims give
+//! the same file.
 
 mod claims;
 mod constants;
@@ -29,46 +28,46 @@ use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 
-/// The claims from which the built-in `gf12` comes: `configs/tech/gf12.claims.toml`.
+/// The claims behind the built-in `gf12`: `configs/tech/gf12.claims.toml`.
 pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
 
-/// Digits of a fitted constant.
+/// Significant digits of a fitted constant.
 const DIGITS: usize = 4;
 
-/// Constants, and how well the claims are met.
+/// The constants, and the claims compared with them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fit {
     /// The technology.
     pub technology: Technology,
     /// All claims: areas in the order of the file, then energies.
     pub residuals: Vec<Residual>,
-    /// What other claims in the fit would give: every choice of as many printed values as there are
-    /// constants, with the area claims in the order of the file; none where they do not determine
+    /// The results of fits to other claims: every choice of as many printed values as there are
+    /// constants, with the area claims in the order of the file; omitted if they do not determine
     /// the constants.
     pub alternatives: Vec<Option<Vec<Residual>>>,
-    /// Where the area constants that were not fitted come from, by their names.
+    /// The sources of the area constants that were not fitted, by name.
     sources: BTreeMap<String, String>,
 }
 
-/// A claim beside what the constants give.
+/// A claim compared with the constants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Residual {
     /// The claim's number.
     pub id: String,
-    /// What it is about.
+    /// The quantity.
     pub quantity: String,
-    /// What is printed.
+    /// The printed value.
     pub printed: Printed,
-    /// What comes out.
+    /// The result.
     pub ours: f64,
     /// The deviation that counts as agreement.
     pub tolerance: f64,
-    /// Whether it had a share in choosing the constants; the others are predictions.
+    /// Whether it was part of the fit; the others are predictions.
     pub fitted: bool,
 }
 
 impl Printed {
-    /// How far a value is off: zero between the bounds.
+    /// The deviation of a value: zero between the bounds.
     fn deviation(self, ours: f64) -> f64 {
         match self {
             Self::Value(value) => ours - value,
@@ -78,7 +77,7 @@ impl Printed {
 }
 
 impl Residual {
-    /// How far ours is off, in the unit of the value; zero between printed bounds.
+    /// The deviation of ours, in the unit of the value; zero between printed bounds.
     pub fn deviation(&self) -> f64 {
         self.printed.deviation(self.ours)
     }
@@ -90,10 +89,10 @@ impl Residual {
 }
 
 impl Claims {
-    /// Reads a claims file; `file` names it in errors.
+    /// Parses a claims file; `file` is its name in errors.
     ///
     /// # Errors
-    /// Returns an error if the text is no TOML, or a key is missing, unknown or of the wrong type.
+    /// Returns an error if the text is not TOML, or a key is missing, unknown or of the wrong type.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         toml::from_str(text).map_err(|error| {
             Diagnostic::new(error.message())
@@ -150,8 +149,8 @@ impl Claims {
         if claims < constants { Err(FitError::TooFewClaims { constants, claims }) } else { Ok(()) }
     }
 
-    /// The area constants, where those that are fitted have these values, in the order of their
-    /// names, and they and what is tied to them are rounded like this.
+    /// The area constants for these values of the fitted ones, in the order of their names. Fitted
+    /// and tied constants are rounded as given.
     fn area_constants(
         &self,
         fitted: impl IntoIterator<Item = f64>,
@@ -176,8 +175,8 @@ impl Claims {
     }
 }
 
-/// The events of the program that the printed energy is for: the 64K transform as the paper's
-/// program on its machine.
+/// The events of the program behind the printed energy: the 64K transform as the paper's program on
+/// its machine.
 ///
 /// # Errors
 /// Returns an error if it cannot be generated.
@@ -191,10 +190,10 @@ pub fn paper_events() -> Result<Events, FitError> {
     Ok(Events::of(&program))
 }
 
-/// Finds the constants. `events` are those of the program that the printed energy is for.
+/// Fits the constants. `events` are those of the program behind the printed energy.
 ///
 /// # Errors
-/// Returns an error if the claims do not determine the constants, or name something unknown.
+/// Returns an error if the claims do not determine the constants, or name an unknown constant.
 pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
     claims.check()?;
     let area = fit_areas(claims)?;
@@ -215,10 +214,10 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
     Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
 }
 
-/// The area constants that meet the claims in the fit best.
+/// The area constants that best meet the claims in the fit.
 fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
     let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
-    // Whatever is wrong with the names shows before the fit.
+    // Errors in the names are reported before the fit.
     claims.area_constants(claims.fit.values().copied(), |value| value)?;
     let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
     let (problem, report) = LevenbergMarquardt::new().minimize(problem);
@@ -228,8 +227,8 @@ fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
     claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
 }
 
-/// Fits to every choice of as many printed values as there are constants, from the constants of the
-/// claims' own choice on.
+/// Fits to every choice of as many printed values as there are constants, starting from the
+/// constants of the actual fit.
 fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residual>>> {
     let found = toml::Table::try_from(area).expect("constants are numbers");
     let mut claims = claims.clone();
@@ -248,7 +247,7 @@ fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residua
     choices.map(with).collect()
 }
 
-/// A machine whose HPLEs, banks and area constants are replaced for each question.
+/// A machine whose HPLEs, banks and area constants are replaced for each claim.
 #[derive(Clone)]
 struct Designs(Machine);
 
@@ -269,7 +268,7 @@ impl Designs {
 }
 
 impl Claims {
-    /// Where the area constants that are not fitted come from, by their names.
+    /// The sources of the area constants that are not fitted, by name.
     fn sources(&self) -> BTreeMap<String, String> {
         let given = self.given.iter().map(|(name, given)| (name.clone(), given.source.clone()));
         let tied = self.tied.iter().map(|(name, tied)| {
@@ -279,7 +278,7 @@ impl Claims {
         given.chain(tied).collect()
     }
 
-    /// The area claims beside what the constants give, in the order of the file.
+    /// The area claims compared with the constants, in the order of the file.
     fn area_residuals(&self, constants: &AreaConstants) -> Result<Vec<Residual>, FitError> {
         let designs = Designs::default();
         self.area.iter().map(|claim| claim.residual(&designs, constants)).collect()
@@ -287,7 +286,7 @@ impl Claims {
 }
 
 impl AreaClaim {
-    /// What is printed.
+    /// The printed value.
     fn printed(&self) -> Result<Printed, FitError> {
         match (self.value, self.between) {
             (Some(value), None) => Ok(Printed::Value(value)),
@@ -296,7 +295,7 @@ impl AreaClaim {
         }
     }
 
-    /// What the constants give.
+    /// The value from the constants.
     fn ours(&self, designs: &Designs, constants: &AreaConstants) -> f64 {
         let component = |design| {
             let area = designs.area(constants, design);

@@ -1,8 +1,8 @@
-//! Where the paper's own numbers do not fit each other: arithmetic on what it prints.
+//! Contradictions between the paper's own numbers: arithmetic on printed values.
 
 use super::table::significant;
 
-/// The list, one sentence or two each.
+/// The list, one or two sentences each.
 pub(super) fn list() -> Vec<String> {
     let s = |value: f64| significant(value, 3);
     let clock = 1.68;

@@ -1,5 +1,4 @@
-//! How the predictions fare that other training sets would have made: what a setting that was chosen
-//! by some claims says of all others.
+//! Predictions from other training sets: a setting chosen by some claims, evaluated on all others.
 
 use super::claims::{Expected, Origin};
 use super::setting::Space;
@@ -8,26 +7,26 @@ use super::trials::{Trial, Trials, simulated, training_claims};
 
 /// The claim that is in every training set: candidates that miss it were not simulated in full.
 const ALWAYS: &str = "C1";
-/// The claims that a training set has besides, at most.
+/// The maximum number of other claims in a training set.
 const MOST: usize = 3;
 
-/// What a training set leads to.
+/// The result of a training set.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Standing<'t> {
     /// The training claims.
     pub training: Vec<&'static str>,
-    /// What the rule chooses by them.
+    /// The candidate that the rule chooses by them.
     pub chosen: &'t Trial,
-    /// The training claims that it meets.
+    /// The training claims that the candidate meets.
     pub trained_agree: usize,
-    /// The claims held out, with none of whose numbers it was chosen.
+    /// The claims held out: none of their numbers took part in the choice.
     pub held_out: Vec<&'static str>,
-    /// Those of them that it meets.
+    /// The held-out claims that the candidate meets.
     pub agree: Vec<&'static str>,
 }
 
 impl Standing<'_> {
-    /// The claims held out that it does not meet.
+    /// The held-out claims that the candidate misses.
     fn missed(&self) -> Vec<&'static str> {
         self.held_out.iter().copied().filter(|id| !self.agree.contains(id)).collect()
     }
@@ -46,7 +45,7 @@ fn numbers<'t>(trial: &'t Trial, id: &'t str) -> impl Iterator<Item = (Expected,
     numbers.filter(move |((claim, _), _)| claim.id == id).map(|((_, part), &ours)| (part.paper, ours))
 }
 
-/// Whether a candidate meets a claim, as far as the setting has a part in it.
+/// Whether a candidate meets the part of a claim that depends on the setting.
 fn meets(trial: &Trial, id: &str) -> bool {
     numbers(trial, id).all(|(expected, ours)| expected.holds(ours))
 }
@@ -57,7 +56,7 @@ fn is_fitted(id: &str, training: &[&str]) -> bool {
     parts.any(|(_, part)| part.basis.origin(id, training) == Origin::Fitted)
 }
 
-/// What a training set leads to; none where there are no trials.
+/// The result of a training set; `None` without trials.
 pub(super) fn standing<'t>(trials: &'t Trials, training: &[&'static str]) -> Option<Standing<'t>> {
     let chosen = trials.choose(training)?;
     let held_out: Vec<&str> = claims().into_iter().filter(|id| !is_fitted(id, training)).collect();
@@ -96,27 +95,26 @@ pub(super) fn table(space: &Space, trials: &Trials) -> Table {
     Table { header, rows }
 }
 
-/// How the setting was chosen, and what else would have been, in words. A word between `**` is to
-/// stand out.
+/// A report of the choice of the setting and its alternatives. Text between `**` is emphasised.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Account {
-    /// What was done.
+    /// The method.
     pub method: [String; 2],
-    /// Claim, the share of the candidates that meet it, and its part.
+    /// Claim, the share of candidates that meet it, and its part.
     pub claims: Vec<[String; 3]>,
-    /// Training claims, how many were held out, how many of these agree, and those that do not.
+    /// Training claims, the number held out, the number of these that agree, and the others.
     pub sets: Vec<[String; 4]>,
-    /// What all training sets come to.
+    /// The summary of all training sets.
     pub summary: Vec<String>,
 }
 
 impl Account {
-    /// The heads of [`Self::claims`].
+    /// The headings of [`Self::claims`].
     pub(super) const CLAIMS: [&str; 3] = ["claim", "candidates that meet it", "its part"];
-    /// The heads of [`Self::sets`].
+    /// The headings of [`Self::sets`].
     pub(super) const SETS: [&str; 4] = ["training claims", "held out", "of these agree", "missed"];
 
-    /// Computes it; none where there are no trials.
+    /// Computes the report; `None` without trials.
     pub(super) fn new(space: &Space, trials: &Trials) -> Option<Self> {
         let training = training_claims(space);
         let own = standing(trials, &training)?;
@@ -259,7 +257,7 @@ mod tests {
         assert_eq!(without_16k.len(), all.len() - 3);
     }
 
-    /// What the claims' page rests on.
+    /// The data behind the claims' page.
     #[test]
     fn the_setting_meets_its_training_claims_and_all_but_c14_of_the_others() {
         let space = Space::built_in().unwrap();

@@ -1,9 +1,9 @@
 //! The paper's evaluation, regenerated: Figs. 4 to 11 and the claims C1 to C20.
 //!
-//! [`Reproduction::new`] simulates everything and computes every verdict; [`files`] turns it into files. Everything in them follows from the code and the built-in machines, whatever the
-//! number of threads, except for what [`cpu`] measures on the machine at hand: that goes to files
-//! of its own and to one marked section of the page, which [`difference`] leaves out of the
-//! comparison.
+//! [`Reproduction::new`] simulates everything and computes every verdict; [`files`] turns it into
+//! files. They depend only on the code and the built-in machines, not on the number of threads. The
+//! exception is [`cpu`], which measures the current machine: its results have their own files and
+//! one marked section of the page, and [`difference`] ignores them.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Fig. 7: what knowing the machine gains.
+//! Fig. 7: the gain from machine-aware scheduling.
 
 use super::evaluation::{Code, Evaluation, HPLES};
 use super::figure::Figure;

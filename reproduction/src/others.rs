@@ -1,11 +1,11 @@
-//! Other machines beside the RPU: from print, from a measurement, from simulation, each marked.
+//! Other machines beside the RPU: printed, measured or simulated, each marked.
 
 use super::Error;
 use super::evaluation::{Code, Evaluation};
 use super::table::significant;
 use serde::{Deserialize, Serialize};
 
-/// Where a number comes from.
+/// The kind of source of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
@@ -18,7 +18,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The word for it.
+    /// Its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Printed => "printed",
@@ -33,15 +33,15 @@ impl Source {
 pub(super) struct Row {
     /// The machine.
     pub machine: String,
-    /// Points and width of the coefficients.
+    /// Number of points and width of the coefficients.
     pub transform: String,
-    /// Microseconds a transform, as a text of three digits.
+    /// Microseconds per transform, with three digits.
     pub time_us: String,
-    /// Square millimetres, where known.
+    /// Area in square millimetres, if known.
     pub area_mm2: String,
-    /// Where the time comes from.
+    /// The kind of source of the time.
     pub source: Source,
-    /// Where to find it.
+    /// The source.
     pub reference: String,
 }
 

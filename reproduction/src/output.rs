@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
 
-/// A file by its name and content.
+/// A file: name and content.
 pub type File = (String, Vec<u8>);
 
 /// `claims.json`.
@@ -21,12 +21,12 @@ struct ClaimsDocument<'a> {
     inconsistencies: Vec<String>,
 }
 
-/// The files of a reproduction, with those of measurements if there are any.
+/// The files of a reproduction, including those of measurements if there are any.
 ///
 /// # Errors
 /// Returns an error if a figure cannot be drawn.
 pub fn files(reproduction: &Reproduction, measured: Option<&Measurements>) -> Result<Vec<File>, Error> {
-    // A name, a drawing and its data.
+    // Name, drawing and data.
     let mut drawings: Vec<_> = reproduction
         .figures
         .iter()
@@ -75,8 +75,9 @@ pub fn summary(reproduction: &Reproduction) -> String {
     document::summary(reproduction)
 }
 
-/// Compares files with those of the same name in a folder. The bytes of PNG files may differ, and so
-/// may the page's section of measurements. Returns the name of the first file that differs.
+/// Compares files with those of the same name in a folder. PNG files are not compared by their
+/// bytes, nor is the page's section of measurements. Returns the name of the first file that
+/// differs.
 pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     let differs = |(name, content): &&File| match std::fs::read(folder.join(name)) {
         Err(_) => true,
@@ -87,7 +88,7 @@ pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     files.iter().find(differs).map(|(name, _)| name.clone())
 }
 
-/// Writes files to a folder. The page keeps the measurements of the page that is there.
+/// Writes files to a folder. The page keeps the measurements of the existing page.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.

@@ -40,10 +40,10 @@ li { margin: .35rem 0; max-width: 62rem; }
   figure svg { min-width: 0; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
 ";
 
-/// Around what was measured on the machine at hand.
+/// The markers around measurements of the current machine.
 const MEASURED: [&str; 2] = ["<!-- measured on this machine -->", "<!-- end of measurements -->"];
 
-/// A page without its section of measurements.
+/// A page without its measurements.
 pub(super) fn unmeasured(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
     let [begin, end] = MEASURED;
@@ -53,7 +53,7 @@ pub(super) fn unmeasured(page: &[u8]) -> String {
     }
 }
 
-/// The page with the section of measurements of another page.
+/// A page with the measurements of another page.
 pub(super) fn with_measurements(page: &[u8], other: &[u8]) -> Vec<u8> {
     let (page, other) = (String::from_utf8_lossy(page), String::from_utf8_lossy(other));
     let [begin, end] = MEASURED;
@@ -66,7 +66,7 @@ pub(super) fn with_measurements(page: &[u8], other: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The page, with the drawings of the figures in their order, and that of the measurements last.
+/// The page, with the drawings of the figures in order, and the drawing of the measurements last.
 pub(super) fn page(
     reproduction: &Reproduction,
     svgs: &[String],
@@ -148,7 +148,7 @@ pub(super) fn page(
     markup.into_string()
 }
 
-/// How the setting was chosen.
+/// The choice of the setting.
 fn setting(account: &Account) -> Markup {
     let table = |heads: &[&str], rows: Vec<&[String]>| {
         html! {
@@ -170,7 +170,8 @@ fn setting(account: &Account) -> Markup {
     }
 }
 
-/// A row for what each claim says, then one for each of its numbers: narrow enough for a phone.
+/// A row for the sentence of each claim, then one for each of its numbers: narrow enough for a
+/// phone.
 fn claims(claims: &[Assessment]) -> Markup {
     html! {
         div.scroll {
@@ -206,7 +207,7 @@ fn claims(claims: &[Assessment]) -> Markup {
     }
 }
 
-/// How the cell of a claim's verdict looks.
+/// The style of the cell of a claim's verdict.
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees",

@@ -15,7 +15,7 @@ pub struct Reproduction {
     pub(crate) evaluation: Evaluation,
     /// The claims with their verdicts, C1 first.
     pub claims: Vec<Assessment>,
-    /// How they end.
+    /// The summary of the verdicts.
     pub tally: Tally,
     pub(crate) figures: Vec<Figure>,
     pub(crate) others: Vec<Row>,
@@ -26,7 +26,7 @@ pub struct Reproduction {
 }
 
 impl Reproduction {
-    /// Simulates, in the current rayon pool; measures nothing.
+    /// Simulates, in the current rayon pool, without measurements.
     ///
     /// # Errors
     /// Returns an error if a transform cannot be generated, or if its result differs from the golden model.

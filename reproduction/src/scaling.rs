@@ -13,27 +13,27 @@ pub(super) fn theory_us(run: &Run) -> f64 {
     n * n.log2() / (f64::from(run.report.machine.hple.count) * run.timing.frequency_ghz) * 1e-3
 }
 
-/// Runtime over theory.
+/// Runtime divided by theory.
 pub(super) fn over_theory(run: &Run) -> f64 {
     run.timing.time_us / theory_us(run)
 }
 
-/// What a transform moves to and from off-chip memory: three words an element, which are data,
-/// twiddle factors and result. The paper's 0.041 us at 16K fits these three.
+/// The words of a transform's off-chip traffic: three per element, which are data, twiddle factors
+/// and result. The paper's 0.041 us at 16K match these three.
 fn traffic(run: &Run) -> Traffic {
     let n = u64::from(run.n);
     Traffic { inputs: n, tables: n, outputs: n }
 }
 
-/// The time that off-chip memory takes for a transform, in us.
+/// The off-chip transfer time of a transform, in us.
 pub(super) fn transfer_us(run: &Run) -> f64 {
     let machine = &run.report.machine;
     let bytes = traffic(run).total() * u64::from(machine.instruction_set().word_bytes());
     machine.hbm.occupancy_ns(bytes) * 1e-3
 }
 
-/// Microseconds a transform in a stream of towers whose transfers overlap with computing, and the side
-/// that it waits for.
+/// Microseconds per transform in a stream of towers whose transfers overlap with computation, and
+/// the bottleneck.
 fn in_stream(run: &Run) -> (f64, &'static str) {
     const TOWERS: usize = 16;
     let machine = &run.report.machine;
@@ -47,7 +47,7 @@ fn in_stream(run: &Run) -> (f64, &'static str) {
     (stream.total_ns * 1e-3 / TOWERS as f64, side)
 }
 
-/// Time of the transfer over runtime.
+/// Transfer time divided by runtime.
 pub(super) fn transfer_over_runtime(run: &Run) -> f64 {
     transfer_us(run) / run.timing.time_us
 }

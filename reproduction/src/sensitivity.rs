@@ -1,4 +1,4 @@
-//! Figs. 8 and 9: what latencies and intervals cost.
+//! Figs. 8 and 9: sensitivity to latencies and intervals.
 
 use super::evaluation::{
     Code, Evaluation, INTERVALS, LOAD_STORE_LATENCIES, MULTIPLIER_LATENCIES, SHUFFLE_LATENCIES,

@@ -1,8 +1,8 @@
 //! The setting of the paper's program: one reading of the paper, which prints neither latencies nor a
 //! scheduler.
 //!
-//! [`SPACE`] lists the open questions. Each has the values that a reader may find in the text, the
-//! simplest first. Every combination is a candidate; [`trials`](crate::trials) chooses one.
+//! [`SPACE`] lists the open questions. Each has the values that the text allows, the simplest
+//! first. Every combination is a candidate; [`trials`](crate::trials) chooses one.
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
@@ -29,7 +29,7 @@ pub struct Space {
     pub training: Vec<String>,
     /// Stages of a rectangle, 1 to 5, for all candidates.
     pub depth: u32,
-    /// Keys of the scheduler that are the same for all candidates.
+    /// Scheduler keys with the same value for all candidates.
     pub scheduler: toml::Table,
     /// The choices.
     pub choice: Vec<Choice>,
@@ -39,18 +39,18 @@ pub struct Space {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// The key that it sets: of the machine, or after `scheduler.` of the scheduler.
+    /// The key that it sets: a machine key, or after `scheduler.` a scheduler key.
     pub key: String,
     /// The answers, the simplest first.
     pub values: Vec<toml::Value>,
-    /// Why these.
+    /// The reason for these answers.
     pub why: String,
 }
 
 /// A candidate: for each choice the index of its value.
 pub type Picks = Vec<usize>;
 
-/// A machine and a program for it.
+/// The machine and the program settings of a candidate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
     /// The machine, at 128 HPLEs and 128 banks.

@@ -1,4 +1,4 @@
-//! Tables of results, and how numbers are written.
+//! Tables of results, and number formats.
 
 /// A table, for CSV.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,7 +13,7 @@ impl Table {
     /// The table as CSV.
     ///
     /// # Errors
-    /// Returns an error if a row has another length than the header.
+    /// Returns an error if a row and the header differ in length.
     pub(super) fn csv(&self) -> Result<Vec<u8>, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.header)?;
@@ -37,13 +37,13 @@ pub(super) fn significant(value: f64, digits: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A number as it stands in a CSV file: six significant digits, so that it does not depend on the
-/// last bit of a logarithm.
+/// A number in a CSV file: six significant digits, so that it does not depend on the last bit of a
+/// logarithm.
 pub(super) fn cell(value: f64) -> String {
     significant(value, 6)
 }
 
-/// A ring size as people say it: `64K`.
+/// The display form of a ring size: `64K`.
 pub(super) fn size(n: u32) -> String {
     format!("{}K", n / 1024)
 }

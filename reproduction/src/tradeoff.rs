@@ -6,7 +6,7 @@ use super::table::{Table, cell, significant};
 use plot::pareto::{self, Costs};
 use plot::{Chart, Heat, Panel, Point, Series};
 
-/// Which of some designs are on the front of latency and area.
+/// Whether each design is on the front of latency and area.
 fn front(designs: &[&Run]) -> Vec<bool> {
     let costs: Vec<Costs> =
         designs.iter().map(|run| Costs { first: run.timing.time_us, second: run.report.area_mm2 }).collect();

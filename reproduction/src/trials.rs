@@ -1,17 +1,17 @@
 //! The choice among the candidate settings of the paper's program.
 //!
-//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] takes the one that meets
-//! some claims, the *training set*, best. Its results for all other claims are predictions. Only numbers
-//! that follow from cycles choose and are compared; numbers that depend on areas or energies are left to
-//! the claims. The account beside the claims shows the choices of other training sets, and how their
-//! predictions fare.
+//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one
+//! that best meets some claims, the *training set*. Its results for all other claims are
+//! predictions. Only numbers that follow from cycles take part in the choice; numbers that depend
+//! on areas or energies are left to the claims. The report beside the claims shows the choices of
+//! other training sets, and the success of their predictions.
 //!
 //! # The rule
 //!
-//! The candidate that misses the fewest training claims; among these the one with the least sum of
-//! squares, over all numbers of the training claims, of the deviation over the tolerance; among these
-//! the simplest: the fewest steps from the first values of the choices; then the first in the order of
-//! the file, whose last choice varies fastest.
+//! The rule selects the candidate that misses the fewest training claims. Ties are broken by the
+//! least sum of squares, over all numbers of the training claims, of deviation divided by
+//! tolerance; then by simplicity: the fewest steps from the first values of the choices; then by
+//! the order of the file, in which the last choice varies fastest.
 
 use crate::Error;
 use crate::claims::{Basis, CLAIMS, Claim, Part};

@@ -1,4 +1,4 @@
-//! The abstract domain of the lowering proof: elements, and the polynomials that they belong to.
+//! The abstract domain of the lowering proof: elements, and the polynomials to which they belong.
 
 use crate::code::{BufferId, Code, Tower, TowerId};
 use crate::number::{Expression, Number, NumberId};
@@ -12,12 +12,12 @@ use std::rc::Rc;
 pub(crate) struct PolynomialId(u32);
 
 impl PolynomialId {
-    /// A buffer with its coefficients, in order.
+    /// The coefficients in a buffer, in order.
     pub(crate) const fn coefficients(self) -> Words {
         Words { polynomial: self, form: Form::Coefficients }
     }
 
-    /// A buffer with its transform: word i is the value at psi^(2 bitrev(i) + 1).
+    /// The transform in a buffer: word i is the value at psi^(2 bitrev(i) + 1).
     pub(crate) const fn evaluations(self) -> Words {
         Words { polynomial: self, form: Form::Evaluations }
     }
@@ -44,7 +44,7 @@ enum Form {
 pub(crate) struct Contract {
     /// The content of each operand before the code runs.
     pub(crate) inputs: Vec<Words>,
-    /// The content that each result must have after it.
+    /// The required content of each result.
     pub(crate) outputs: Vec<Words>,
 }
 
@@ -57,8 +57,8 @@ pub(super) enum Polynomial {
     Product(PolynomialId, PolynomialId),
     /// The product coefficient by coefficient. Operands are in order.
     Pointwise(PolynomialId, PolynomialId),
-    /// The polynomial whose coefficients are those of a polynomial of another tower, as integers
-    /// from 0 to that tower's modulus less one, reduced.
+    /// The polynomial with the coefficients of a polynomial of another tower, taken as integers
+    /// from 0 to that tower's modulus less one, and reduced.
     Reduced(PolynomialId),
     /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
     Linear(Rc<[(PolynomialId, u128)]>),
@@ -75,7 +75,7 @@ pub(super) struct Element {
     pub(super) log_degree: u8,
 }
 
-/// A known number, in the form in which the rules use it.
+/// A known number, in the form that the rules use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Factor {
     /// psi^exponent, divided by n if `scaled`.
@@ -84,7 +84,7 @@ pub(super) enum Factor {
     Residue(u128),
 }
 
-/// The polynomials that a proof has met.
+/// The polynomials of a proof, each stored once.
 pub(crate) struct Domain {
     towers: Vec<Tower>,
     /// The modulus of each tower; `None` if it is invalid.
@@ -94,7 +94,7 @@ pub(crate) struct Domain {
     expressions: Vec<Expression>,
     polynomials: Vec<(Polynomial, TowerId)>,
     known: FxHashMap<(Polynomial, TowerId), PolynomialId>,
-    /// Sums and differences, which are the costly ones to find again.
+    /// Sums and differences, which are costly to search for.
     sums: FxHashMap<(PolynomialId, PolynomialId), [PolynomialId; 2]>,
     multiples: FxHashMap<(PolynomialId, u128), PolynomialId>,
     residues: FxHashMap<(NumberId, TowerId), Option<u128>>,
@@ -228,7 +228,7 @@ impl Domain {
         self.moduli[tower.index()].is_some()
     }
 
-    /// Whether psi^n = -1 and n, a power of two, has an inverse: it has one modulo every odd
+    /// Whether psi^n = -1 and n has an inverse. For n a power of two, it has one modulo every odd
     /// number.
     pub(super) fn has_root(&self, tower: TowerId) -> bool {
         let Tower { n, modulus: q, root } = *self.tower(tower);
@@ -236,7 +236,7 @@ impl Domain {
         n.is_power_of_two() && n < 1 << 30 && self.moduli[tower.index()].as_ref().is_some_and(order)
     }
 
-    /// A number of the code as the tower sees it; `None` if it has no value.
+    /// The residue of a number of the code in the tower; `None` if it has no value.
     pub(super) fn factor(&mut self, number: Number, tower: TowerId) -> Option<Factor> {
         match number {
             Number::Root { exponent, scaled } => Some(Factor::Root { exponent, scaled }),
@@ -264,7 +264,7 @@ impl Domain {
         }
     }
 
-    /// The element in a word of a buffer with that content.
+    /// The element in a word of a buffer with the given content.
     pub(super) fn element(&self, words: Words, word: u32) -> Element {
         let n = self.tower(self.tower_of(words.polynomial)).n;
         let (polynomial, log_n) = (words.polynomial, n.trailing_zeros());

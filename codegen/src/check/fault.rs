@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The first place where the proof breaks down that vector code computes its claims.
+/// The first fault in the proof that vector code computes its claims.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoweringFault {
     /// A modulus that has no arithmetic.

@@ -1,26 +1,27 @@
-//! Code after [`forward`](crate::forwarding::forward) computes what it did before;
-//! [the parent](super) has the rules.
+//! Proof that code after [`forward`](crate::forwarding::forward) computes the same as before; [the
+//! parent](super) has the rules.
 
 use super::terms::{CodeFault, Terms, Word, evaluate};
 use crate::code::{BufferId, Claim, Code};
 use b512_asm::Role;
 use thiserror::Error;
 
-/// The first place where the proof breaks down that two pieces of vector code compute the same.
+/// The first difference that the proof finds between two versions of vector code.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ForwardingFault {
-    /// Code that has no meaning by itself.
+    /// Vector code that is invalid by itself.
     #[error("{which}: {fault}")]
     Code {
         /// `before` or `after`.
         which: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         fault: CodeFault,
     },
-    /// A buffer that only one of the two has, or with another size or role. Scratch buffers may go.
+    /// A buffer that only one version has, or that has another size or role. Scratch buffers may
+    /// disappear.
     #[error("buffer `{0}` has changed")]
     Buffer(String),
-    /// Claims or rings that are not the same.
+    /// Claims or rings that differ.
     #[error("the claims of the code have changed")]
     Claims,
     /// An output word with another result.
@@ -30,20 +31,20 @@ pub enum ForwardingFault {
         output: String,
         /// The word.
         word: usize,
-        /// What was left there before.
+        /// Its content before.
         before: String,
-        /// What is left there now.
+        /// Its content now.
         after: String,
     },
 }
 
-/// Proves that `after` leaves in every word of every output what `before` does, for all data.
-/// Buffers are the same where their names are.
+/// Proves that `after` leaves the same data as `before` in every word of every output, for all
+/// inputs. Buffers are matched by name.
 ///
 /// # Errors
-/// The first place where the proof breaks down.
+/// Returns the first difference.
 pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
-    // The number that each buffer of `after` has before.
+    // The index in `before` of each buffer of `after`.
     let mut inputs = Vec::new();
     for buffer in &after.buffers {
         let known = before.buffers.iter().position(|known| known == buffer);

@@ -1,4 +1,4 @@
-//! The vector code computes its claims; [the parent](super) has the rules.
+//! Proof that vector code computes its claims; [the parent](super) has the rules.
 
 use super::fault::LoweringFault;
 use super::proof::Proof;
@@ -7,7 +7,7 @@ use crate::code::Code;
 /// Proves that `code` computes its claims, for all data.
 ///
 /// # Errors
-/// Returns the first place where the proof breaks down.
+/// Returns the first fault.
 pub fn lowering(code: &Code) -> Result<(), LoweringFault> {
     let mut proof = Proof::new(code)?;
     for (number, inst) in code.insts.iter().enumerate() {

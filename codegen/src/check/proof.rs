@@ -52,7 +52,7 @@ impl<'c> Proof<'c> {
         Ok(())
     }
 
-    /// Puts the operands of a claim into memory.
+    /// Stores the operands of a claim in memory.
     fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
         let Claim { operation, outputs, inputs } = claim;
         if self.code.stated(claim).is_none() {
@@ -106,7 +106,7 @@ impl<'c> Proof<'c> {
         let mut sources = Vec::with_capacity(2);
         for value in inst.sources.iter() {
             let vector = self.values.get_mut(value.index()).and_then(Option::take);
-            // Taken out for now, and put back below.
+            // Removed temporarily, restored below.
             sources.push((value, vector.ok_or(fault("reads a value that is not defined, or one twice"))?));
         }
         let results = self.results_of(number, inst, &sources);
@@ -220,7 +220,8 @@ impl<'c> Proof<'c> {
         (0..self.lanes).map(|lane| result(self, lane)).collect()
     }
 
-    /// Sums and differences, those of butterflies with a multiplication before or after them.
+    /// The sums and differences of an instruction, including those of butterflies with a
+    /// multiplication before or after.
     fn sums(
         &mut self,
         number: u32,
@@ -299,7 +300,7 @@ impl<'c> Proof<'c> {
         Ok(())
     }
 
-    /// Compares a buffer with the content that it must have.
+    /// Compares a buffer with its required content.
     fn require(&self, operation: &'static str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
         for (word, &found) in self.memory[output.index()].iter().enumerate() {
             let expected = self.domain.element(words, word as u32);
@@ -323,7 +324,8 @@ impl<'c> Proof<'c> {
     }
 }
 
-/// Whether the proof needs psi of a tower: a claim is about it, or a number is a power of it.
+/// Whether the proof needs psi of a tower: a claim is about its ring, or a number is a power of
+/// psi.
 fn needs_root(code: &Code, tower: TowerId) -> bool {
     let is_root = |number: &Number| matches!(number, Number::Root { .. });
     let claims = code.claims.iter().filter(|claim| claim.operation.has_root());

@@ -17,7 +17,7 @@ impl Domain {
             return Some(u);
         }
         let n = self.tower(own).n;
-        // A coefficient itself, so that its integer is one.
+        // A coefficient itself, so that its integer is unique.
         let whole = u.twist == 0 && u.log_scale == 0 && 1 << u.log_degree == n && self.tower(tower).n == n;
         whole.then(|| Element { polynomial: self.reduced(u.polynomial, tower), ..u })
     }

@@ -1,4 +1,4 @@
-//! The program computes what the vector code does; [the parent](super) has the rules.
+//! Proof that a program computes the same as its vector code; [the parent](super) has the rules.
 
 use super::terms::{CodeFault, Term, Terms, Word, applied, evaluate};
 use crate::code::{BufferId, Code};
@@ -9,65 +9,66 @@ use b512_asm::{
 };
 use thiserror::Error;
 
-/// Where the proof that a program carries out vector code breaks down.
+/// The first difference that the proof finds between a program and its vector code.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ScheduleFault {
-    /// A program that no machine can take.
+    /// A program that is not well-formed.
     #[error(transparent)]
     Invalid(#[from] InvalidProgram),
     /// A program for another vector length or word width.
     #[error("the program is for {program}, its vector code for {code}")]
     Isa {
-        /// The program's.
+        /// The program's instruction set.
         program: Isa,
-        /// The vector code's.
+        /// The vector code's instruction set.
         code: Isa,
     },
-    /// Vector code that has no meaning by itself.
+    /// Vector code that is invalid by itself.
     #[error(transparent)]
     Code(#[from] CodeFault),
-    /// A buffer of the code without its symbol, or memory that two owners initialise.
+    /// A buffer of the code without a matching symbol, or memory with two initial contents.
     #[error("`{symbol}` {problem}")]
     Memory {
         /// The symbol.
         symbol: String,
-        /// What is wrong.
+        /// The defect.
         problem: &'static str,
     },
-    /// Equations that are not the code's claims.
+    /// Claims that differ from the code's.
     #[error("the program's claims differ from those of its vector code")]
     Claims,
-    /// An instruction that computes something else than the code, or cannot be.
+    /// An instruction that is invalid, or computes no value of the code.
     #[error("instruction {at} `{instr}` {problem}")]
     Instruction {
-        /// Its place in the program.
+        /// Its index in the program.
         at: usize,
         /// The instruction, as assembly text.
         instr: String,
-        /// What is wrong.
+        /// The defect.
         problem: String,
     },
-    /// An output word with a wrong result in the end.
+    /// An output word with a wrong final result.
     #[error("word {word} of `{output}` ends as {found} instead of {expected}")]
     Output {
         /// The output symbol.
         output: String,
         /// The word.
         word: usize,
-        /// What the code leaves there.
+        /// The content that the code leaves.
         expected: String,
-        /// What the program leaves there.
+        /// The content that the program leaves.
         found: String,
     },
 }
 
-/// Proves that `program` computes what `code` does, for all data: that after a run every word of
-/// the outputs which the code writes holds what the code leaves there.
+/// Proves that `program` computes the same as `code`, for all data: after a run, every output word
+/// that the code writes holds the code's result.
 ///
-/// Buffers of the code are the program's symbols of the same name. Nothing else connects the two.
+/// Buffers of the code are the program's symbols with the same names. Nothing else connects the
+/// two.
 ///
 /// # Errors
-/// The first place where the proof breaks down.
+/// Returns the first difference.
 pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
     program.check()?;
     if program.isa != code.isa {

@@ -1,4 +1,4 @@
-//! Vector code as terms; [the parent](super) says what they are.
+//! Vector code as terms; [the parent](super) defines them.
 
 use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower, TowerId};
 use crate::number::{Expression, Number as Known};
@@ -8,26 +8,26 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use thiserror::Error;
 
-/// Vector code that has no meaning by itself.
+/// Vector code that is invalid by itself.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("instruction {inst} of the vector code {problem}")]
 pub struct CodeFault {
     /// The instruction of the code.
     pub inst: u32,
-    /// What is wrong.
+    /// The defect.
     pub problem: &'static str,
 }
 
-/// A vector, by how it is computed.
+/// A vector, identified by its computation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Term(u32);
 
-/// A number, by its place in [`Terms::numbers`].
+/// A number, as an index of [`Terms::numbers`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Number(u32);
 
-/// What a word of memory holds. Of a vector that was made of words these are named, never its lanes:
-/// what is the same has one name, whatever way it took.
+/// The content of a word of memory. If a vector was gathered from words, its lanes are named by
+/// those words and never as lanes: equal contents have one name, however they were moved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Word {
     Undefined,
@@ -47,7 +47,7 @@ pub(super) struct Applied {
     result: u8,
 }
 
-/// The part of the vector code that a term belongs to.
+/// The part of the vector code that a term comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Owner {
     Inst(InstId),
@@ -61,7 +61,7 @@ pub(super) struct Terms {
     pub(super) applied: HashMap<Applied, Term>,
     numbers: HashMap<u128, Number>,
     owners: Vec<Owner>,
-    /// The words of each term that was made of words.
+    /// The words of each term that was gathered from words.
     words: Vec<Option<Rc<[Word]>>>,
 }
 
@@ -71,7 +71,7 @@ impl Terms {
         Word::Number(*self.numbers.entry(number).or_insert(next))
     }
 
-    /// The term that these words make up, where the code has it.
+    /// The term gathered from these words, if the code has it.
     pub(super) fn find_gathered(&self, words: &[Word]) -> Option<Term> {
         if let Word::Lane(term, 0) = words[0]
             && words.iter().enumerate().all(|(lane, &word)| word == Word::Lane(term, lane as u16))
@@ -81,7 +81,7 @@ impl Terms {
         self.gathered.get(words).copied()
     }
 
-    /// What a word holds once this lane has been stored to it.
+    /// The content of a word after a store of this lane.
     pub(super) fn lane(&self, term: Term, lane: usize) -> Word {
         self.words[term.0 as usize].as_ref().map_or(Word::Lane(term, lane as u16), |words| words[lane])
     }
@@ -122,7 +122,7 @@ impl Terms {
         }
     }
 
-    /// A term in words.
+    /// A term as text.
     pub(super) fn name(&self, code: &Code, term: Term) -> String {
         match self.owners[term.0 as usize] {
             Owner::Constant(ConstantId(id)) => format!("constant {id}"),
@@ -218,8 +218,8 @@ fn value(code: &Code, modulus: &Modulus, expression: &Expression) -> Option<u128
     }
 }
 
-/// Evaluates the vector code to terms, and returns what it leaves in each word of its buffers.
-/// Its input buffers hold what those numbered by `inputs` do.
+/// Evaluates the vector code to terms, and returns the final content of each word of its buffers.
+/// Its input buffers hold the contents of the buffers with the indices `inputs`.
 pub(super) fn evaluate(
     code: &Code,
     inputs: &[BufferId],

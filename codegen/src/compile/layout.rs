@@ -1,4 +1,4 @@
-//! The memory map of a kernel, and the program that it makes of a schedule.
+//! The memory map of a kernel, and the program for a schedule.
 
 use crate::code::{Code, Tower, TowerId};
 use crate::error::Error;
@@ -10,10 +10,10 @@ use b512_asm::{AReg, Image, Instr, MReg, Offset, Program, Role, SReg, Segment, S
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
-/// Where everything lies in memory and in the scalar registers.
+/// The location of everything in memory and in the scalar registers.
 pub(super) struct Layout {
     pub(super) addresses: Addresses,
-    /// First word of each buffer, then of the table and of the spill memory.
+    /// The first word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
     /// The constants in the table, in order.
     table: Vec<usize>,
@@ -23,7 +23,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(request: &Request, code: &Code, order: TableOrder) -> Result<Self, Error> {
-        // Beside the buffers, the table and the spill memory have a register.
+        // The table and the spill memory also need a register each.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
             let (operation, n, towers) = (request.operation, request.n(), request.towers());
@@ -70,7 +70,8 @@ impl Layout {
         (0..).map(AReg::at).zip(self.starts.iter().copied()).collect()
     }
 
-    /// Loads of the scalars that the code uses. Each has the word of its number.
+    /// Loads of the scalars that the code uses. The SDM word of a scalar has the index of its
+    /// number.
     pub(super) fn prologue(&self, code: &Code) -> Vec<Instr> {
         let is_used = |number: &usize| {
             code.insts.iter().any(|inst| inst.scalar.is_some_and(|scalar| scalar.index() == *number))
@@ -198,7 +199,7 @@ impl Powers {
         let root = modulus.prepare(modulus.residue(tower.root));
         let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
         let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();
-        // n may have no inverse if the operation has no transform.
+        // Operations without a transform may have a modulus for which n has no inverse.
         let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
         Self { modulus, powers, over_n }
     }

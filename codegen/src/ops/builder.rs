@@ -13,7 +13,7 @@ use ring::Basis;
 pub(crate) enum Workspace {
     /// A scratch buffer.
     Separate,
-    /// The operand, which is then overwritten. It saves memory.
+    /// The operand, which is overwritten to save memory.
     Operand,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) basis: &'a Basis,
     /// The plans of the operation's transforms.
     pub(crate) plans: &'a [Plan],
-    /// The instructions at hand.
+    /// The instructions of the target.
     pub(crate) dialect: Dialect,
     /// The second buffer of transforms.
     pub(crate) workspace: Workspace,
@@ -112,8 +112,8 @@ impl RingBuilder<'_> {
             .map_err(|error| Error::Plan { name: plan.name.clone(), error })
     }
 
-    /// Appends an operation on words: `compute` has a vector of each input, and returns the vector
-    /// of the result.
+    /// Appends an elementwise operation: `compute` takes a vector of each input, and returns the
+    /// vector of the result.
     pub(crate) fn pointwise<const N: usize>(
         &mut self,
         inputs: [BufferId; N],
@@ -129,7 +129,7 @@ impl RingBuilder<'_> {
         }
     }
 
-    /// Appends the code of an operation on two operands that is one instruction on words, with its
+    /// Appends the code of an operation with one instruction per vector and two operands, with its
     /// buffers `a`, `b` and `c`.
     pub(crate) fn instruction(&mut self, op: Op) {
         let (a, b, c) = (self.input("a"), self.input("b"), self.output("c"));
@@ -137,7 +137,7 @@ impl RingBuilder<'_> {
         self.claim(&[c], &[a, b]);
     }
 
-    /// Claims the request's operation of these buffers.
+    /// Claims the request's operation over these buffers.
     pub(crate) fn claim(&mut self, outputs: &[BufferId], inputs: &[BufferId]) {
         self.code.claims.push(Claim {
             operation: self.operation,

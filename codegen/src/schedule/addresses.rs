@@ -16,17 +16,17 @@ pub enum ScheduleError {
 /// The memory map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Addresses {
-    /// The address register of each buffer, by its number.
+    /// The address register of each buffer, by buffer index.
     pub buffers: Vec<AReg>,
     /// The address register of the table of constants.
     pub table: AReg,
-    /// The table's word of each constant, by its number.
+    /// The table's word of each constant, by constant index.
     pub constants: Vec<u32>,
-    /// The address register of the memory for spilled registers.
+    /// The address register of the spill memory.
     pub spills: AReg,
-    /// The modulus register of each tower, by its number.
+    /// The modulus register of each tower, by tower index.
     pub moduli: Vec<MReg>,
-    /// The scalar register of each scalar, by its number.
+    /// The scalar register of each scalar, by scalar index.
     pub scalars: Vec<SReg>,
 }
 

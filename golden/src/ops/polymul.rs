@@ -1,7 +1,7 @@
 //! The product of two polynomials.
 //!
-//! It uses no transform at all: one product of two large integers contains every coefficient
-//! (Kronecker's substitution).
+//! It uses no transform: one product of two large integers contains every coefficient (Kronecker's
+//! substitution).
 
 use crate::arithmetic::{sub, words};
 use crate::signature::settings::RING;

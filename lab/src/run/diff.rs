@@ -42,7 +42,7 @@ pub struct Compared {
     pub program: String,
     /// The program's hash.
     pub program_blake3: String,
-    /// Program and machine in one line, for people.
+    /// Program and machine in one line.
     #[serde(skip)]
     title: String,
 }
@@ -128,7 +128,7 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
 }
 
 impl Comparison {
-    /// Compares two runs; each comes with the name of its file.
+    /// Compares two runs; each comes with its file name.
     ///
     /// # Errors
     /// Returns an error if only one of the runs has cycles.

@@ -23,12 +23,12 @@ fn area(evaluation: &Evaluation, hples: u32, banks: u32) -> Area {
     paper(evaluation, hples, banks).report.area_breakdown_mm2
 }
 
-/// By how many percent `new` is more than `old`.
+/// The increase from `old` to `new` in percent.
 fn more(new: f64, old: f64) -> f64 {
     (new / old - 1.0) * 100.0
 }
 
-/// The growth of a component each time that HPLEs double at 128 banks, from 4 HPLEs on.
+/// The growth of a component with each doubling of HPLEs at 128 banks, from 4 HPLEs on.
 fn growth(evaluation: &Evaluation, component: fn(&Area) -> f64) -> Vec<f64> {
     let areas: Vec<f64> = HPLES.iter().map(|&hples| component(&area(evaluation, hples, 128))).collect();
     areas.windows(2).map(|pair| pair[1] / pair[0]).collect()
@@ -42,7 +42,7 @@ fn most(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The place of a design among all by performance per area; 1 is the best.
+/// The rank of a design by performance per area; 1 is the best.
 fn rank(evaluation: &Evaluation, hples: u32, banks: u32) -> f64 {
     let own = paper(evaluation, hples, banks).performance_per_area();
     let better =

@@ -1,4 +1,4 @@
-//! The claims of a paper about a technology, and the errors of a fit to them.
+//! The claims of a paper about a technology, and the errors of a fit.
 
 use super::constants::{components, names};
 use diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use sim::tech::ClockPoint;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// What a paper prints about a technology.
+/// The printed values of a paper about a technology.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
@@ -19,12 +19,12 @@ pub struct Claims {
     pub clock: Vec<ClockPoint>,
     /// Two SRAM macros of 128-bit words.
     pub sram: [Macro; 2],
-    /// Area constants that are not fitted, by their names.
+    /// Area constants that are not fitted, by name.
     pub given: BTreeMap<String, Given>,
-    /// Area constants that are multiples of fitted ones, by their names.
+    /// Area constants that are multiples of fitted ones, by name.
     #[serde(default)]
     pub tied: BTreeMap<String, Tied>,
-    /// Area constants that are fitted, with values above zero to begin with.
+    /// Area constants to fit, with initial values above zero.
     pub fit: BTreeMap<String, f64>,
     /// Printed areas and ratios of areas.
     pub area: Vec<AreaClaim>,
@@ -48,19 +48,19 @@ pub struct Macro {
 pub struct Given {
     /// Its value.
     pub value: f64,
-    /// Where that comes from.
+    /// Its source.
     pub source: String,
 }
 
-/// A constant that is a multiple of one that is fitted.
+/// A constant that is a multiple of a fitted one.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tied {
-    /// The name of the fitted one.
+    /// The name of the fitted constant.
     pub to: String,
     /// The factor, above zero.
     pub times: f64,
-    /// Where it comes from.
+    /// Its source.
     pub source: String,
 }
 
@@ -74,7 +74,7 @@ pub struct AreaClaim {
     pub component: String,
     /// HPLEs and banks of the design.
     pub of: [u32; 2],
-    /// Those of the design whose area it is divided by, if it is a ratio.
+    /// HPLEs and banks of the reference design, if the claim is a ratio.
     pub over: Option<[u32; 2]>,
     /// The printed number: mm2, or a ratio.
     pub value: Option<f64>,
@@ -82,7 +82,7 @@ pub struct AreaClaim {
     pub between: Option<[f64; 2]>,
     /// The deviation that counts as agreement, in the unit of the value; above zero.
     pub tolerance: f64,
-    /// Whether it has a share in the fit.
+    /// Whether it is part of the fit.
     #[serde(default)]
     pub fit: bool,
 }
@@ -90,9 +90,9 @@ pub struct AreaClaim {
 /// A printed number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Printed {
-    /// This one.
+    /// A single value.
     Value(f64),
-    /// One between these two.
+    /// A range of two values.
     Between([f64; 2]),
 }
 
@@ -100,11 +100,11 @@ pub enum Printed {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyClaim {
-    /// All of it.
+    /// The total.
     pub total_uj: f64,
-    /// The power of a multiplier that begins a multiplication each cycle.
+    /// The power of a multiplier that begins a multiplication in each cycle.
     pub multiplier_mw: f64,
-    /// Shares of the components, in percent. What they leave is the front end's.
+    /// Shares of the components, in percent. The front end has the rest.
     pub percent: Shares,
 }
 
@@ -124,19 +124,19 @@ pub struct Shares {
     pub sbar: f64,
 }
 
-/// Why there are no constants.
+/// The reason why the fit fails.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum FitError {
-    /// The file is no list of claims.
+    /// The file is not a list of claims.
     #[error(transparent)]
     Config(#[from] Diagnostic),
-    /// The constants under `given`, `tied` and `fit` are not the ones that an area model needs.
+    /// The constants under `given`, `tied` and `fit` do not match those of the area model.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
-        /// What is wrong with them.
+        /// The problem.
         message: String,
     },
-    /// A claim speaks of a component that there is not.
+    /// A claim names an unknown component.
     #[error("claim {id}: unknown component `{component}`; expected total, hples, {}", components().join(", "))]
     Component {
         /// The claim.
@@ -150,13 +150,13 @@ pub enum FitError {
         /// The claim.
         id: String,
     },
-    /// Something that must be above zero is not.
+    /// A value that must be above zero is not.
     #[error("{what} must be a number above 0")]
     NotPositive {
-        /// What.
+        /// The value.
         what: String,
     },
-    /// Shares of the energy that no constants give.
+    /// Shares of the energy that leave no valid constants.
     #[error(
         "the shares of the energy leave nothing for additions or for instructions: `energy.percent` must add up to at \
          most 100, and the multiplications must take less than `law`"
@@ -170,16 +170,16 @@ pub enum FitError {
         /// Claims in the fit.
         claims: usize,
     },
-    /// The least-squares fit has no end.
+    /// The least-squares fit does not converge.
     #[error("the fit does not converge: {reason}; start closer, or mark other claims with `fit = true`")]
     Diverges {
-        /// What the method says.
+        /// The reason, from the method.
         reason: String,
     },
-    /// The program that the energy is for cannot be generated.
+    /// The program of the printed energy cannot be generated.
     #[error("the program whose energy is fitted: {reason}")]
     Program {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -2,7 +2,7 @@
 
 use sim::Area;
 
-/// The area constants in the order of a technology file, with what they are.
+/// The area constants in the order of a technology file, with their descriptions.
 pub(super) const AREA: [(&str, &str); 13] = [
     (
         "sram_macro_um2",

@@ -13,7 +13,7 @@ fn edited(from: &str, to: &str) -> Claims {
     Claims::parse("edited", &GF12.replacen(from, to, 1)).unwrap()
 }
 
-/// Any counts do where only areas are looked at.
+/// Tests of areas accept any event counts.
 fn events() -> Events {
     Events {
         multiplications: 524_288,
@@ -40,7 +40,8 @@ fn the_fit_meets_what_it_is_fitted_to() {
     for residual in fitted.residuals.iter().filter(|residual| residual.fitted) {
         assert!(residual.agrees(), "{residual:?}");
     }
-    // Of the predictions one is missed: the line through the two printed macros makes deep ones too large.
+    // One prediction is missed: the line through the two printed macros makes deep macros too
+    // large.
     let missed: Vec<_> = fitted.residuals.iter().filter(|residual| !residual.agrees()).collect();
     assert_eq!(missed.len(), 1, "{missed:?}");
     assert_eq!(missed[0].quantity, "vrf of (8, 128) over (4, 128)");
@@ -110,12 +111,12 @@ fn errors_say_what_would_be_right() {
     assert_eq!(unknown.position(), Some((4, 1)), "{unknown}");
 }
 
-/// Why no model meets all of the paper's areas: arithmetic on printed numbers and on the line
-/// through its two SRAM macros, with no other constant of ours.
+/// The reason why no model meets all of the paper's areas: arithmetic on printed numbers and on the
+/// line through its two SRAM macros, without other constants of ours.
 mod conflicts {
     use super::*;
 
-    /// Areas of machines whose bank networks and crossbars take nothing: with C6 a lower bound.
+    /// Areas of machines whose bank networks and crossbars take no area: with C6, a lower bound.
     fn bare(hples: u32, banks: u32) -> f64 {
         let bare = AreaConstants {
             vdm_bank_mm2_to_32: 0.0,
@@ -129,9 +130,9 @@ mod conflicts {
         Designs::default().area(&bare, [hples, banks]).total()
     }
 
-    /// C5 leaves 4.1 mm2 of (128, 128) for networks and crossbars together. A cost in proportion to
-    /// the banks, even all of it, gives (4, 256) at most 2.40 times the area of (4, 32): C7 has
-    /// 2.5. It takes a cost that grows faster than the banks.
+    /// C5 leaves 4.1 mm2 of (128, 128) for networks and crossbars together. Even if all of it were
+    /// proportional to the number of banks, (4, 256) would have at most 2.40 times the area of (4,
+    /// 32); C7 says 2.5. The cost must grow faster than the number of banks.
     #[test]
     fn c7_needs_more_than_a_cost_per_bank() {
         let left = 20.5 - bare(128, 128);
@@ -141,10 +142,10 @@ mod conflicts {
         assert!((2.39..2.40).contains(&ratio), "{ratio}");
     }
 
-    /// Why C10 is met within its tolerance only. If two doublings up to 128 banks add 10% or more each
-    /// (C10), the design of 20.5 mm2 (C5) has at most 16.94 mm2 at 32 banks. The first 32 banks then
-    /// cost less than half of what each of the next 32 does, and these more than each of the next
-    /// 64: no cost that only grows, or only shrinks, with the banks does that.
+    /// The reason why C10 is met only within its tolerance. If two doublings up to 128 banks add
+    /// 10% or more each (C10), the design of 20.5 mm2 (C5) has at most 16.94 mm2 at 32 banks. Each
+    /// of the first 32 banks then costs less than half of each of the next 32, and these cost more
+    /// than each of the next 64: the cost per bank neither only grows nor only shrinks.
     #[test]
     fn c10_needs_banks_that_cost_more_in_the_middle() {
         let most_at_32 = 20.5 / 1.1 / 1.1;
@@ -154,11 +155,11 @@ mod conflicts {
         assert!(first < middle / 2.0 && last < middle, "{first} {middle} {last}");
     }
 
-    /// The paper names the vector crossbar as the main part of what 256 banks cost over 128 at 128
-    /// HPLEs; it doubles there, so that it would take at least as much at 128 banks as the banks
-    /// themselves cost from 128 to 256. From 32 to 256, banks then cost no more than the 4.3 mm2 that
-    /// C5 leaves at 32. C7 needs 6.5 mm2 of them at 4 HPLEs, where a crossbar that more than halves with
-    /// each of five halvings of the HPLEs has next to no part in it.
+    /// The paper names the vector crossbar as the main part of the cost of 256 banks over 128 at
+    /// 128 HPLEs. It doubles there, so at 128 banks it would take at least the area that the banks
+    /// themselves add from 128 to 256. From 32 to 256, banks then cost no more than the 4.3 mm2
+    /// that C5 leaves at 32. C7 needs 6.5 mm2 of them at 4 HPLEs, where a crossbar that more than
+    /// halves with each of five halvings of the HPLEs is negligible.
     #[test]
     fn c7_needs_banks_that_cost_more_than_the_crossbar() {
         let banks_at_most = 20.5 - bare(128, 32);
@@ -168,8 +169,8 @@ mod conflicts {
         assert!(needed > 6.0, "{needed}");
     }
 
-    /// What C7 and C8 leave for the crossbars: with C7 met, C8 is met better the smaller the vector
-    /// crossbar is.
+    /// The area that C7 and C8 leave for the crossbars: if C7 is met, a smaller vector crossbar
+    /// meets C8 better.
     #[test]
     fn c7_and_c8_pull_at_the_vector_crossbar() {
         let c8 = |vbar_mm2: f64| {

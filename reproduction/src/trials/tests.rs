@@ -48,7 +48,7 @@ fn trials_are_written_as_they_are_read() {
 
 #[test]
 fn fewer_missed_claims_come_first_then_smaller_deviations_then_simplicity() {
-    // Numbers as the paper has them, where it has a value; within the bounds otherwise.
+    // The paper's value if there is one; otherwise a value within the bounds.
     let perfect: Vec<f64> = simulated().map(|(_, part)| part.paper.example()).collect();
     let at = |id: &str, quantity: usize| {
         let mut places = simulated().enumerate().filter(|(_, (claim, _))| claim.id == id);
@@ -60,17 +60,17 @@ fn fewer_missed_claims_come_first_then_smaller_deviations_then_simplicity() {
         Trial { picks, numbers }
     };
     let chosen = |all: Vec<Trial>| Trials { all }.choose(&["C1", "C3"]).unwrap().picks.clone();
-    // Simpler, but off by more.
+    // Simpler, but with a larger deviation.
     assert_eq!(chosen(vec![trial(vec![0, 0], 0.04), trial(vec![1, 1], 0.03)]), [1, 1]);
-    // As good, and simpler.
+    // The same deviation, and simpler.
     assert_eq!(chosen(vec![trial(vec![1, 1], 0.03), trial(vec![0, 1], 0.03)]), [0, 1]);
-    // One claim missed by little weighs more than another met just so.
+    // One narrowly missed claim outweighs narrow agreement elsewhere.
     let mut missed = trial(vec![0, 0], 0.0);
     missed.numbers[at("C1", 0)] *= 1.051;
     let mut met = trial(vec![1, 1], 0.049);
     met.numbers[at("C1", 0)] *= 1.049;
     assert_eq!(chosen(vec![missed, met]), [1, 1]);
-    // What is not in the training set does not count.
+    // Claims outside the training set do not count.
     let mut elsewhere = trial(vec![0, 0], 0.0);
     elsewhere.numbers[at("C9", 0)] *= 3.0;
     assert_eq!(chosen(vec![trial(vec![1, 1], 0.0), elsewhere]), [0, 0]);

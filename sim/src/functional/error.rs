@@ -1,4 +1,4 @@
-//! What can go wrong in functional execution.
+//! Errors of functional execution.
 
 use crate::machine::FitError;
 use b512_asm::reg::MAX_VDM_WORDS;
@@ -6,7 +6,7 @@ use b512_asm::{AReg, Feature, Instr, MReg, SReg, Space, VReg};
 use ring::modular::ModulusError;
 use thiserror::Error;
 
-/// A program that the machine cannot take over.
+/// A program that cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
     /// The program does not fit the machine.
@@ -36,7 +36,7 @@ pub enum LoadError {
         /// The largest word.
         max: u128,
     },
-    /// An initial address that no address register can hold.
+    /// An initial address that does not fit an address register.
     #[error("launch value {value} for {register} is too large: addresses are below {MAX_VDM_WORDS}")]
     AddressTooLarge {
         /// The register.
@@ -44,12 +44,12 @@ pub enum LoadError {
         /// Its value.
         value: u32,
     },
-    /// An initial modulus that is none.
+    /// An invalid initial modulus.
     #[error("invalid launch value for {register}: {source}")]
     Modulus {
         /// The register.
         register: MReg,
-        /// What is wrong with the value.
+        /// The reason.
         source: ModulusError,
     },
 }
@@ -57,22 +57,22 @@ pub enum LoadError {
 /// A symbol that cannot be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum AccessError {
-    /// A name that the program does not declare.
+    /// A symbol that the program does not declare.
     #[error("unknown symbol `{symbol}`; the program has: {}", known.join(", "))]
     UnknownSymbol {
         /// The name.
         symbol: String,
-        /// The names that there are.
+        /// The program's symbols.
         known: Vec<String>,
     },
-    /// Data of another length than the symbol's.
+    /// Data whose length differs from the symbol's.
     #[error("symbol `{symbol}` has {words} words, but {given} were given")]
     Length {
         /// The name.
         symbol: String,
-        /// Words of the symbol.
+        /// The words of the symbol.
         words: usize,
-        /// Words given.
+        /// The number of words given.
         given: usize,
     },
     /// A word that exceeds the word width.
@@ -95,23 +95,23 @@ pub enum AccessError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("instruction {index}, `{instr:?}`: {fault}")]
 pub struct ExecuteError {
-    /// The instruction's place in the program, counted from 0.
+    /// The index of the instruction.
     pub index: usize,
     /// The instruction.
     pub instr: Instr,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// Why an instruction cannot do what it says.
+/// The reason why an instruction cannot execute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     /// A vector load or store beyond the VDM.
     #[error("accesses words {first} to {last}, but the VDM has {words} words")]
     OutsideVdm {
-        /// The first word that it touches.
+        /// The first word that it accesses.
         first: u32,
-        /// The last word that it touches.
+        /// The last word that it accesses.
         last: u32,
         /// Words of the VDM.
         words: usize,
@@ -124,21 +124,21 @@ pub enum Fault {
         /// Words of the SDM.
         words: usize,
     },
-    /// A modulus register that nothing has set.
+    /// A modulus register that has not been set.
     #[error("{register} has no modulus: set it before the start or with `mload`")]
     ModulusUnset {
         /// The register.
         register: MReg,
     },
-    /// A word that is no modulus, loaded into a modulus register.
+    /// An invalid modulus, loaded into a modulus register.
     #[error("invalid modulus for {register}: {source}")]
     Modulus {
         /// The register.
         register: MReg,
-        /// What is wrong with the value.
+        /// The reason.
         source: ModulusError,
     },
-    /// A word that is no address, loaded into an address register.
+    /// An invalid address, loaded into an address register.
     #[error("{register} cannot hold {value}: addresses are below {MAX_VDM_WORDS}")]
     AddressTooLarge {
         /// The register.
@@ -197,7 +197,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The same fault of a multiplicand.
+    /// The same fault, for a multiplicand.
     pub(super) fn of_multiplicand(self) -> Self {
         if let Self::LaneNotBelowModulus { register, lane, value, modulus_register, modulus } = self {
             return Self::MultiplicandNotBelowModulus { register, lane, value, modulus_register, modulus };

@@ -53,7 +53,7 @@ impl Executor {
         }
     }
 
-    /// The words of the VDM from the first to the last that a vector load or store touches.
+    /// The words of the VDM from the first to the last that a vector load or store accesses.
     fn vdm_range(&self, base: AReg, offset: Offset, mode: AddressMode) -> Result<Range<u32>, Fault> {
         let start = self.registers.address[base.index()] + offset.words();
         let end = start + mode.span(self.resources.isa);
@@ -157,8 +157,8 @@ impl Executor {
         if self.operands == LawOperands::Reduced {
             r.require(Source::Multiplicand, self.operands, vs, (rm, &q), &self.vdm)?;
         }
-        // A product commutes: a reduced constant multiplicand can be the prepared factor. The operand
-        // rule does not depend on the exchange.
+        // A product commutes: a reduced constant multiplicand can be the prepared factor. The
+        // operand rule is independent of the exchange.
         let exchange = self.constants.can_prepare(&mut r.vector[vs.index()], vs, (rm, &q), &self.vdm);
         let (x, w) = if exchange { (vt, vs) } else { (vs, vt) };
         if exchange {

@@ -1,7 +1,7 @@
-//! Effect of the shuffle instructions on the lanes of their registers.
+//! The effect of shuffle instructions on the lanes of their registers.
 //!
 //! Sources and destinations never overlap: the executor writes a result to a scratch register and
-//! exchanges it with the destination. All slices of a call have one length, which is even.
+//! exchanges it with the destination. All slices of a call have the same, even length.
 
 /// Interleaves half of `a` with half of `b`: the low halves for `HALF_INDEX` 0, the high for 1.
 pub(super) fn unpack<const HALF_INDEX: usize>(out: &mut [u128], a: &[u128], b: &[u128]) {

@@ -2,7 +2,7 @@
 
 use b512_asm::{AddressMode, Image};
 
-/// Words of the VDM as a load selects them.
+/// The words of the VDM that a load selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct TableSlice {
     pub(super) start: u32,

@@ -87,8 +87,8 @@ struct Loaded {
 }
 
 impl Executor {
-    /// An executor of B512 programs without extensions, with memories of so many words, all zero.
-    /// Multiplicands may be any words.
+    /// An executor of B512 programs without extensions, with memories of the given numbers of
+    /// words, all zero. Multiplicands may be any words.
     pub fn new(vdm_words: u32, sdm_words: u32) -> Self {
         let (isa, features) = (Isa::B512, FeatureSet::NONE);
         let resources = Resources { isa, features, instructions: usize::MAX, vdm_words, sdm_words };
@@ -114,14 +114,14 @@ impl Executor {
         }
     }
 
-    /// Implements these extensions.
+    /// Enables these extensions.
     #[must_use]
     pub fn with_features(mut self, features: FeatureSet) -> Self {
         self.resources.features = features;
         self
     }
 
-    /// Computes with scalar code on every processor. The results are the same.
+    /// Uses scalar code on every processor. The results are the same.
     #[must_use]
     pub fn with_scalar_code(mut self) -> Self {
         self.registers.factor = Factors::scalar_zero(self.resources.isa.vector_length() as usize);
@@ -195,7 +195,7 @@ impl Executor {
         Ok(())
     }
 
-    /// The words of a symbol, as the last run or write left them.
+    /// The words of a symbol after the last run or write.
     ///
     /// # Errors
     /// Returns an error if the loaded program has no such symbol.
@@ -207,8 +207,8 @@ impl Executor {
     /// Runs the loaded program to its `halt`, or to its end if it has none, and returns the number of
     /// instructions executed.
     ///
-    /// Registers start as the program says, the others at zero; memory starts as the last run and
-    /// the writes since left it.
+    /// Registers start with the program's launch values, all others at zero. Memory keeps the
+    /// content from the last run and later writes.
     ///
     /// # Errors
     /// Returns the first fault. The instructions before it have taken effect; the faulty one has not.

@@ -21,7 +21,7 @@ pub(super) struct Registers {
     pub(super) modulus: [Option<Modulus>; REGISTERS],
 }
 
-/// A vector register, with what is known about its lanes.
+/// A vector register, with the known properties of its lanes.
 #[derive(Debug)]
 pub(super) struct VectorRegister {
     pub(super) lanes: Vector,
@@ -91,7 +91,7 @@ impl Registers {
         }
     }
 
-    /// The state in which a program starts: zeros, except for the given launch values.
+    /// The initial state of a program: zeros, except for the given launch values.
     pub(super) fn reset(&mut self, addresses: &[(AReg, u32)], moduli: &[(MReg, Modulus)]) {
         for register in &mut self.vector {
             register.lanes.fill(0);
@@ -108,7 +108,7 @@ impl Registers {
         }
     }
 
-    /// Makes the spare register `index`, all lanes of which are at most `at_most`, the new `vd`.
+    /// Makes the spare register `index` the new `vd`; all of its lanes are at most `at_most`.
     pub(super) fn commit(&mut self, index: usize, vd: VReg, at_most: u128) {
         self.spare[index].at_most = at_most;
         self.spare[index].source = None;

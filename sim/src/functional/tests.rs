@@ -1,4 +1,4 @@
-//! The executor against an interpreter in big integers that copies every operand, on random
+//! The executor compared with a big-integer interpreter that copies every operand, on random
 //! programs; and each fault.
 
 use super::*;
@@ -83,7 +83,7 @@ fn empty(isa: Isa, operands: LawOperands) -> Executor {
     Executor::with_resources(resources, operands)
 }
 
-/// The VDM after `program`, by the letter of the instructions' documentation.
+/// The VDM after `program`, by a literal reading of the instructions' documentation.
 fn interpret(program: &Program) -> Vec<u128> {
     let lanes = program.isa.vector_length() as usize;
     let mut vdm = program.vdm.segments[0].words.clone();
@@ -152,7 +152,8 @@ fn interpret(program: &Program) -> Vec<u128> {
     vdm
 }
 
-/// Any instruction on few registers, so that they meet often, without a fault on vectors of that length.
+/// A random instruction on few registers, so that dependences are frequent, which causes no fault
+/// on vectors of that length.
 fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
     // Strided accesses reach over 8 vectors, from at most 2 + 4.
     let mode = (0u8..4, 0u8..=3, 0u8..=Log2::MAX).prop_map(|(mode, stride, block)| match mode {
@@ -215,7 +216,7 @@ proptest! {
     }
 }
 
-/// Words on both sides of the modulus, among them the largest, as many as a vector of 64 has.
+/// Words below and above the modulus, including the largest, for a vector of length 64.
 fn any_words(q: u128) -> Vec<u128> {
     let edges = [0, 1, q - 1, q, q.saturating_add(1), q.saturating_mul(2), u128::MAX - 1, u128::MAX];
     let next = |&x: &u128| Some(x.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15).rotate_left(41));
@@ -317,7 +318,7 @@ fn a_rewritten_table_is_prepared_again() {
     let q = 97;
     let (table, data) = (VDM_WORDS / 2, 512);
     let words = vec![3; VDM_WORDS as usize];
-    // 3 + 3 * 3 = 12 and 3 - 9 = 91; stored over the factors they are the next ones.
+    // 3 + 3 * 3 = 12 and 3 - 9 = 91; stored over the factors, they are the next factors.
     let code = vec![
         load(0, data),
         load(1, table),
@@ -352,7 +353,7 @@ fn registers_start_anew_and_memory_does_not() {
     }
 }
 
-/// The message of the fault that the last of `code` runs into, modulo 97 over the words 0, 1, 2 ..
+/// The message of the fault of the last instruction of `code`, modulo 97 over the words 0, 1, 2 ..
 fn fault(code: Vec<Instr>) -> String {
     let last = code.len() - 1;
     let mut program = program(code, 97, (0..u128::from(VDM_WORDS)).collect());

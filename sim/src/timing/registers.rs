@@ -88,7 +88,7 @@ impl From<VReg> for Place {
 pub(super) struct Table<T>([T; 1 << u8::BITS]);
 
 impl<T: Copy> Table<T> {
-    /// The same `value` everywhere.
+    /// A table with `value` in every entry.
     pub(super) const fn new(value: T) -> Self {
         Self([value; 1 << u8::BITS])
     }

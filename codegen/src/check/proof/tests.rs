@@ -60,7 +60,7 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     interpret(&mut proof).unwrap();
     let reduced = proof.domain.reduced(polynomial, b);
     assert_eq!(proof.require("reduction", y, reduced.coefficients()), Ok(()));
-    // The word itself is another element.
+    // The unreduced word is another element.
     assert!(proof.require("copy", y, polynomial.coefficients()).is_err());
 
     let degree = Degree::try_from(N).unwrap();
@@ -150,7 +150,7 @@ fn sums_of_words_of_different_towers_are_refused() {
     }
 }
 
-/// A number that is a power of psi in one form is a multiple in the other.
+/// A power of psi may also be written as a multiple.
 #[test]
 fn a_number_without_a_value_is_refused() {
     let mut code = Code::default();
