@@ -20,6 +20,9 @@ fn write_page(page: &mut String) -> std::fmt::Result {
     let (vdm, sdm) = (Space::Vdm.max_words(), Space::Sdm.max_words());
     let (length, bytes) = (Isa::B512.vector_length(), Isa::B512.word_bytes());
     let (offset_max, log2_max) = (Offset::MAX, Log2::MAX);
+    let word_bits = Isa::B512.word_bits();
+    let (least, most) = (Isa::MIN_VECTOR_LENGTH, Isa::MAX_VECTOR_LENGTH);
+    let widths = Isa::WORD_BITS.map(|bits| bits.to_string()).join(", ");
     write!(
         page,
         "\
@@ -42,15 +45,15 @@ what the paper prints and where this project had to decide; those places are mar
 | vector data memory (VDM) | up to {vdm} words of {bytes} bytes | |
 | scalar data memory (SDM) | up to {sdm} words of {bytes} bytes | |
 
-The memories' limits are the ISA's, 32 MiB and 16 MiB; a machine may have less. The controlling core may set address and
-modulus registers before the start; all other registers hold 0, and a modulus register that nothing has set must not be
-used (**our reading**).
+These are the limits of the ISA: 32 MiB and 16 MiB of words of {WORD_BYTES} bytes. A machine may have smaller memories. The
+controlling core may set address and modulus registers before the start. All other registers then hold 0. A modulus register
+must not be used before it is set (**our reading**).
 
-The result of an arithmetic instruction is below the modulus that the instruction names, and so are its operands, with one
-exception (**our reading**): the multiplicand of a product may be any word. The multiplicand is the first source of `vmul` and
-`vmuls`, and `vt` of `bfly`; the other factor must be below the modulus. A Montgomery multiplier with R = 2^128 accepts any
+An arithmetic instruction names a modulus. Its result is below this modulus, and so must be its operands, with one exception
+(**our reading**): the multiplicand of a product may be any word. The multiplicand is the first source of `vmul` and `vmuls`,
+and `vt` of `bfly`; the other factor must be below the modulus. The reason: a Montgomery multiplier with R = 2^W accepts any
 product below q * R. A multiplication by one thus reduces a word of another modulus. Machines with `law.operands = \"reduced\"`
-require reduced multiplicands, too.
+also require reduced multiplicands.
 
 There are no branches: a program is a straight line that ends with its only `halt`.
 
@@ -66,8 +69,8 @@ The fields are the paper's:
         page,
         "```
 
-VD1 has nine bits, of which a register number uses six. Bits that an instruction's operands do not use must be zero, which makes
-decoding and encoding inverse to each other (**our reading**). The opcode numbers are ours: the paper prints none.
+VD1 has nine bits; a register number uses six of them. Bits that no operand of an instruction uses must be zero, so that
+decoding and encoding are inverse to each other (**our reading**). The opcode numbers are ours: the paper prints none.
 
 ## Addresses
 
@@ -77,17 +80,17 @@ have no address register; their address is a word of the SDM.
 
 | mode | MODE | mode(i) | in text | |
 |---|---|---|---|---|
-| linear | 0 | i | nothing, or `linear` | our reading |
+| linear | 0 | i | no mode, or `linear` | our reading |
 | strided | 1 | i * 2^VALUE | `strided 2^k` | our reading |
-| strided-skip | 2 | (i >> VALUE) * 2^(VALUE+1) + i mod 2^VALUE | `skip 2^k` | named in the paper: transfers 2^VALUE, skips 2^VALUE |
+| strided-skip | 2 | (i >> VALUE) * 2^(VALUE+1) + i mod 2^VALUE | `skip 2^k` | named in the paper: transfer 2^VALUE, skip 2^VALUE |
 | repeated | 3 | i mod 2^VALUE | `repeated 2^k` | named in the paper; its meaning is our reading |
 
-VALUE is 0 to {log2_max}, and 0 in linear mode. The paper says that there are four modes and names two of them. `repeated 2^k` is the
-pattern of the twiddle factors in stage m = 2^k of Korn and Lambiotte's transform, and with k = 0 a broadcast.
+VALUE is 0 to {log2_max}, and 0 in linear mode. The paper mentions four modes and names two of them. `repeated 2^k` is the pattern
+of the twiddle factors in stage m = 2^k of Korn and Lambiotte's transform; with k = 0, it is a broadcast.
 
 ## Instructions
 
-The operands stand in the order of the text. \"from\" lists the word's field of each.
+Operands are listed in the order of the assembly text. The column \"from\" names the field of the instruction word.
 "
     )?;
     for pipe in Pipe::ALL {
@@ -105,15 +108,15 @@ The operands stand in the order of the text. \"from\" lists the word's field of 
     write!(
         page,
         "
-## What is the paper's and what is ours
+## Sources
 
-* The paper prints the fields of the word, the register files, the memories' limits, the number of instructions, and which
-  kinds there are: loads and stores, three modular operations on two vectors or a vector and a scalar, a butterfly, and four
-  shuffles. It says what each kind does.
-* Which {base} instructions these are is our reading: the {base} above without the extension.
-* The direction of the interleaving in the shuffles is the paper's.
+* The paper prints the fields of the word, the register files, the limits of the memories, the number of instructions, and
+  their kinds: loads and stores, three modular operations on two vectors or on a vector and a scalar, a butterfly, and four
+  shuffles. It describes each kind.
+* The list of the {base} instructions is our reading: all instructions above except the extension.
+* The direction of interleaving in the shuffles is the paper's.
 * The mnemonics, the operand order and the opcode numbers are ours.
-* Extensions lie in the spare encoding space. A machine has one only where its configuration says so.
+* Extensions use spare encodings. A machine implements an extension only if its configuration enables it.
 "
     )
 }

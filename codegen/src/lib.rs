@@ -1,11 +1,38 @@
-//! Code generation for the RPU: from transforms to scheduled, register-allocated B512 programs.
+//! Code generation for the RPU: ring operations to scheduled, register-allocated B512 programs.
 //!
-//! A [`plan`] says how a transform's index bits move through lanes, registers and memory;
-//! [`lower`] turns it into straight-line [`code`] over vectors; [`forwarding`] lets registers take
-//! the place of memory; [`schedule`] orders the code for a machine and gives it registers;
-//! [`compile`](mod@compile) runs these passes for a given [`recipe`], and adds tables and symbols; it is pure.
-//! [`choose`](mod@choose) finds the recipe: by name, in the [`library`] or by a [`search`];
-//! and [`check`] proves each pass. The crate does no terminal input or output.
+//! A [`Request`] is an operation in one or several rings. [`choose`](choose()) selects a [`Recipe`]
+//! for a machine, by name, from the [`library`] or by a [`search`]. [`compile`](compile()) turns
+//! request, recipe and machine into a [`Kernel`] with a self-contained program:
+//!
+//! ```
+//! use codegen::{PlanChoice, Request, Ring, choose, compile};
+//! use sim::{Machine, functional::Executor, timing::simulate};
+//!
+//! let (operation, n) = (golden::NTT, 1024);
+//! let modulus = ring::number::largest_prime(128, n.into())?;
+//! let request = Request::single(operation, n, Ring::new(operation, n, modulus)?);
+//!
+//! let machine = Machine::rpu_128x128();
+//! let choice = choose(&request, &machine, &PlanChoice::Best)?;
+//! let program = compile(&request, &choice.recipe, &machine)?.program;
+//! assert_eq!(simulate(&machine, &program).cycles.0, 306);
+//!
+//! // The program states its result. The golden model checks the claim.
+//! let claim = &program.claims[0];
+//! let x: Vec<u128> = (0..n.into()).collect();
+//! let mut executor = Executor::for_machine(&machine);
+//! executor.load(&program)?;
+//! executor.write(&claim.inputs[0], &x)?;
+//! executor.run()?;
+//! golden::compare(claim, &[&x], &[executor.read(&claim.outputs[0])?])?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Compilation has these steps: a [`plan`] describes the movement of a transform's index bits
+//! through lanes, registers and memory; [`lower`] turns it into straight-line [`code`] over vectors;
+//! [`forwarding`] replaces accesses to memory by registers; [`schedule`] orders the code for the
+//! machine and allocates its registers. [`check`] proves each step. The crate does no terminal input
+//! or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
