@@ -14,5 +14,9 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let code: Code =
         args.code.parse().map_err(|error| Failure::wrong(format_args!("`{}`: {error}", args.code), None))?;
-    files::print(code.explanation().as_bytes())
+    let mut text = code.explanation();
+    if code == Code::Claim {
+        text += "\n`rpu gen --list` lists the operations and their settings.\n";
+    }
+    files::print(text.as_bytes())
 }

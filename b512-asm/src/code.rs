@@ -128,13 +128,13 @@ codes! {
     /// A modulus is odd and at least 3, because the multipliers reduce by Montgomery's or Barrett's
     /// method with an odd modulus. It fits a word of the program's ISA: 128 bits unless `.isa` sets
     /// another width.
-    Modulus = "B015", "bad modulus";
+    Modulus = "B015", "invalid modulus";
 
     /// `.computes outputs = operation(inputs), settings` claims a result. The outputs are symbols
     /// of the VDM with the role output, the inputs with the role input. The operation determines
-    /// the number of both, their lengths and the settings: `rpu gen --list` lists the operations.
-    /// The degree n is a power of two. The transforms need a primitive 2n-th root of unity, so
-    /// their modulus is 1 mod 2n. A setting is a number, a list of numbers or a word.
+    /// the number of both, their lengths and the settings. The degree n is a power of two. The
+    /// transforms need a primitive 2n-th root of unity, so their modulus is 1 mod 2n. A setting is a
+    /// number, a list of numbers or a word.
     ///
     /// ```text
     /// .computes y = ntt(x), n=1024, modulus=0x..., root=0x...

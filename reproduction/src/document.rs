@@ -11,8 +11,8 @@ use std::fmt::Write;
 pub(super) fn tally(reproduction: &Reproduction) -> String {
     let tally = reproduction.tally;
     format!(
-        "{} of {} claims agree, {} are missed, {} cannot be compared. {} claims are predictions, of which {} agree. Number by \
-         number: {} of {} agree; {} of the {} predicted ones do.",
+        "{} of {} claims agree, {} are missed, and {} cannot be compared. {} claims are predictions; {} of these agree. Of the \
+         individual numbers, {} of {} agree, and {} of the {} predicted ones.",
         tally.agree,
         tally.claims,
         tally.missed,
@@ -28,13 +28,13 @@ pub(super) fn tally(reproduction: &Reproduction) -> String {
 
 /// The rules of comparison, in sentences.
 pub(super) const METHOD: &str = "A number agrees within 5%, a share or a change in percent within 2 points, an \"about\" \
-    within 10%, a count exactly; a claim agrees where all its numbers do. Fitted: a constant or a setting of the models was chosen \
-    by this number, or by one that is the same by another name; the files in `configs` say which. Derived: it follows from print \
-    alone. Predicted: the models say so, and no number of them was fitted to it. A claim is a prediction where none of its numbers is fitted \
-    and one at least is predicted. The paper's program is `--plan paper` on the machine `rpu-128x128-paper`: a reading of the paper that a \
-    rule chose by a few of the claims. Our fastest program is `--plan best` on the machine `rpu-128x128`, which takes the described \
-    hardware at its word, VRF ports and bank conflicts included. All times and cycles of the RPU are simulated, areas and energies \
-    modelled.";
+    within 10%, a count exactly. A claim agrees if all its numbers agree. Fitted: a constant or a setting of the models was chosen \
+    for this number, or for the same number under another name; the files in `configs` name them. Derived: it follows from printed \
+    numbers alone. Predicted: it follows from the models, and nothing in them was fitted to it. A claim is a prediction if none of its \
+    numbers is fitted and at least one is predicted. The paper's program is `--plan paper` on the machine `rpu-128x128-paper`: a reading \
+    of the paper that a rule chose by a few of the claims. Our fastest program is `--plan best` on the machine `rpu-128x128`, which \
+    models the described hardware literally, including VRF ports and bank conflicts. All times and cycles of the RPU are simulated; \
+    areas and energies are modelled.";
 
 /// A number of the paper with its unit.
 pub(super) fn with_unit(value: &str, unit: &str) -> String {
@@ -73,8 +73,7 @@ fn escape(text: &str) -> String {
 /// The choice of the setting.
 fn setting(account: &Account) -> String {
     let [what, caveat] = &account.method;
-    let mut text =
-        format!("\n## How the setting of the paper's program was chosen\n\n{what}\n\n{caveat}\n\n");
+    let mut text = format!("\n## Choice of the setting of the paper's program\n\n{what}\n\n{caveat}\n\n");
     let _ = writeln!(text, "| {} |\n|---|--:|---|", Account::CLAIMS.join(" | "));
     for row in &account.claims {
         let _ = writeln!(text, "| {} |", row.join(" | "));
@@ -87,14 +86,14 @@ fn setting(account: &Account) -> String {
     for line in &account.summary {
         let _ = writeln!(text, "* {line}");
     }
-    text + "\n[All sets](leave-out.csv) of C1 and up to three other claims, with what each chooses.\n"
+    text + "\n[All sets](leave-out.csv) of C1 and up to three other claims, with the setting that each chooses.\n"
 }
 
 /// The content of `claims.md`.
 pub(super) fn markdown(reproduction: &Reproduction) -> String {
     let mut text = format!(
-        "# The paper's claims, and ours\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\
-         | | claim | verdict | ours is |\n|---|---|---|---|\n",
+        "# The paper's claims compared with our results\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\
+         | | claim | verdict | our result is |\n|---|---|---|---|\n",
         tally(reproduction)
     );
     for claim in &reproduction.claims {
@@ -111,7 +110,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
             claim.place
         );
     }
-    text += "\n## Number by number\n\n| | number | paper | ours | deviation | ours is | verdict |\n|---|---|---|---|---|---|---|\n";
+    text += "\n## Number by number\n\n| | number | paper | ours | deviation | our result is | verdict |\n|---|---|---|---|---|---|---|\n";
     for claim in &reproduction.claims {
         for part in &claim.parts {
             let _ = writeln!(
@@ -145,8 +144,8 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
             let _ = writeln!(text, "* **{}** {remark}", claim.id);
         }
     }
-    text += "\n## Other machines\n\nMicroseconds a transform; each line says whether its time is printed, measured or simulated.\n\n\
-             | machine | transform | us | mm2 | the time is | where |\n|---|---|---|---|---|---|\n";
+    text += "\n## Other machines\n\nTimes in microseconds per transform. The source of each time is marked: printed, measured or simulated.\n\n\
+             | machine | transform | us | mm2 | source of the time | reference |\n|---|---|---|---|---|---|\n";
     for row in &reproduction.others {
         let _ = writeln!(
             text,
@@ -159,7 +158,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
             row.reference
         );
     }
-    text += "\n## Where the paper does not fit itself\n\n";
+    text += "\n## Contradictions in the paper\n\n";
     for sentence in inconsistencies::list() {
         let _ = writeln!(text, "* {sentence}");
     }
@@ -169,7 +168,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
         let _ =
             writeln!(text, "* [Fig. {}]({name}.svg) ([data]({name}.csv)): {}", figure.number, figure.caption);
     }
-    text += "* [CPU transforms measured on the machine at hand](cpu.svg) ([data](cpu.csv)): beside the simulated RPU; \
-             these differ from run to run.\n";
+    text += "* [CPU transforms measured on the current machine](cpu.svg) ([data](cpu.csv)), beside the simulated RPU; \
+             they differ between runs.\n";
     text
 }

@@ -110,9 +110,9 @@ pub(super) struct Account {
 
 impl Account {
     /// The headings of [`Self::claims`].
-    pub(super) const CLAIMS: [&str; 3] = ["claim", "candidates that meet it", "its part"];
+    pub(super) const CLAIMS: [&str; 3] = ["claim", "candidates that meet it", "role"];
     /// The headings of [`Self::sets`].
-    pub(super) const SETS: [&str; 4] = ["training claims", "held out", "of these agree", "missed"];
+    pub(super) const SETS: [&str; 4] = ["training claims", "held out", "agreeing", "missed"];
 
     /// Computes the report; `None` without trials.
     pub(super) fn new(space: &Space, trials: &Trials) -> Option<Self> {
@@ -159,10 +159,10 @@ fn percent(part: usize, whole: usize) -> String {
 fn method(space: &Space, trials: &Trials, own: &Standing<'_>) -> [String; 2] {
     [
         format!(
-            "The paper prints neither latencies nor a scheduler. configs/paper-setting.toml has {} choices with the values that a \
-             reader may find in the text, {} candidates together. {} of them take the printed time at 64K (C1) and were simulated in \
-             full (rpu fit --setting; reports/paper-setting.csv). A fixed rule takes the one that meets the training claims best: \
-             fewest missed, then least squares of deviation over tolerance, then the simplest. The training claims are {}. The rule \
+            "The paper prints neither latencies nor a scheduler. configs/paper-setting.toml has {} choices with the values that the \
+             text allows: {} candidates. {} of them agree with the printed time at 64K (C1) and were simulated in \
+             full (rpu fit --setting; reports/paper-setting.csv). A fixed rule selects the one that best meets the training claims: \
+             fewest misses, then least squares of deviation over tolerance, then the simplest. The training claims are {}. The rule \
              chose {}. It meets {} of the {} training claims, and {} of the {} claims held out.",
             space.choice.len(),
             space.size(),
@@ -174,9 +174,10 @@ fn method(space: &Space, trials: &Trials, own: &Standing<'_>) -> [String; 2] {
             own.agree.len(),
             own.held_out.len(),
         ),
-        "The values of the choices were picked, and these training claims among others, with all claims in sight. The tables show how \
-         much hangs on that: how many candidates meet each claim anyway, and what other training claims would have chosen. A claim is \
-         held out where none of its numbers, by whatever name, is among the training claims'; its areas are not looked at here."
+        "The values of the choices and the training claims were selected with knowledge of all claims. The tables show the influence \
+         of this selection: the share of candidates that meet each claim anyway, and the settings that other training claims would \
+         have chosen. A claim is held out if none of its numbers, under any name, is a number of a training claim. Areas are ignored \
+         here."
             .to_owned(),
     ]
 }
@@ -190,7 +191,7 @@ fn part(own: &Standing<'_>, id: &str) -> &'static str {
     } else if own.held_out.contains(&id) {
         "held out, **missed**"
     } else {
-        "has a number of a training claim"
+        "shares a number with a training claim"
     }
 }
 
@@ -207,8 +208,8 @@ fn summary(trials: &Trials, own: &Standing<'_>, sets: &[Vec<&'static str>]) -> V
         let best = standings.iter().filter(|standing| missed(standing) == fewest).count();
         let same = standings.iter().filter(|standing| standing.chosen == own.chosen).count();
         lines.push(format!(
-            "With {size} training claims ({} such sets), {}% of the claims held out agree on average; {fewest} to {most} are \
-             missed, {fewest} of them by {best} of the sets, and {same} of the sets choose the setting that ours does.",
+            "With {size} training claims ({} such sets), on average {}% of the held-out claims agree; {fewest} to {most} are \
+             missed, {fewest} of them by {best} of the sets, and {same} of the sets choose our setting.",
             standings.len(),
             percent(agree, held_out),
         ));
@@ -216,7 +217,7 @@ fn summary(trials: &Trials, own: &Standing<'_>, sets: &[Vec<&'static str>]) -> V
     let by_chance: usize =
         trials.all.iter().map(|trial| own.held_out.iter().filter(|id| meets(trial, id)).count()).sum();
     lines.push(format!(
-        "Of the {} claims that our training claims hold out, a candidate that meets C1 meets {} on average, the chosen one {}.",
+        "Of the {} claims held out, a candidate that meets C1 meets {} on average; the chosen one meets {}.",
         own.held_out.len(),
         significant(by_chance as f64 / trials.all.len().max(1) as f64, 2),
         own.agree.len()

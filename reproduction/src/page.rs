@@ -117,12 +117,12 @@ pub(super) fn page(
                     }
                 }
                 h2 { "Other machines" }
-                p { "Microseconds a transform; each line says whether its time is printed, measured or simulated." }
+                p { "Times in microseconds per transform. The source of each time is marked: printed, measured or simulated." }
                 div.scroll {
                     table {
                         thead {
                             tr {
-                                th { "machine" } th { "transform" } th { "µs" } th { "mm²" } th { "the time is" } th { "where" }
+                                th { "machine" } th { "transform" } th { "µs" } th { "mm²" } th { "source of the time" } th { "reference" }
                             }
                         }
                         tbody {
@@ -135,7 +135,7 @@ pub(super) fn page(
                         }
                     }
                 }
-                h2 { "Where the paper does not fit itself" }
+                h2 { "Contradictions in the paper" }
                 ul { @for sentence in inconsistencies::list() { li { (sentence) } } }
                 (PreEscaped(begin))
                 @if let Some((measurements, table)) = measured {
@@ -161,7 +161,7 @@ fn setting(account: &Account) -> Markup {
         }
     };
     html! {
-        h2 { "How the setting of the paper\u{2019}s program was chosen" }
+        h2 { "Choice of the setting of the paper\u{2019}s program" }
         @for paragraph in &account.method { p { (paragraph) } }
         (table(&Account::CLAIMS, account.claims.iter().map(|row| &row[..]).collect()))
         (table(&Account::SETS, account.sets.iter().map(|row| &row[..]).collect()))
@@ -178,7 +178,7 @@ fn claims(claims: &[Assessment]) -> Markup {
             table.claims {
                 thead {
                     tr {
-                        th { "number" } th.right { "paper" } th.right { "ours" } th.right { "deviation" } th { "ours is" }
+                        th { "number" } th.right { "paper" } th.right { "ours" } th.right { "deviation" } th { "our result is" }
                         th { "verdict" }
                     }
                 }
@@ -221,7 +221,7 @@ fn measurements_section(measurements: &Measurements, table: &Table, svg: &str) -
         h2 { "CPU transforms, measured on this machine" }
         p {
             "This project's own transform on " (measurements.processor) ", measured when this page was written: these numbers \
-             differ from machine to machine and from run to run. With several threads each runs transforms of its own, and the \
+             differ between machines and runs. With several threads, each runs its own transforms, and the \
              time is a throughput. The RPU's times in the same rows are simulated."
         }
         figure {

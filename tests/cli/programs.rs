@@ -229,7 +229,7 @@ fn a_stream_overlaps_transfers_with_computing() {
     assert!(told.contains("A stream of 5 runs") && !told.contains("This needs"), "{told}");
     let small = ["run", "k.o", "--stream", "5", "-p", "hbm.buffers=64", "-p", "vdm.size_mib=1"];
     let told = succeed(folder, &small);
-    assert!(told.contains("This needs 3.0 MiB of VDM, of which the machine has 1"), "{told}");
+    assert!(told.contains("This needs 3.0 MiB of VDM; the machine has 1"), "{told}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what tests/slurm/run.sh needs. Where that is not possible it says so and succeeds: the test
-# itself is then skipped.
+# Installs the requirements of tests/slurm/run.sh. If this is not possible, it prints the reason and
+# succeeds; the test is then skipped.
 set -euo pipefail
 
 skip() {
@@ -14,7 +14,7 @@ present() {
     done
 }
 ! present || exit 0
-((EUID == 0)) || skip "that takes root"
+((EUID == 0)) || skip "it requires root"
 command -v apt-get >/dev/null || skip "there is no apt-get"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)

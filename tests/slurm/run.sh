@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# A sweep of 2,000 points as a job array on a real SLURM, all of whose daemons run on this machine: one
-# task is killed half-way, the array submitted again, and the merged results compared, byte for byte,
-# with those of a single process.
+# Runs a sweep of 2,000 points as a job array on a real SLURM, whose daemons all run on this machine. One
+# task is killed half-way, and the array is submitted again. The merged results must equal those of a
+# single process, byte for byte.
 #
 #     tests/slurm/run.sh RPU         # RPU: the binary
 #
-# Needs root and Debian's packages slurm-wlm and munge, which tests/slurm/install.sh installs; without
-# them it says so and ends with status 77. Everything lies in a temporary folder, the daemons listen on
-# the loopback interface, and they are gone at the end.
+# Requires root and Debian's packages slurm-wlm and munge, which tests/slurm/install.sh installs. Without
+# them, it prints the reason and exits with status 77. All files are in a temporary folder. The daemons
+# listen on the loopback interface and end with the test.
 set -euo pipefail
 
 skip() {
     printf 'SKIPPED, no job array has run on a real SLURM: %s\n' "$*"
     exit 77
 }
-((EUID == 0)) || skip "starting its daemons takes root"
+((EUID == 0)) || skip "starting its daemons requires root"
 for command in munged slurmctld slurmd sbatch; do
     command -v "$command" >/dev/null || skip "there is no $command; tests/slurm/install.sh installs it on Debian"
 done

@@ -217,7 +217,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| paper(e, 4, 256).timing.time_us / paper(e, 4, 32).timing.time_us,
             },
         ],
-        reason: "One cost of banks has to serve both this and the increase of C8.",
+        reason: "One cost per bank must explain both this claim and the increase in C8.",
         remark: None,
     },
     Claim {
@@ -240,7 +240,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| paper(e, 256, 32).timing.time_us / paper(e, 256, 256).timing.time_us,
             },
         ],
-        reason: "At 32 banks the program waits for loads and stores, at 256 for its own dependences; the ratio hangs on both.",
+        reason: "At 32 banks the program waits for loads and stores, at 256 banks for its own dependences; the ratio depends on both.",
         remark: None,
     },
     Claim {
@@ -254,7 +254,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
             basis: Basis::SETTING,
             ours: |e| more(paper(e, 128, 128).timing.time_us, paper(e, 256, 128).timing.time_us),
         }],
-        reason: "The gain of 256 HPLEs hangs on how long the busyboard holds registers.",
+        reason: "The gain of 256 HPLEs depends on the time for which the busyboard holds registers.",
         remark: None,
     },
     Claim {
@@ -292,11 +292,11 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| area(e, 128, 256).vbar / area(e, 128, 128).vbar,
             },
         ],
-        reason: "The banks' cost, the crossbars and C5 leave too little for one of the increases.",
+        reason: "The cost of the banks, the crossbars and C5 leave too little area for one of the increases.",
         remark: Some(|_| {
             Some(
-                "Nothing was chosen for it. The shape of the banks' cost, which C5 and C16 chose, was not free of it all the same: a cost \
-                 of every bank alike, the first that comes to mind, misses it."
+                "Nothing was chosen for this claim. But the shape of the banks' cost, which C5 and C16 chose, is not independent of it: \
+                 the simplest shape, the same cost for every bank, misses it."
                     .to_owned(),
             )
         }),
@@ -350,10 +350,10 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| area(e, 256, 128).sbar / area(e, 128, 128).sbar,
             },
         ],
-        reason: "With 512 and 256 B in 2010 and 1818 um2, 1.5 times at each doubling of HPLEs asks that a macro twice as deep \
-                 never takes more than 1.33 times the area: 6350 um2 for the 8 KiB of 4 HPLEs. The line through the two printed \
-                 macros, in which a macro grows by its words, gives 7770. The growth is 1.21 from 4 to 8 HPLEs, 1.35 from 8 to 16 and \
-                 1.51 to 1.89 from there on.",
+        reason: "With macros of 512 and 256 B in 2010 and 1818 um2, a growth of 1.5 at each doubling of HPLEs requires that a macro of \
+                 twice the depth takes at most 1.33 times the area: 6350 um2 for the 8 KiB of 4 HPLEs. The line through the two printed \
+                 macros, linear in the number of words, gives 7770. The growth is 1.21 from 4 to 8 HPLEs, 1.35 from 8 to 16, and \
+                 1.51 to 1.89 above.",
         remark: None,
     },
     Claim {
@@ -412,7 +412,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| reference(e).report.energy_uj / reference(e).timing.time_us,
             },
         ],
-        reason: "The printed energy over our runtime: 49.18 uJ in the printed 6.7 us are 7.34 W already.",
+        reason: "The printed energy is divided by our runtime. Even with the printed 6.7 us, 49.18 uJ are only 7.34 W.",
         remark: None,
     },
     Claim {
@@ -435,8 +435,8 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         remark: Some(|e| {
             let [unoptimised, optimised] = e.shuffle_waits()?;
             Some(format!(
-                "How the paper counts the waits of shuffles is not said. In our model the front end holds shuffles back for \
-                 {unoptimised} cycles in the one program and {optimised} in the other, as a register is busy."
+                "The paper does not define the waits of shuffles. In our model, busy registers stall shuffles in the front end for \
+                 {unoptimised} cycles in the unoptimised program and {optimised} in the optimised one."
             ))
         }),
     },
@@ -471,11 +471,11 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 },
             },
         ],
-        reason: "Under a busyboard that holds every register until its instruction leaves flight, without which C9 is missed, \
-                 chains of latencies bind the program, and a slow multiplier adds to them. Where the ports of the register file bind \
-                 instead, as for `--plan kl` on `rpu-128x128`, an interval of 2 costs about the printed 16% and latency little \
-                 (`configs/sweeps/sensitivity.toml`), but 256 HPLEs are far more than 16% faster. The second number \
-                 no machine can have along with C1 and the first: see below where the paper does not fit itself.",
+        reason: "C9 needs a busyboard that holds every register until its instruction completes. Chains of latencies then limit \
+                 the program, and a slow multiplier adds to them. If the ports of the register file limit it \
+                 instead, as for `--plan kl` on `rpu-128x128`, an interval of 2 costs about the printed 16% and latency costs little \
+                 (`configs/sweeps/sensitivity.toml`), but 256 HPLEs are far more than 16% faster. No machine can meet the second number \
+                 together with C1 and the first: see the contradictions below.",
         remark: Some(|e| {
             Some(format!(
                 "Read as doublings of the interval, the growth of about 1.5 agrees: from 2 to 4 it is {} here.",
@@ -535,9 +535,9 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         reason: "With few HPLEs the front runs along 32 banks, where the HPLEs are fewer than the banks.",
         remark: Some(|_| {
             Some(
-                "The shape of the banks' cost was chosen by this claim and by the order of designs in C5 \
-                 (`configs/tech/gf12.claims.toml`): where each doubling of the banks takes much more than the one before, (16, 64) joins \
-                 the front, and half of it is balanced, not most."
+                "This claim and the order of designs in C5 chose the shape of the banks' cost \
+                 (`configs/tech/gf12.claims.toml`). If each doubling of the banks costs much more than the previous one, (16, 64) joins \
+                 the front, and only half of its points are balanced."
                     .to_owned(),
             )
         }),
@@ -618,8 +618,8 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| baseline::speed_up(e, 64, 65536) / baseline::speed_up(e, 64, 1024),
             },
         ],
-        reason: "The CPU is another: OpenFHE's times here come from one core of a newer and faster processor, so that \
-                 all four factors are short by nearly the same share, while their growth with the ring agrees.",
+        reason: "The CPU differs: our OpenFHE times come from one core of a newer and faster processor, so \
+                 all four factors are short by nearly the same share. Their growth with the ring size agrees.",
         remark: Some(baseline::remark),
     },
     Claim {
@@ -642,7 +642,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| area(e, 128, 128).hples(),
             },
         ],
-        reason: "The 16K program was fitted to an \"about 1.5 us\" within 10%; this claim asks for 5%.",
+        reason: "The 16K program was fitted to an \"about 1.5 us\" within 10%; this claim requires 5%.",
         remark: None,
     },
     Claim {
@@ -654,11 +654,11 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         remark: Some(|e| {
             let (instructions, same) = e.agreement()?;
             Some(format!(
-                "No RTL is public, so that nothing of ours can be held against this. What we have instead: two \
-                 independent implementations of one written specification, one driven by events, one stepping every \
-                 clock. They give {same} of {instructions} instructions of two 64K programs the same cycles of \
-                 dispatch, issue and completion. That shows that the simulator does what its specification says; it \
-                 does not show that the specification is the chip's."
+                "No RTL is public, so we cannot check this claim. Instead, we have two \
+                 independent implementations of one written specification: one event-driven, one stepping every \
+                 clock. They agree on the cycles of dispatch, issue and completion for {same} of {instructions} instructions of \
+                 two 64K programs. This shows that the simulator follows its specification, but not \
+                 that the specification describes the chip."
             ))
         }),
     },

@@ -158,7 +158,7 @@ pub enum FitError {
     },
     /// Shares of the energy that leave no valid constants.
     #[error(
-        "the shares of the energy leave nothing for additions or for instructions: `energy.percent` must add up to at \
+        "the shares of the energy leave nothing for additions or instructions: `energy.percent` must add up to at \
          most 100, and the multiplications must take less than `law`"
     )]
     Shares,

@@ -4,10 +4,7 @@ use sim::Area;
 
 /// The area constants in the order of a technology file, with their descriptions.
 pub(super) const AREA: [(&str, &str); 13] = [
-    (
-        "sram_macro_um2",
-        "A single-port SRAM macro of 128-bit words: its part that does not depend on the size",
-    ),
+    ("sram_macro_um2", "A single-port SRAM macro of 128-bit words: the part independent of its size"),
     ("sram_um2_per_byte", "Each byte of such a macro"),
     ("law_mm2", "A LAW engine"),
     ("vdm_bank_mm2_to_32", "Each of the first 32 VDM banks beyond its macro"),
@@ -15,11 +12,11 @@ pub(super) const AREA: [(&str, &str); 13] = [
     ("vdm_bank_mm2_to_128", "Each VDM bank from the 65th to the 128th"),
     ("vdm_bank_mm2_beyond_128", "Each VDM bank from the 129th on"),
     ("vbar_mm2", "The vector crossbar at 128 HPLEs and 128 banks"),
-    ("vbar_growth_with_hples", "Its growth where HPLEs double"),
-    ("vbar_growth_with_banks", "Its growth where banks double"),
+    ("vbar_growth_with_hples", "Its growth factor when HPLEs double"),
+    ("vbar_growth_with_banks", "Its growth factor when banks double"),
     ("sbar_mm2", "The shuffle crossbar at 128 HPLEs"),
-    ("sbar_growth_to_128", "Its growth where HPLEs double, up to 128 of them"),
-    ("sbar_growth_beyond_128", "Its growth where HPLEs double beyond that"),
+    ("sbar_growth_to_128", "Its growth factor when HPLEs double, up to 128 HPLEs"),
+    ("sbar_growth_beyond_128", "Its growth factor when HPLEs double, beyond 128 HPLEs"),
 ];
 
 /// The names of the constants that the claims give, as a list for messages.

@@ -15,22 +15,19 @@ impl Fit {
         let Technology { name, node_nm, clock, area, energy } = &self.technology;
         writeln!(
             f,
-            "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: change that."
+            "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: edit that file."
         )?;
-        writeln!(f, "# Every value is marked with where it comes from:")?;
+        writeln!(f, "# The source of each value:")?;
         writeln!(f, "#   paper    printed in the paper")?;
         writeln!(f, "#   derived  arithmetic on printed numbers")?;
-        writeln!(
-            f,
-            "#   fitted   chosen by least squares, so that printed numbers are met: the table at the end"
-        )?;
+        writeln!(f, "#   fitted   fitted to printed numbers by least squares: see the table at the end")?;
         writeln!(f, "#   assumed  the texts are silent\n")?;
         writeln!(f, "name = {name:?}\nnode_nm = {node_nm}\n")?;
         writeln!(
             f,
-            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); beyond the"
+            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); it is"
         )?;
-        writeln!(f, "# ends it stays as it is there.  paper")?;
+        writeln!(f, "# constant beyond the ends.  paper")?;
         for point in clock {
             writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
         }
@@ -51,18 +48,18 @@ impl Fit {
             writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
         }
         writeln!(f, "\n[energy]")?;
-        let shares = "derived: its printed share of the energy over the events of the paper's program";
+        let shares = "derived: its printed share of the energy, divided by the events of the paper's program";
         for (key, what, source, value) in [
             (
                 "multiply_pj",
                 "A modular multiplication",
-                "derived: printed power of a multiplier over the clock",
+                "derived: printed power of a multiplier, divided by the clock",
                 energy.multiply_pj,
             ),
             (
                 "add_pj",
                 "A modular addition or subtraction",
-                "derived: what multiplications leave of the LAW engines' share",
+                "derived: the LAW engines' share without multiplications",
                 energy.add_pj,
             ),
             ("vrf_access_pj", "An element read from or written to the VRF", shares, energy.vrf_access_pj),
@@ -72,13 +69,13 @@ impl Fit {
             (
                 "instruction_pj",
                 "An instruction from its memory to its pipe",
-                "derived: what the printed shares leave",
+                "derived: the rest of the printed shares",
                 energy.instruction_pj,
             ),
         ] {
             writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
         }
-        writeln!(f, "\n# Claims and what the constants make of them:")?;
+        writeln!(f, "\n# Claims compared with the constants:")?;
         writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
         for residual in &self.residuals {
             let Residual { id, quantity, ours, .. } = residual;
@@ -94,7 +91,7 @@ impl Fit {
                 "#   {id:<4} {quantity:<36} {printed:>11} {ours:>8.3} {off:>+8.3}  {origin}{verdict}"
             )?;
         }
-        writeln!(f, "\n# The areas where the constants are fitted to other printed values:")?;
+        writeln!(f, "\n# The areas if the constants are fitted to other printed values:")?;
         for residuals in self.alternatives.iter().flatten() {
             let (fitted, predicted): (Vec<_>, Vec<_>) =
                 residuals.iter().partition(|residual| residual.fitted);

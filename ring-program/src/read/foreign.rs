@@ -13,7 +13,9 @@ pub(super) fn recognise(line: &str) -> Option<(&'static str, &'static str)> {
     match word.as_str() {
         "prime" | "primes" | "def" | "const" | "var" | "type" | "import" => Some(INTERPRETER),
         "" if rest.starts_with("//") || rest.starts_with("/*") => Some(INTERPRETER),
-        "" if rest.starts_with('{') => Some(("JSON", "give a manifest with `--manifest`")),
+        "" if rest.starts_with('{') => {
+            Some(("JSON", "a manifest accompanies a ring program and cannot replace it"))
+        }
         "" if rest.starts_with('.') => {
             Some(("a B512 program", "ring programs are traces that begin with `modulus_count`"))
         }
