@@ -182,7 +182,7 @@ fn degree() -> Degree {
     Degree::try_from(N).expect("a power of two")
 }
 
-/// A prime of that many bits and a primitive root for transforms of `N` points.
+/// A prime of that size and a primitive root for transforms of `N` points.
 fn ring(bits: u32) -> (u128, u128) {
     let q = largest_prime(bits, degree()).expect("there are primes of this size");
     (q, smallest_root(q, degree()).expect("q is 1 mod 2n"))

@@ -90,7 +90,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(path, format!("{head}{text}").as_bytes())
 }
 
-/// The request to search for. The moduli have no influence on the cycles.
+/// The request to search for. The moduli do not affect the cycles.
 fn request(args: &Args) -> Result<Request, ring::Error> {
     Request::with_primes(args.kernel, Degree::try_from(args.n)?, 60, args.towers)
 }

@@ -86,8 +86,8 @@ pub fn tune(
     let tunings = tunings();
     let tunings = &tunings[..effort.tunings.clamp(1, tunings.len())];
     let several = request.towers() > 1;
-    // Much can stay in registers between several transforms, and with few banks memory is the
-    // bottleneck. Elsewhere the refinements try it.
+    // Between several transforms, many values can stay in registers, and with few banks memory is
+    // the bottleneck. Other cases are left to the refinements.
     let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if several { FIRST_STAGGERS } else { &[None] };
@@ -189,7 +189,7 @@ const LEADERS: usize = 3;
 /// The number of refinements per round; each round starts from the best recipe of the previous one.
 const ROUND: usize = 12;
 
-/// The plans worth trying for the transforms of an operation.
+/// The plans to try for the transforms of an operation.
 pub(crate) fn plans_for(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
     let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {

@@ -100,7 +100,7 @@ impl<'p> Inputs<'p> {
         }
     }
 
-    /// Words of inputs that are not below the modulus.
+    /// Reports words of inputs that are not below the modulus.
     fn words(self, program: &'p Program) -> impl Iterator<Item = Defect> {
         let symbols = self.0.into_iter();
         let symbols = symbols.filter_map(|(name, modulus)| Some((program.symbol(name)?, modulus)));

@@ -121,7 +121,7 @@ mod tests {
     fn modulus_and_root_are_found() {
         let modulus = ModulusSpec::Bits(14);
         let spec = RequestSpec { operation: golden::NTT, n: 1024, modulus, root: None };
-        // The prime of many textbooks, the largest of 14 bits that is 1 mod 2048.
+        // A common textbook prime, the largest of 14 bits that is 1 mod 2048.
         let request = spec.resolve().unwrap();
         let ring = request.basis.rings()[0];
         assert_eq!((ring.q(), ring.root()), (12289, Some(7)));

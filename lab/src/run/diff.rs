@@ -70,7 +70,7 @@ impl RunReport {
     /// Returns an error if the text is not JSON, comes from another version of the documents, or
     /// lacks a key. The error names the position and the dotted path of the key.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
-        // The version first: the document of another one may lack keys or have others.
+        // The version first: documents of another version may have other keys.
         parse::<Head>(file, text)?;
         parse(file, text)
     }
@@ -211,7 +211,7 @@ impl Comparison {
             write!(f, "{}", columns(&cause.replace('_', " "), delta, Unit::Cycles))?;
             writeln!(f, "{}", format!("  {bar}").trim_end())?;
         }
-        writeln!(f, "\nHow busy the pipes are")?;
+        writeln!(f, "\nPipe utilisation")?;
         for pipe in Pipe::VECTOR {
             self.row(f, label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
         }
@@ -220,7 +220,7 @@ impl Comparison {
             self.row(f, label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
         }
         self.row(f, "all", "instructions.total", Unit::Count)?;
-        writeln!(f, "\nWhat dispatched instructions waited for, in cycles that overlap")?;
+        writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;
         for pipe in Pipe::VECTOR {
             let key = format!("waits.{}", vrf_ports_key(pipe));
             self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
@@ -237,7 +237,7 @@ impl Comparison {
     }
 }
 
-/// How a number is written.
+/// The format of a number.
 #[derive(Clone, Copy)]
 enum Unit {
     Cycles,
@@ -351,7 +351,7 @@ mod tests {
         pipes
     }
 
-    /// A report with numbers that no model has a say in.
+    /// A report with arbitrary numbers.
     fn report(changes: &[&str], cycles: u64, issue: u64, conflicts: u64) -> RunReport {
         let machine = machine(changes);
         let program = Program { name: "demo".into(), ..Program::default() };

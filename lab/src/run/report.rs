@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = 2;
 
 /// One run. Serialises to one JSON object; keys end in their units.
 ///
-/// Everything but [`simulator`](Self::simulator) is determined by program, machine and seed.
+/// Everything except [`simulator`](Self::simulator) is determined by program, machine and seed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunReport {
     /// [`SCHEMA`].
@@ -85,7 +85,7 @@ pub struct TimingReport {
     pub waits: Waits,
 }
 
-/// Cycles below which no order of the program's instructions can go.
+/// Lower bounds on the cycles, for any order of the program's instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Bounds {
     /// The busy cycles of the most loaded unit.
@@ -94,8 +94,8 @@ pub struct Bounds {
     pub dependence_cycles: u64,
 }
 
-/// The simulator that made a report. Its speed differs from run to run, so that the points of a
-/// sweep have `null` for it.
+/// The simulator that made a report. Its speed differs from run to run, so it is `null` in the
+/// points of a sweep.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Simulator {
     /// The version of the project.

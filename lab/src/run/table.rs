@@ -111,7 +111,7 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     for (cause, &spent) in causes {
         row(f, &cause.replace('_', " "), spent as f64 / cycles, spent, "cycles")?;
     }
-    writeln!(f, "\nHow busy the pipes are")?;
+    writeln!(f, "\nPipe utilisation")?;
     for pipe in Pipe::VECTOR {
         let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
         row(f, label(pipe), share, count, "instructions")?;
