@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(Percent(16.0).deviation(14.75), "-1.2 points");
         assert_eq!(Between(1.5, 2.0).deviation(1.7), "within");
         assert_eq!(Between(1.5, 2.0).deviation(1.2), "-20.0%");
-        assert_eq!(MoreThan(2.0).deviation(1.0), "not so");
+        assert_eq!(MoreThan(2.0).deviation(1.0), "fails");
         assert_eq!(Exactly(1.0).deviation(3.0), "+2");
         assert_eq!(Exactly(1024.0).deviation(1024.0), "equal");
     }
