@@ -31,21 +31,35 @@ fn write_page(page: &mut String) -> std::fmt::Result {
 # The B512 instruction set
 
 B512 is the instruction set of the Ring Processing Unit (RPU), published at ISPASS 2023: {base} instructions of 64 bits
-over vectors of {length} elements of 128 bits. No encoder, assembler or simulator of the authors is public. This page says
-what the paper prints and where this project had to decide; those places are marked (**our reading**).
+over vectors of {length} elements of {word_bits} bits. The authors have published no encoder, assembler or simulator. This page
+describes the printed instruction set. If the paper leaves something open, our decision is marked (**our reading**).
+
+## Vector length and word width
+
+The vector length L and the word width W are parameters. B512 has L = {length} lanes of W = {word_bits} bits. Other values keep the
+instructions, their encoding and the number of registers (**our reading**: the paper has B512 only).
+
+| parameter | values | B512 | in programs | machine key |
+|---|---|---|---|---|
+| L, lanes of a vector register | a power of two from {least} to {most} | {length} | `.isa vector_length=L` | `isa.vector_length` |
+| W, bits of a word | {widths} | {word_bits} | `.isa word_bits=W` | `isa.word_bits` |
+
+A word is an element of a vector, a scalar, a modulus, or an element of a memory. A program without `.isa` is for B512. A
+program for other values has a directive such as `.isa vector_length=1024, word_bits=64`; a parameter that it omits keeps the
+value of B512. A program runs only on machines with the same L and W. All moduli and data must fit a word.
 
 ## State
 
 | | size | in text |
 |---|---|---|
-| vector registers (VRF) | {REGISTERS} of {length} elements of 128 bits | `v0` to `v63` |
-| scalar registers (SRF) | {REGISTERS} of 128 bits | `s0` to `s63` |
+| vector registers (VRF) | {REGISTERS} of L words | `v0` to `v63` |
+| scalar registers (SRF) | {REGISTERS} words | `s0` to `s63` |
 | address registers (ARF) | {REGISTERS} word addresses of the VDM | `a0` to `a63` |
-| modulus registers (MRF) | {REGISTERS} odd moduli of up to 128 bits | `m0` to `m63` |
-| vector data memory (VDM) | up to {vdm} words of {bytes} bytes | |
-| scalar data memory (SDM) | up to {sdm} words of {bytes} bytes | |
+| modulus registers (MRF) | {REGISTERS} odd moduli, a word each | `m0` to `m63` |
+| vector data memory (VDM) | up to {vdm} words | |
+| scalar data memory (SDM) | up to {sdm} words | |
 
-These are the limits of the ISA: 32 MiB and 16 MiB of words of {WORD_BYTES} bytes. A machine may have smaller memories. The
+These are the limits of the ISA: 32 MiB and 16 MiB of words of {bytes} bytes. A machine may have smaller memories. The
 controlling core may set address and modulus registers before the start. All other registers then hold 0. A modulus register
 must not be used before it is set (**our reading**).
 
@@ -74,9 +88,9 @@ decoding and encoding are inverse to each other (**our reading**). The opcode nu
 
 ## Addresses
 
-A vector load or store works on the words at ARF[RM] + address + mode(i), for lanes i = 0 to 511. The address field counts
-words of {bytes} bytes, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads
-have no address register; their address is a word of the SDM.
+A vector load or store accesses the words at ARF[RM] + address + mode(i), for lanes i = 0 to L - 1. The address field counts
+words, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads have no
+address register: their address is a word of the SDM.
 
 | mode | MODE | mode(i) | in text | |
 |---|---|---|---|---|

@@ -449,7 +449,7 @@ fn position(program: &Program, op: Op, nth: usize) -> usize {
 }
 
 #[test]
-fn refusals_say_what_is_wrong() {
+fn rejections_name_the_defect() {
     let swapped = refusal(|program| {
         let at = position(program, Op::Bfly, 5);
         let Instr::Bfly { vs, vt, .. } = &mut program.instructions[at] else { unreachable!() };
