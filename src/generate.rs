@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use crate::run::{self, Format};
+use crate::settings;
 use codegen::explain::explain;
 use codegen::{Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
@@ -19,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Operation>,
     /// Print the names of the operations and plans
-    #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "plan", "explain", "output"])]
+    #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "setting", "plan", "explain", "output"])]
     list: bool,
     /// Format of the list
     #[arg(long, value_enum, default_value = "table", requires = "list")]
@@ -40,6 +41,10 @@ pub(crate) struct Args {
     /// Primitive 2n-th root of unity for each modulus; by default the smallest
     #[arg(long, value_name = "PSI", value_parser = number, value_delimiter = ',')]
     root: Vec<u128>,
+    /// A setting of the kernel that its ring does not give; --list prints the settings. A number holds
+    /// for all moduli; several numbers, with commas between them, are those of the moduli
+    #[arg(long, value_name = "NAME=VALUE")]
+    setting: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     /// Plan: best, kl, pease, paper, unoptimised, or a plan's TOML file
@@ -67,11 +72,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
     }
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
+    let parameters = settings::parse(operation, &args.setting)?;
     let basis = basis(args, operation, n).map_err(ring_failure)?;
-    let request = Request { operation, basis };
+    let request = Request { operation, basis, parameters };
     let failure = |error| match error {
         codegen::Error::Ring(error) => ring_failure(error),
-        error => Failure::wrong(error, None),
+        error => settings::parameter_failure(&error).unwrap_or_else(|| Failure::wrong(error, None)),
     };
     let choice = choose(&request, &machine, &plan).map_err(failure)?;
     let kernel = compile(&request, &choice.recipe, &machine).map_err(failure)?;
@@ -122,6 +128,9 @@ fn list_text() -> String {
     let mut text = String::from("Kernels\n");
     for operation in golden::OPERATIONS {
         text += &format!("  {operation:<12} {}\n", operation.definition());
+        for SettingSpec { name, kind, doc } in operation.parameters() {
+            text += &format!("  {:<12} --setting {name}=..: {}, {doc}\n", "", kind.name());
+        }
     }
     text += "\nPlans of the transforms\n";
     for (name, description) in kernel::PLANS {
@@ -133,9 +142,9 @@ fn list_text() -> String {
 /// Lists every operation with its operands, settings and definition.
 fn list_document() -> serde_json::Value {
     let operands = |operands: &[Operand]| -> Vec<_> {
-        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus })).collect()
+        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus, "range": operand.range.name() })).collect()
     };
-    let setting = |setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "description": setting.doc });
+    let setting = |setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "parameter": setting.kind.is_parameter(), "description": setting.doc });
     let kernel = |operation: &Operation| {
         json!({
             "name": operation.name(),

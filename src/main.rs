@@ -20,6 +20,7 @@ mod machine;
 mod plot;
 mod reproduce;
 mod run;
+mod settings;
 mod sweep;
 mod tune;
 

@@ -39,6 +39,8 @@
 //!           u - v               = (P, 2h, 2e, j + h, w + e, s + 1)
 //! linear    u, v = (Q, h, e, j, w, s):
 //!           u + v, u - v        = (P + Q, ..), (P - Q, ..)
+//! offset    u = (P, n, n, j, 0, 0):
+//!           u + c, u - c        = (P + c J, ..), (P - c J, ..) with any known number c
 //! product   u, v = (Q, h, e, j, w', s') with h = 1:
 //!           u v                 = (P Q, 1, e, 0, w + w', s + s')
 //! pointwise the same with h = n: u v is the product of two coefficients
@@ -50,7 +52,9 @@
 //! `X^h - psi^2a = (X^(h/2) - psi^a)(X^(h/2) - psi^(a + n))`, as psi^n = -1, which is checked.
 //! *Linear* keeps linear combinations in a normal form, so that their order does not matter.
 //! *Reduce* is the rule of the multiplier, whose multiplicand may be any word: `P reduced` has the
-//! coefficients of P as integers from 0 to A's modulus less one.
+//! coefficients of P as integers from 0 to A's modulus less one. An operand that may have any words
+//! is such a P in its own tower: no other rule applies to it. In *offset*, all coefficients of J are
+//! one.
 //!
 //! The operation of a claim gives the abstract values of its operands and results. For a forward
 //! transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have

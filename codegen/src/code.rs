@@ -2,7 +2,7 @@
 //!
 //! Known vectors, such as twiddle factors, are [`Constant`]s rather than values: they can be loaded
 //! and dropped at any time, so the scheduler decides when and how often. Known numbers that
-//! multiply a whole vector are [`Scalar`]s.
+//! every lane uses are [`Scalar`]s.
 
 mod statement;
 
@@ -10,7 +10,7 @@ pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 
 use crate::ids::NumberId;
 use crate::number::{Expression, Number};
-use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role};
+use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role, Setting};
 use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -85,7 +85,7 @@ pub struct Inst {
     pub sources: Sources,
     /// The constant that it multiplies by, its last vector source.
     pub constant: Option<ConstantId>,
-    /// The scalar that it multiplies by, its scalar source.
+    /// The scalar that it multiplies by, adds or subtracts, its scalar source.
     pub scalar: Option<ScalarId>,
     /// The values that it defines, in operand order.
     pub results: Results,
@@ -159,6 +159,21 @@ pub struct Claim {
     pub outputs: Vec<BufferId>,
     /// The buffers of the operands.
     pub inputs: Vec<BufferId>,
+    /// The settings that the towers do not give.
+    pub parameters: Vec<(String, Setting)>,
+}
+
+impl Claim {
+    /// The value of a parameter that is a number.
+    ///
+    /// # Panics
+    /// Panics if the claim has no such number. [`Code::stated`] refuses such claims.
+    pub fn number(&self, name: &str) -> u128 {
+        match self.parameters.iter().find(|(known, _)| known == name) {
+            Some((_, Setting::Number(number))) => *number,
+            _ => panic!("the claim of `{}` has no number `{name}`", self.operation),
+        }
+    }
 }
 
 /// Straight-line vector code.
@@ -367,9 +382,13 @@ impl Code {
 
     /// Appends a multiplication by a scalar.
     pub fn scale(&mut self, source: ValueId, number: Number, tower: TowerId) -> ValueId {
+        self.with_scalar(Op::Vmuls, source, number, tower)
+    }
+
+    /// Appends an instruction on a vector and a scalar.
+    pub fn with_scalar(&mut self, op: Op, source: ValueId, number: Number, tower: TowerId) -> ValueId {
         let (value, scalar) = (self.value(), Some(self.scalar(tower, number)));
         let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
-        let op = Op::Vmuls;
         self.push_checked(Inst { op, sources, constant: None, scalar, results, memory: None, tower, pass });
         value
     }
@@ -397,16 +416,16 @@ impl Code {
     }
 
     fn push_checked(&mut self, inst: Inst) {
-        let registers = |direction| {
+        let registers = |kind, direction| {
             let specs = inst.op.info().operands.iter();
-            specs.filter(|s| s.kind == OperandKind::VReg && s.direction == direction).count()
+            specs.filter(|s| s.kind == kind && s.direction == direction).count()
         };
         debug_assert_eq!(
-            registers(Direction::Read),
+            registers(OperandKind::VReg, Direction::Read),
             inst.sources.len() + usize::from(inst.constant.is_some())
         );
-        debug_assert_eq!(registers(Direction::Write), inst.results.len());
-        debug_assert_eq!(inst.op == Op::Vmuls, inst.scalar.is_some());
+        debug_assert_eq!(registers(OperandKind::VReg, Direction::Write), inst.results.len());
+        debug_assert_eq!(registers(OperandKind::SReg, Direction::Read), usize::from(inst.scalar.is_some()));
         self.insts.push(inst);
     }
 

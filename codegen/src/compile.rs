@@ -131,9 +131,8 @@ fn lower(
     let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level, factor_bits };
     let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;
-    let Request { operation, ref basis } = *request;
-    let mut builder = Builder { code: &mut code, operation, basis, plans, dialect, workspace };
-    ops::of(operation).lower(&mut builder)?;
+    let mut builder = Builder { code: &mut code, request, plans, dialect, workspace };
+    ops::of(request.operation).lower(&mut builder)?;
     let removed = recipe.forwarding.map(|registers| forward(&mut code, registers)).unwrap_or_default();
     if recipe.order == Order::ByDemand {
         code.order_by_demand();

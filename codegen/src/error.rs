@@ -3,7 +3,7 @@
 use crate::plan::{Plan, PlanError};
 use crate::schedule::ScheduleError;
 use b512_asm::reg::REGISTERS;
-use golden::Operation;
+use golden::{ClaimFault, Operation};
 use sim::FitError;
 use thiserror::Error;
 
@@ -32,6 +32,43 @@ pub enum Error {
     /// An unknown operation.
     #[error("unknown kernel `{0}`")]
     Operation(String),
+    /// A setting that the operation does not have, or that its rings give.
+    #[error("unknown setting `{name}` of `{operation}`")]
+    UnknownSetting {
+        /// The requested operation.
+        operation: Operation,
+        /// The setting.
+        name: String,
+    },
+    /// A setting without a value.
+    #[error("`{operation}` needs a value of `{name}`: {doc}")]
+    MissingSetting {
+        /// The requested operation.
+        operation: Operation,
+        /// The setting.
+        name: &'static str,
+        /// The meaning of the setting.
+        doc: &'static str,
+    },
+    /// A setting with several values.
+    #[error("`{name}` is given twice")]
+    RepeatedSetting {
+        /// The setting.
+        name: String,
+    },
+    /// A list that does not have one number for each ring.
+    #[error("`{name}` has {given} values, but the number of moduli is {rings}")]
+    SettingCount {
+        /// The setting.
+        name: &'static str,
+        /// The numbers in the list.
+        given: usize,
+        /// The number of rings.
+        rings: usize,
+    },
+    /// A setting with an invalid value.
+    #[error(transparent)]
+    Setting(#[from] ClaimFault),
     /// More buffers than address registers.
     #[error(
         "{operation} with n = {n} in {towers} rings needs {needed} address registers, but there are \

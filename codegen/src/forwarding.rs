@@ -207,7 +207,12 @@ mod tests {
         for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
             code.buffer(name, 1024, role, TOWER);
         }
-        code.claims.push(Claim { operation: golden::NTT, outputs: vec![Y], inputs: vec![X] });
+        code.claims.push(Claim {
+            operation: golden::NTT,
+            outputs: vec![Y],
+            inputs: vec![X],
+            parameters: Vec::new(),
+        });
         fill(&mut code);
         code
     }

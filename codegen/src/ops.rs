@@ -5,12 +5,16 @@
 mod builder;
 
 mod add;
+mod adds;
 mod intt;
 mod mac;
 mod mul;
+mod muls;
+mod neg;
 mod ntt;
 mod polymul;
 mod sub;
+mod subs;
 
 pub(crate) use builder::{Builder, Workspace};
 

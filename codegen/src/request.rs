@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::ops;
+use crate::parameters::Parameters;
 use crate::plan::{Plan, Shape};
-use b512_asm::Isa;
+use b512_asm::{Claim, Isa};
 use golden::Operation;
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
@@ -18,19 +19,22 @@ pub struct Request {
     /// instructions interleave, which keeps the pipes busy where a single small transform would
     /// leave them idle.
     pub basis: Basis,
+    /// The values of the settings that no ring gives.
+    pub parameters: Parameters,
 }
 
 impl Request {
     /// The largest degree.
     pub const MAX_N: u32 = 1 << Plan::MAX_LOG_N;
 
-    /// A request in a single ring.
+    /// A request in a single ring, with the operation's example parameters.
     pub fn single(operation: Operation, ring: Ring) -> Self {
         let basis = Basis::new(vec![ring]).expect("one ring is a basis");
-        Self { operation, basis }
+        Self { operation, basis, parameters: Parameters::examples(operation) }
     }
 
-    /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots.
+    /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots
+    /// and the operation's example parameters.
     ///
     /// # Errors
     /// Returns an error if `towers` is 0 or there are too few such primes.
@@ -42,7 +46,8 @@ impl Request {
     ) -> Result<Self, ring::Error> {
         let rings = largest_primes(bits, degree, towers)?;
         let rings = rings.into_iter().map(|modulus| Self::ring(operation, degree, modulus, None));
-        Ok(Self { operation, basis: Basis::new(rings.collect::<Result<_, _>>()?)? })
+        let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
+        Ok(Self { operation, basis, parameters: Parameters::examples(operation) })
     }
 
     /// The ring for an operation: with this psi, or else the smallest, if the operation has
@@ -84,6 +89,19 @@ impl Request {
         }
     }
 
+    /// The claim of the operation in the ring of that number, with the default names of its symbols.
+    ///
+    /// # Panics
+    /// Panics if there is no such ring.
+    pub fn claim(&self, ring: usize) -> Claim {
+        let (operation, number) = (self.operation, ring);
+        let ring = &self.basis.rings()[number];
+        // Operations without a transform have no root.
+        let mut claim = operation.in_ring(self.n(), ring.q(), ring.root().unwrap_or(0));
+        claim.settings.extend(self.parameters.in_ring(operation, number));
+        claim
+    }
+
     /// The size of its transforms and vectors.
     pub(crate) fn shape(&self, isa: Isa) -> Shape {
         Shape { log_n: self.basis.degree().log2(), lanes: isa.lane_bits() }
@@ -91,7 +109,7 @@ impl Request {
 
     /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least
     /// the vector length, or twice the vector length for operations with a transform; the moduli fit
-    /// a word; and the rings have the roots that the operation needs.
+    /// a word; the rings have the roots that the operation needs; and the parameters are valid.
     ///
     /// # Errors
     /// Returns an error if the generator does not cover the request.
@@ -109,6 +127,18 @@ impl Request {
             }
             if has_transform(self.operation) {
                 ring.require_root()?;
+            }
+        }
+        self.check_parameters()
+    }
+
+    fn check_parameters(&self) -> Result<(), Error> {
+        self.parameters.check(self.operation, self.towers())?;
+        for ring in 0..self.towers() {
+            let claim = self.claim(ring);
+            let faults = self.operation.settings_of(&claim).err();
+            if let Some(fault) = faults.into_iter().flatten().next() {
+                return Err(fault.into());
             }
         }
         Ok(())

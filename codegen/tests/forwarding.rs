@@ -44,7 +44,12 @@ fn empty() -> Code {
     for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
         code.buffer(name, WORDS, role, TOWER);
     }
-    let claim = Claim { operation: golden::NTT, outputs: vec![BufferId(1)], inputs: vec![BufferId(0)] };
+    let claim = Claim {
+        operation: golden::NTT,
+        outputs: vec![BufferId(1)],
+        inputs: vec![BufferId(0)],
+        parameters: Vec::new(),
+    };
     code.claims.push(claim);
     code
 }

@@ -1,6 +1,6 @@
 //! The rules for claims: an operation's settings and the number of its operands.
 
-use crate::signature::{Kind, Operand, SettingSpec, Signature};
+use crate::signature::{Kind, Operand, Range, SettingSpec, Signature};
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{Claim, ClaimPart, Code, Setting};
 use diagnostic::nearest;
@@ -146,6 +146,12 @@ impl<'c> Settings<'c> {
     /// The modulus of each of the operands or results.
     pub fn moduli(&self, operands: &[Operand]) -> Vec<u128> {
         operands.iter().flat_map(|operand| self.numbers(operand.modulus)).copied().collect()
+    }
+
+    /// The range of each of the operands or results.
+    pub fn ranges(&self, operands: &[Operand]) -> Vec<Range> {
+        let of = |operand: &Operand| vec![operand.range; self.numbers(operand.modulus).len()];
+        operands.iter().flat_map(of).collect()
     }
 
     /// The position of a setting in the claim.

@@ -3,13 +3,17 @@
 use crate::claim::Settings;
 use crate::error::GoldenError;
 use crate::operation::Operation;
+use crate::signature::Range;
 use b512_asm::Claim;
 
-/// The moduli of a claim: every word of an operand and of a result is below its modulus.
+/// The moduli of a claim: every word of a result is below its modulus, and so is every word of an
+/// operand of the range [`Range::Residue`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moduli {
     /// For each operand.
     pub inputs: Vec<u128>,
+    /// For each operand, the words that it may have.
+    pub ranges: Vec<Range>,
     /// For each result.
     pub outputs: Vec<u128>,
 }
@@ -29,7 +33,8 @@ fn settings(claim: &Claim) -> Result<(Operation, Settings<'_>), GoldenError> {
 pub fn moduli(claim: &Claim) -> Result<Moduli, GoldenError> {
     let (operation, settings) = settings(claim)?;
     let moduli = |operands| settings.moduli(operands);
-    Ok(Moduli { inputs: moduli(operation.inputs()), outputs: moduli(operation.outputs()) })
+    let (inputs, ranges) = (moduli(operation.inputs()), settings.ranges(operation.inputs()));
+    Ok(Moduli { inputs, ranges, outputs: moduli(operation.outputs()) })
 }
 
 /// The results of a claim: a vector of n residues for each of its outputs.
@@ -45,12 +50,14 @@ pub fn evaluate(claim: &Claim, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, Gol
     if inputs.len() != moduli.len() {
         return Err(GoldenError::Count { what: "operand", expected: moduli.len(), given: inputs.len() });
     }
-    for (i, (input, modulus)) in inputs.iter().zip(moduli).enumerate() {
+    let ranges = settings.ranges(operation.inputs());
+    for (i, ((input, modulus), range)) in inputs.iter().zip(moduli).zip(ranges).enumerate() {
         let what = || format!("operand {}", i + 1);
         if input.len() != n {
             return Err(GoldenError::Length { what: what(), n, given: input.len() });
         }
-        if let Some(index) = input.iter().position(|&value| value >= modulus) {
+        let is_outside = |&value: &u128| range == Range::Residue && value >= modulus;
+        if let Some(index) = input.iter().position(is_outside) {
             return Err(GoldenError::NotReduced { what: what(), index, value: input[index], modulus });
         }
     }

@@ -39,4 +39,4 @@ pub use evaluate::{Moduli, compare, evaluate, moduli};
 pub use operation::{Definition, Operation};
 pub use ops::*;
 pub use program::check;
-pub use signature::{Kind, Operand, SettingSpec, Signature};
+pub use signature::{Kind, Operand, Range, SettingSpec, Signature};

@@ -29,6 +29,11 @@ pub trait Definition: Sync {
     /// The settings, in the order in which claims give them. All are required.
     fn settings(&self) -> &'static [SettingSpec];
 
+    /// Valid values of the [parameters](Operation::parameters), for examples, tests and timing.
+    fn examples(&self) -> Vec<(String, Setting)> {
+        Vec::new()
+    }
+
     /// Checks rules beyond those of each setting's [`Kind`].
     ///
     /// # Errors
@@ -38,8 +43,8 @@ pub trait Definition: Sync {
         Ok(())
     }
 
-    /// The results for valid operands: their number and lengths are right, and every word is below
-    /// the modulus of its operand.
+    /// The results for valid operands: their number and lengths are right, and every word is in the
+    /// [range](crate::Range) of its operand.
     ///
     /// # Errors
     /// Returns an error if the settings define no result although [`check`](Self::check) accepts
@@ -73,14 +78,19 @@ impl Operation {
         if faults.is_empty() { Ok(settings) } else { Err(faults) }
     }
 
+    /// The settings that no ring gives, in the order of claims.
+    pub fn parameters(self) -> impl Iterator<Item = &'static SettingSpec> {
+        self.settings().iter().filter(|setting| setting.kind.is_parameter())
+    }
+
     /// Whether the operation is defined by a root of unity.
     pub fn has_root(self) -> bool {
         self.settings().iter().any(|setting| setting.kind == Kind::Root)
     }
 
     /// The claim of this operation in one ring, with the default names of its symbols. A list of
-    /// moduli contains `modulus` only; operations without a root omit it. The caller adds settings
-    /// of other kinds.
+    /// moduli contains `modulus` only; operations without a root omit it. The caller adds the
+    /// [parameters](Self::parameters).
     pub fn in_ring(self, n: u32, modulus: u128, root: u128) -> Claim {
         let names = |operands: &[Operand]| {
             let is_list = |name| {

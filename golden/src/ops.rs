@@ -10,12 +10,16 @@ use diagnostic::nearest;
 use std::str::FromStr;
 
 pub mod add;
+pub mod adds;
 pub mod intt;
 pub mod mac;
 pub mod mul;
+pub mod muls;
+pub mod neg;
 pub mod ntt;
 pub mod polymul;
 pub mod sub;
+pub mod subs;
 
 /// Calls the macro `$then` with the list of operations: for each, the module (which has the
 /// operation's name), its type, and its constant.
@@ -37,6 +41,10 @@ macro_rules! for_each_operation {
             (sub, Sub, SUB)
             (mul, Mul, MUL)
             (mac, Mac, MAC)
+            (neg, Neg, NEG)
+            (adds, Adds, ADDS)
+            (subs, Subs, SUBS)
+            (muls, Muls, MULS)
         }
     };
 }

@@ -2,6 +2,7 @@
 
 use crate::claim::{ClaimFault, Settings};
 use crate::operation::Operation;
+use crate::signature::Range;
 use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
@@ -84,15 +85,19 @@ fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     faults
 }
 
-/// The inputs of a program's claims, each once, with the smallest of its moduli.
+/// The inputs of a program's claims that must be reduced, each once, with the smallest of its moduli.
 #[derive(Default)]
 struct Inputs<'p>(Vec<(&'p str, u128)>);
 
 impl<'p> Inputs<'p> {
     /// Adds the inputs of a claim.
     fn add(&mut self, settings: &Settings<'p>) {
-        let moduli = settings.moduli(settings.signature().inputs);
-        for (name, modulus) in settings.claim().inputs.iter().zip(moduli) {
+        let operands = settings.signature().inputs;
+        let limits = settings.moduli(operands).into_iter().zip(settings.ranges(operands));
+        for (name, (modulus, range)) in settings.claim().inputs.iter().zip(limits) {
+            if range == Range::Word {
+                continue;
+            }
             match self.0.iter_mut().find(|(known, _)| known == name) {
                 Some((_, smallest)) => *smallest = modulus.min(*smallest),
                 None => self.0.push((name, modulus)),

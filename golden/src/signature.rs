@@ -21,6 +21,40 @@ pub struct Operand {
     /// The setting with its modulus. If the setting is a list ([`Kind::Moduli`]), there is one
     /// operand for each number of the list.
     pub modulus: &'static str,
+    /// The words that an operand may have; results are always [`Range::Residue`].
+    pub range: Range,
+}
+
+impl Operand {
+    /// An operand or a result whose words are residues modulo the setting `modulus`.
+    pub const fn residues(name: &'static str, modulus: &'static str) -> Self {
+        Self { name, modulus, range: Range::Residue }
+    }
+
+    /// An operand whose words may be any words. They stand for their residues modulo the setting
+    /// `modulus`.
+    pub const fn words(name: &'static str, modulus: &'static str) -> Self {
+        Self { name, modulus, range: Range::Word }
+    }
+}
+
+/// The words that an operand may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Range {
+    /// Words below the modulus.
+    Residue,
+    /// Any words. A machine accepts them as multiplicands if its key `law.operands` is `word`.
+    Word,
+}
+
+impl Range {
+    /// The display name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Residue => "residue",
+            Self::Word => "word",
+        }
+    }
 }
 
 /// A setting of an operation.
@@ -55,6 +89,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether the setting is a parameter of the operation: a value that no ring gives.
+    pub const fn is_parameter(self) -> bool {
+        match self {
+            Self::Degree | Self::Modulus | Self::Moduli | Self::Root => false,
+            Self::Number | Self::Numbers | Self::Word => true,
+        }
+    }
+
     /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,8 +125,14 @@ pub(crate) mod settings {
     pub(crate) const ROOT: SettingSpec =
         SettingSpec { name: "root", kind: Kind::Root, doc: "psi, a primitive 2n-th root of unity modulo q" };
 
+    /// `by`.
+    pub(crate) const BY: SettingSpec =
+        SettingSpec { name: "by", kind: Kind::Number, doc: "scalar k, reduced modulo q" };
+
     /// An operation in one ring, without a transform.
     pub(crate) const RING: &[SettingSpec] = &[N, MODULUS];
     /// An operation in one ring that is defined by a root of unity.
     pub(crate) const TRANSFORM: &[SettingSpec] = &[N, MODULUS, ROOT];
+    /// An operation in one ring on a vector and a scalar.
+    pub(crate) const SCALAR: &[SettingSpec] = &[N, MODULUS, BY];
 }

@@ -1,7 +1,8 @@
 //! Every operation of the registry, compared with its definition.
 
 use crate::arithmetic::bit_reverse;
-use crate::{ADD, INTT, Kind, NTT, OPERATIONS, Operation, SUB, compare, evaluate, find, for_each_operation};
+use crate::{ADD, ADDS, GoldenError, INTT, Kind, MULS, NEG, NTT, OPERATIONS, Operation, SUB, SUBS};
+use crate::{compare, evaluate, find, for_each_operation};
 use b512_asm::{Claim, Setting};
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -31,6 +32,10 @@ impl<'c> Case<'c> {
 
     pub(crate) fn word(&self, operand: usize, i: usize) -> BigUint {
         self.inputs[operand][i].into()
+    }
+
+    pub(crate) fn by(&self) -> BigUint {
+        self.claim.number("by").unwrap().into()
     }
 
     pub(crate) fn psi(&self, exponent: usize) -> BigUint {
@@ -84,7 +89,8 @@ proptest! {
         let (n, q) = (1usize << log2_n, PRIMES[prime]);
         let words: Vec<u128> = words.into_iter().map(|word| word % q).collect();
         for (operation, _, textbook) in TEXTBOOKS {
-            let claim = operation.in_ring(n as u32, q, root(q, n));
+            let mut claim = operation.in_ring(n as u32, q, root(q, n));
+            claim.settings.extend(operation.examples());
             let inputs: Vec<&[u128]> = words.chunks(n).take(claim.inputs.len()).collect();
             let found = evaluate(&claim, &inputs).unwrap();
             prop_assert_eq!(found.len(), claim.outputs.len());
@@ -108,12 +114,42 @@ fn operations_have_names_files_and_definitions() {
         let degrees = operation.settings().iter().filter(|setting| setting.kind == Kind::Degree);
         assert_eq!(degrees.count(), 1, "{name} has one degree");
         assert!(!operation.outputs().is_empty(), "{name} has no result");
+        let parameters: Vec<&str> = operation.parameters().map(|setting| setting.name).collect();
+        let examples = operation.examples();
+        assert!(examples.iter().map(|(name, _)| name).eq(&parameters), "{name} has other examples");
         for operand in operation.inputs().iter().chain(operation.outputs()) {
             let modulus = operation.settings().iter().find(|setting| setting.name == operand.modulus);
             assert!(modulus.is_some_and(|setting| matches!(setting.kind, Kind::Modulus | Kind::Moduli)));
         }
     }
     assert_eq!(find("fft"), None);
+}
+
+/// The residues of words and scalars that are larger than the modulus.
+#[test]
+fn scalars_and_words_are_reduced() {
+    let claim = |operation: Operation, by| {
+        let mut claim = operation.in_ring(4, Q, 0);
+        claim.settings.push(("by".into(), Setting::Number(by)));
+        claim
+    };
+    let words = [0, Q - 1, Q, u128::MAX];
+    let [x, largest] = [[0, 1, 2, Q - 1], [0, Q - 1, 0, u128::MAX % Q]];
+    for (operation, by, x, y) in [
+        (ADDS, 0, x, x),
+        (ADDS, 3 * Q + 1, x, [1, 2, 3, 0]),
+        (SUBS, 3 * Q + 1, x, [Q - 1, 0, 1, Q - 2]),
+        (MULS, 1, words, largest),
+        (MULS, Q - 1, x, [0, Q - 1, Q - 2, 1]),
+        (MULS, u128::MAX - u128::MAX % Q, words, [0; 4]),
+    ] {
+        assert_eq!(evaluate(&claim(operation, by), &[&x]).unwrap(), [y], "{operation} {by:#x}");
+    }
+    assert_eq!(evaluate(&NEG.in_ring(4, Q, 0), &[&x]).unwrap(), [[0, Q - 1, Q - 2, 1]]);
+    // Only products take words that are not reduced.
+    assert!(matches!(evaluate(&claim(ADDS, 0), &[&words]), Err(GoldenError::NotReduced { index: 2, .. })));
+    let missing = evaluate(&MULS.in_ring(4, Q, 0), &[&x]).unwrap_err().to_string();
+    assert_eq!(missing, "the claim does not give `by` (add `, by=...`)");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub trait Witness: Sync {
     /// The name, a word or two.
     fn name(&self) -> &str;
 
-    /// The result of `request` for each set of operands, in the orders of [`Operation::result`].
+    /// The result of `request` for each set of operands, in the orders of [`golden::evaluate`].
     ///
     /// # Errors
     /// Returns an error if the witness cannot compute the request.
@@ -54,7 +54,7 @@ pub trait Witness: Sync {
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
 }
 
-/// [`Operation::result`].
+/// [`golden::evaluate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoldenModel;
 
@@ -68,12 +68,10 @@ impl Witness for GoldenModel {
         request: &Request,
         sets: &[Operands],
     ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let (operation, ring) = (request.operation, &request.basis.rings()[0]);
-        // Operations without a transform have no root.
-        let (n, modulus, root) = (ring.len(), ring.q(), ring.root().unwrap_or(0));
+        let claim = request.claim(0);
         let evaluate = |set: &Operands| {
             let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-            Ok(operation.result(&vectors, n, modulus, root)?)
+            Ok(golden::evaluate(&claim, &vectors)?.concat())
         };
         sets.iter().map(evaluate).collect()
     }

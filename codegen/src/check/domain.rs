@@ -53,12 +53,16 @@ pub(crate) struct Contract {
 pub(super) enum Polynomial {
     /// The operand in an input buffer.
     Input(BufferId),
+    /// The operand in an input buffer with any words. They are integers, not residues.
+    Words(BufferId),
+    /// The polynomial whose coefficients are all one.
+    Ones,
     /// The product. Operands are in order.
     Product(PolynomialId, PolynomialId),
     /// The product coefficient by coefficient. Operands are in order.
     Pointwise(PolynomialId, PolynomialId),
     /// The polynomial with the coefficients of a polynomial of another tower, taken as integers
-    /// from 0 to that tower's modulus less one, and reduced.
+    /// from 0 to that tower's modulus less one, or with any words; reduced.
     Reduced(PolynomialId),
     /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
     Linear(Rc<[(PolynomialId, u128)]>),
@@ -121,6 +125,39 @@ impl Domain {
         self.intern(Polynomial::Input(buffer), tower)
     }
 
+    /// The operand in an input buffer that may have any words.
+    pub(crate) fn words(&mut self, buffer: BufferId) -> PolynomialId {
+        let tower = self.buffers[buffer.index()].1;
+        self.intern(Polynomial::Words(buffer), tower)
+    }
+
+    pub(super) fn is_words(&self, p: PolynomialId) -> bool {
+        matches!(self.polynomials[p.index()].0, Polynomial::Words(_))
+    }
+
+    /// The residues of words in the tower of their buffer.
+    pub(crate) fn residues(&mut self, words: PolynomialId) -> PolynomialId {
+        self.reduced(words, self.tower_of(words))
+    }
+
+    /// The polynomial whose coefficients are all one.
+    pub(super) fn ones(&mut self, tower: TowerId) -> PolynomialId {
+        self.intern(Polynomial::Ones, tower)
+    }
+
+    /// p plus and minus a number, coefficient by coefficient.
+    pub(crate) fn plus_minus(&mut self, p: PolynomialId, number: u128) -> [PolynomialId; 2] {
+        let ones = self.ones(self.tower_of(p));
+        let number = self.multiple(ones, number);
+        self.sum_and_difference(p, number)
+    }
+
+    /// -p.
+    pub(crate) fn negative(&mut self, p: PolynomialId) -> PolynomialId {
+        let minus_one = self.modulus_of(p).neg(1);
+        self.multiple(p, minus_one)
+    }
+
     /// p q modulo X^n + 1.
     pub(crate) fn product(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
         self.intern(Polynomial::Product(p.min(q), p.max(q)), self.tower_of(p))
@@ -152,20 +189,21 @@ impl Domain {
         results
     }
 
-    /// A multiple of p by a residue.
+    /// A multiple of p by a number.
     pub(crate) fn multiple(&mut self, p: PolynomialId, factor: u128) -> PolynomialId {
         if let Some(&known) = self.multiples.get(&(p, factor)) {
             return known;
         }
         let modulus = *self.modulus_of(p);
-        let terms = self.terms(p).into_iter().map(|(term, own)| (term, modulus.mul(own, factor)));
+        let residue = modulus.residue(factor);
+        let terms = self.terms(p).into_iter().map(|(term, own)| (term, modulus.mul(own, residue)));
         let result = self.linear(terms.collect(), self.tower_of(p));
         self.multiples.insert((p, factor), result);
         result
     }
 
-    /// The polynomial of `tower` with the coefficients of p, a polynomial of another tower, as
-    /// integers.
+    /// The polynomial of `tower` with the coefficients of p as integers. p is a polynomial of another
+    /// tower, or has any words.
     pub(crate) fn reduced(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
         self.intern(Polynomial::Reduced(p), tower)
     }
@@ -188,6 +226,8 @@ impl Domain {
         match &self.polynomials[p.index()].0 {
             Polynomial::Linear(terms) => terms.to_vec(),
             Polynomial::Input(_)
+            | Polynomial::Words(_)
+            | Polynomial::Ones
             | Polynomial::Product(..)
             | Polynomial::Pointwise(..)
             | Polynomial::Reduced(_) => vec![(p, 1)],
@@ -300,7 +340,8 @@ impl Domain {
 
     fn name(&self, id: PolynomialId) -> String {
         match &self.polynomials[id.index()].0 {
-            Polynomial::Input(buffer) => self.buffers[buffer.index()].0.clone(),
+            Polynomial::Input(buffer) | Polynomial::Words(buffer) => self.buffers[buffer.index()].0.clone(),
+            Polynomial::Ones => "ones".to_owned(),
             Polynomial::Product(p, q) => format!("({} * {})", self.name(*p), self.name(*q)),
             Polynomial::Pointwise(p, q) => format!("({} . {})", self.name(*p), self.name(*q)),
             Polynomial::Reduced(p) => {

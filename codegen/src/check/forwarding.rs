@@ -55,6 +55,7 @@ pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
         operation: claim.operation,
         outputs: claim.outputs.iter().map(|output| inputs[output.index()]).collect(),
         inputs: claim.inputs.iter().map(|input| inputs[input.index()]).collect(),
+        parameters: claim.parameters.clone(),
     });
     if (before.isa, &before.towers) != (after.isa, &after.towers) || !before.claims.iter().cloned().eq(claims)
     {

@@ -54,7 +54,7 @@ impl<'c> Proof<'c> {
 
     /// Stores the operands of a claim in memory.
     fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
-        let Claim { operation, outputs, inputs } = claim;
+        let Claim { operation, outputs, inputs, .. } = claim;
         if self.code.stated(claim).is_none() {
             return Err(LoweringFault::Operands { claim: number, operation: operation.name() });
         }
@@ -169,6 +169,15 @@ impl<'c> Proof<'c> {
                     product.ok_or_else(|| proof.combination(number, inst.op, lane, u, v))
                 })?]
             }
+            (Op::Vadds | Op::Vsubs, Some(factors)) => {
+                vec![self.each_lane(|proof, lane| {
+                    let u = source(0)[lane];
+                    let results = proof.domain.offset(u, factors[lane % factors.len()], inst.tower);
+                    let [sum, difference] =
+                        results.ok_or_else(|| proof.combination(number, inst.op, lane, u, u))?;
+                    Ok(if inst.op == Op::Vadds { sum } else { difference })
+                })?]
+            }
             (Op::Vadd, None) => vec![self.sums(number, inst, sources, None)?.0],
             (Op::Vsub, None) => vec![self.sums(number, inst, sources, None)?.1],
             (Op::Bfly | Op::Gsbfly, Some(factors)) => {
@@ -179,16 +188,16 @@ impl<'c> Proof<'c> {
                 Op::Vload | Op::Vstore | Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi | Op::Vadd | Op::Vsub,
                 Some(_),
             )
-            | (Op::Vmuls | Op::Bfly | Op::Gsbfly, None) => {
+            | (Op::Vadds | Op::Vsubs | Op::Vmuls | Op::Bfly | Op::Gsbfly, None) => {
                 return Err(fault("has a constant in place of a value, or a value in place of a constant"));
             }
-            (Op::Halt | Op::Sload | Op::Aload | Op::Mload | Op::Vadds | Op::Vsubs, _) => {
+            (Op::Halt | Op::Sload | Op::Aload | Op::Mload, _) => {
                 return Err(fault("is not an instruction of vector code"));
             }
         })
     }
 
-    /// The known numbers that an instruction multiplies by: its constant or its scalar. A short
+    /// The known numbers of an instruction: its constant or its scalar. A short
     /// list repeats.
     fn factors(&mut self, inst: &Inst) -> Result<Option<Vec<Factor>>, &'static str> {
         let code = self.code;
@@ -210,7 +219,7 @@ impl<'c> Proof<'c> {
             return Err("has a constant that does not fill a vector");
         }
         let factors = numbers.iter().map(|&number| self.domain.factor(number, tower));
-        factors.collect::<Option<_>>().map(Some).ok_or("multiplies by a number that has no value")
+        factors.collect::<Option<_>>().map(Some).ok_or("uses a number that has no value")
     }
 
     fn each_lane(

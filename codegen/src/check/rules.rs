@@ -6,20 +6,36 @@ use crate::code::{Tower, TowerId};
 impl Domain {
     /// Whether the element is a residue of the tower.
     fn belongs(&self, element: Element, tower: TowerId) -> bool {
-        self.tower_of(element.polynomial) == tower
+        self.tower_of(element.polynomial) == tower && !self.is_words(element.polynomial)
     }
 
-    /// The element as the multiplicand of the tower's multiplier, which reduces words of other
-    /// towers.
+    /// Whether the element is a coefficient itself, of a polynomial of as many coefficients as the
+    /// tower's.
+    fn is_coefficient(&self, u: Element, tower: TowerId) -> bool {
+        let n = self.tower(self.tower_of(u.polynomial)).n;
+        u.twist == 0 && u.log_scale == 0 && 1 << u.log_degree == n && self.tower(tower).n == n
+    }
+
+    /// The element as the multiplicand of the tower's multiplier, which reduces any word, also one of
+    /// another tower.
     fn multiplicand(&mut self, u: Element, tower: TowerId) -> Option<Element> {
-        let own = self.tower_of(u.polynomial);
-        if own == tower {
+        if self.belongs(u, tower) {
             return Some(u);
         }
-        let n = self.tower(own).n;
-        // A coefficient itself, so that its integer is unique.
-        let whole = u.twist == 0 && u.log_scale == 0 && 1 << u.log_degree == n && self.tower(tower).n == n;
-        whole.then(|| Element { polynomial: self.reduced(u.polynomial, tower), ..u })
+        // Only a coefficient itself has a unique integer.
+        let reduces = self.is_coefficient(u, tower);
+        reduces.then(|| Element { polynomial: self.reduced(u.polynomial, tower), ..u })
+    }
+
+    /// Offset: u plus and minus a known number.
+    pub(super) fn offset(&mut self, u: Element, factor: Factor, tower: TowerId) -> Option<[Element; 2]> {
+        let Factor::Residue(number) = factor else { return None };
+        if !self.belongs(u, tower) || !self.is_coefficient(u, tower) {
+            return None;
+        }
+        let ones = self.ones(tower);
+        let polynomial = self.multiple(ones, number);
+        self.combine(u, Element { polynomial, ..u }, tower)
     }
 
     /// Multiply: u times a known number.

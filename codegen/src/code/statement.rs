@@ -8,9 +8,10 @@ impl Code {
     /// A claim of the code as a program states it, over symbols with the names of the buffers.
     ///
     /// The towers of the buffers give the settings: their degree, the modulus or the moduli of each
-    /// operand, and the root of the first result's tower. Returns `None` if the buffers do not match
-    /// the operation: their number is wrong, their degrees differ, two operands with one modulus
-    /// setting have different moduli, or the operation has settings of other kinds.
+    /// operand, and the root of the first result's tower. The claim gives the parameters. Returns
+    /// `None` if the buffers do not match the operation: their number is wrong, their degrees differ,
+    /// or two operands with one modulus setting have different moduli. Returns `None` as well if the
+    /// claim lacks a parameter.
     pub fn stated(&self, claim: &Claim) -> Option<b512_asm::Claim> {
         self.stated_as(claim.operation.signature(), claim)
     }
@@ -44,7 +45,16 @@ impl Code {
             Kind::Root => Some(Setting::Number(root)),
             Kind::Modulus => Some(Setting::Number(*of(name)?.first()?)),
             Kind::Moduli => Some(Setting::Numbers(of(name)?.clone())),
-            Kind::Number | Kind::Numbers | Kind::Word => None,
+            Kind::Number | Kind::Numbers | Kind::Word => {
+                let parameter = claim.parameters.iter().find(|(known, _)| known == name);
+                let value = parameter.map(|(_, value)| value.clone())?;
+                let suits = match value {
+                    Setting::Number(_) => kind == Kind::Number,
+                    Setting::Numbers(_) => kind == Kind::Numbers,
+                    Setting::Word(_) => kind == Kind::Word,
+                };
+                suits.then_some(value)
+            }
         };
         let settings = signature.settings.iter();
         let settings = settings.map(|spec| Some((spec.name.to_owned(), value(spec.kind, spec.name)?)));
@@ -118,8 +128,8 @@ mod tests {
     /// A base conversion, with a word for each coefficient that both sides share.
     const CONVERT: Signature = Signature {
         name: "convert",
-        inputs: &[Operand { name: "x", modulus: "from" }, Operand { name: "t", modulus: "to" }],
-        outputs: &[Operand { name: "y", modulus: "to" }],
+        inputs: &[Operand::residues("x", "from"), Operand::residues("t", "to")],
+        outputs: &[Operand::residues("y", "to")],
         settings: &[setting("n", Kind::Degree), setting("from", Kind::Moduli), setting("to", Kind::Moduli)],
     };
 
@@ -135,7 +145,8 @@ mod tests {
 
     fn claim(outputs: std::ops::Range<u32>, inputs: std::ops::Range<u32>) -> Claim {
         let buffers = |range: std::ops::Range<u32>| range.map(BufferId).collect();
-        Claim { operation: golden::ADD, outputs: buffers(outputs), inputs: buffers(inputs) }
+        let (outputs, inputs) = (buffers(outputs), buffers(inputs));
+        Claim { operation: golden::ADD, outputs, inputs, parameters: Vec::new() }
     }
 
     fn text(code: &Code, claim: &Claim) -> Option<String> {

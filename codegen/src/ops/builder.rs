@@ -3,10 +3,11 @@
 use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, transform};
+use crate::number::Expression;
 use crate::plan::Plan;
-use b512_asm::{AddressMode, Op, Role};
+use crate::request::Request;
+use b512_asm::{AddressMode, Op, Role, Setting};
 use golden::Operation;
-use ring::Basis;
 
 /// The second buffer of transforms that do not work in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,10 +22,8 @@ pub(crate) enum Workspace {
 pub(crate) struct Builder<'a> {
     /// The code.
     pub(crate) code: &'a mut Code,
-    /// The operation.
-    pub(crate) operation: Operation,
-    /// The rings.
-    pub(crate) basis: &'a Basis,
+    /// The operation, its rings and its parameters.
+    pub(crate) request: &'a Request,
     /// The plans of the operation's transforms.
     pub(crate) plans: &'a [Plan],
     /// The instructions of the target.
@@ -43,14 +42,16 @@ impl Builder<'_> {
         &mut self,
         lower: impl Fn(&mut RingBuilder<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let n = self.basis.degree().get() as u32;
-        for (number, ring) in self.basis.rings().iter().enumerate() {
+        let Request { operation, ref basis, ref parameters } = *self.request;
+        let n = self.request.n();
+        for (number, ring) in basis.rings().iter().enumerate() {
             let tower = self.code.tower(Tower { n, modulus: ring.q(), root: ring.root().unwrap_or(0) });
-            let suffix = if self.basis.len() > 1 { number.to_string() } else { String::new() };
+            let suffix = if basis.len() > 1 { number.to_string() } else { String::new() };
             let scratch = Scratch::new(format!("scratch{suffix}"), tower);
             lower(&mut RingBuilder {
                 code: self.code,
-                operation: self.operation,
+                operation,
+                parameters: parameters.in_ring(operation, number),
                 n,
                 plans: self.plans,
                 dialect: self.dialect,
@@ -69,6 +70,7 @@ pub(crate) struct RingBuilder<'a> {
     /// The code.
     pub(crate) code: &'a mut Code,
     operation: Operation,
+    parameters: Vec<(String, Setting)>,
     n: u32,
     plans: &'a [Plan],
     dialect: Dialect,
@@ -137,12 +139,38 @@ impl RingBuilder<'_> {
         self.claim(&[c], &[a, b]);
     }
 
+    /// Appends the code of an operation on one operand that is one instruction with a scalar, with
+    /// its buffers `x` and `y`.
+    pub(crate) fn scalar_instruction(&mut self, op: Op, value: u128) {
+        let (x, y) = (self.input("x"), self.output("y"));
+        let number = self.code.number(Expression::Value(value));
+        self.pointwise([x], y, |code, tower, [x]| code.with_scalar(op, x, number, tower));
+        self.claim(&[y], &[x]);
+    }
+
+    /// The modulus of the ring.
+    pub(crate) fn modulus(&self) -> u128 {
+        self.code.towers[self.tower.index()].modulus
+    }
+
+    /// The value of a parameter that is a number.
+    ///
+    /// # Panics
+    /// Panics if there is no such number. The request has been checked.
+    pub(crate) fn number(&self, name: &str) -> u128 {
+        match self.parameters.iter().find(|(known, _)| known == name) {
+            Some((_, Setting::Number(number))) => *number,
+            _ => panic!("`{}` has no number `{name}`", self.operation),
+        }
+    }
+
     /// Claims the request's operation over these buffers.
     pub(crate) fn claim(&mut self, outputs: &[BufferId], inputs: &[BufferId]) {
         self.code.claims.push(Claim {
             operation: self.operation,
             outputs: outputs.to_vec(),
             inputs: inputs.to_vec(),
+            parameters: self.parameters.clone(),
         });
     }
 }

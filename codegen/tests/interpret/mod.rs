@@ -79,8 +79,8 @@ pub(crate) fn run(
                 }
                 Vec::new()
             }
-            Op::Vadd => vec![lanes(&|i| q.add(s[0][i], s[1][i]))],
-            Op::Vsub => vec![lanes(&|i| q.sub(s[0][i], s[1][i]))],
+            Op::Vadd | Op::Vadds => vec![lanes(&|i| q.add(s[0][i], s[1][i]))],
+            Op::Vsub | Op::Vsubs => vec![lanes(&|i| q.sub(s[0][i], s[1][i]))],
             Op::Vmul | Op::Vmuls => vec![lanes(&|i| mul(s[0][i], s[1][i]))],
             Op::Bfly => vec![
                 lanes(&|i| q.add(s[0][i], mul(s[1][i], s[2][i]))),

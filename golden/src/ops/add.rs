@@ -8,9 +8,8 @@ use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
 #[derive(Clone, Copy, Debug)]
 pub struct Add;
 
-const OPERANDS: &[Operand] =
-    &[Operand { name: "a", modulus: "modulus" }, Operand { name: "b", modulus: "modulus" }];
-const RESULT: &[Operand] = &[Operand { name: "c", modulus: "modulus" }];
+const OPERANDS: &[Operand] = &[Operand::residues("a", "modulus"), Operand::residues("b", "modulus")];
+const RESULT: &[Operand] = &[Operand::residues("c", "modulus")];
 
 impl Definition for Add {
     fn name(&self) -> &'static str {

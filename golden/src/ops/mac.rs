@@ -19,15 +19,17 @@ impl Definition for Mac {
     }
 
     fn inputs(&self) -> &'static [Operand] {
-        &[
-            Operand { name: "a", modulus: "modulus" },
-            Operand { name: "b", modulus: "modulus" },
-            Operand { name: "c", modulus: "modulus" },
-        ]
+        const {
+            &[
+                Operand::residues("a", "modulus"),
+                Operand::residues("b", "modulus"),
+                Operand::residues("c", "modulus"),
+            ]
+        }
     }
 
     fn outputs(&self) -> &'static [Operand] {
-        &[Operand { name: "d", modulus: "modulus" }]
+        const { &[Operand::residues("d", "modulus")] }
     }
 
     fn settings(&self) -> &'static [SettingSpec] {

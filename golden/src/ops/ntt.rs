@@ -20,11 +20,11 @@ impl Definition for Ntt {
     }
 
     fn inputs(&self) -> &'static [Operand] {
-        &[Operand { name: "x", modulus: "modulus" }]
+        const { &[Operand::residues("x", "modulus")] }
     }
 
     fn outputs(&self) -> &'static [Operand] {
-        &[Operand { name: "y", modulus: "modulus" }]
+        const { &[Operand::residues("y", "modulus")] }
     }
 
     fn settings(&self) -> &'static [SettingSpec] {

@@ -22,11 +22,11 @@ impl Definition for Polymul {
     }
 
     fn inputs(&self) -> &'static [Operand] {
-        &[Operand { name: "a", modulus: "modulus" }, Operand { name: "b", modulus: "modulus" }]
+        const { &[Operand::residues("a", "modulus"), Operand::residues("b", "modulus")] }
     }
 
     fn outputs(&self) -> &'static [Operand] {
-        &[Operand { name: "c", modulus: "modulus" }]
+        const { &[Operand::residues("c", "modulus")] }
     }
 
     fn settings(&self) -> &'static [SettingSpec] {

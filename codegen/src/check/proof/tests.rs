@@ -163,5 +163,5 @@ fn a_number_without_a_value_is_refused() {
     let polynomial = proof.domain.input(x);
     proof.assume(x, polynomial.coefficients());
     let fault = interpret(&mut proof).unwrap_err().to_string();
-    assert_eq!(fault, "instruction 1: `vmuls` multiplies by a number that has no value");
+    assert_eq!(fault, "instruction 1: `vmuls` uses a number that has no value");
 }

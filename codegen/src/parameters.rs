@@ -1,0 +1,58 @@
+//! The parameters of a request: settings of its operation that no ring gives.
+
+use crate::error::Error;
+use b512_asm::Setting;
+use golden::{Kind, Operation};
+
+/// Values of the parameters of an operation, such as a scalar.
+///
+/// Where an operation has one number in each ring, a list gives the numbers of the rings, in their
+/// order. One number holds for all rings.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parameters(Vec<(String, Setting)>);
+
+impl Parameters {
+    /// These values by the names of the settings.
+    pub fn new(values: Vec<(String, Setting)>) -> Self {
+        Self(values)
+    }
+
+    /// The operation's examples. Values have no influence on the cycles.
+    pub fn examples(operation: Operation) -> Self {
+        Self(operation.examples())
+    }
+
+    /// The settings of the claim in the ring of that number.
+    pub(crate) fn in_ring(&self, operation: Operation, ring: usize) -> Vec<(String, Setting)> {
+        let value = |name: &str, kind| {
+            let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+            match (kind, value) {
+                (Kind::Number, Setting::Numbers(numbers)) => numbers.get(ring).copied().map(Setting::Number),
+                _ => Some(value.clone()),
+            }
+        };
+        let known = operation.parameters();
+        known.filter_map(|spec| Some((spec.name.to_owned(), value(spec.name, spec.kind)?))).collect()
+    }
+
+    /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
+    pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
+        for (place, (name, value)) in self.0.iter().enumerate() {
+            let spec = operation.parameters().find(|spec| spec.name == name);
+            let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
+            if self.0[..place].iter().any(|(other, _)| other == name) {
+                return Err(Error::RepeatedSetting { name: name.clone() });
+            }
+            if let (Kind::Number, Setting::Numbers(numbers)) = (spec.kind, value)
+                && numbers.len() != rings
+            {
+                return Err(Error::SettingCount { name: spec.name, given: numbers.len(), rings });
+            }
+        }
+        let has = |name: &str| self.0.iter().any(|(known, _)| known == name);
+        match operation.parameters().find(|spec| !has(spec.name)) {
+            Some(spec) => Err(Error::MissingSetting { operation, name: spec.name, doc: spec.doc }),
+            None => Ok(()),
+        }
+    }
+}

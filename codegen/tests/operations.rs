@@ -1,0 +1,105 @@
+//! Operations without a transform on random and extreme words, for degrees and moduli of all sizes.
+
+use b512_asm::{Claim, Setting};
+use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
+use golden::Range;
+use ring::Degree;
+use ring::prime::largest_prime;
+use sim::Machine;
+use sim::functional::Executor;
+
+fn request(operation: golden::Operation, n: u32, bits: u32) -> Request {
+    let degree = Degree::try_from(n).unwrap();
+    let modulus = largest_prime(bits, degree).unwrap();
+    Request::single(operation, Request::ring(operation, degree, modulus, None).unwrap())
+}
+
+/// Runs the kernel on operands whose words come from `word(operand, index)`, and compares the results.
+fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128) -> u128) {
+    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    executor.load(&kernel.program).unwrap();
+    let claim: &Claim = &kernel.program.claims[0];
+    let n = claim.number("n").unwrap();
+    let operands: Vec<Vec<u128>> =
+        (0..claim.inputs.len() as u128).map(|operand| (0..n).map(|i| word(operand, i)).collect()).collect();
+    for (name, operand) in claim.inputs.iter().zip(&operands) {
+        executor.write(name, operand).unwrap();
+    }
+    executor.run().unwrap();
+    let operands: Vec<&[u128]> = operands.iter().map(Vec::as_slice).collect();
+    let results: Vec<&[u128]> = claim.outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+    assert_eq!(golden::compare(claim, &operands, &results), Ok(()), "{claim}");
+}
+
+/// A word without pattern.
+fn random(operand: u128, i: u128) -> u128 {
+    let state = (operand << 64 | i).wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
+    (state ^ state >> 61).wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15).rotate_right(64)
+}
+
+/// The request with each of several scalars; the request itself if it takes none.
+fn with_scalars(request: Request) -> Vec<Request> {
+    let q = request.basis.rings()[0].q();
+    let parameters: Vec<&str> = request.operation.parameters().map(|spec| spec.name).collect();
+    if parameters.is_empty() {
+        return vec![request];
+    }
+    let with = |scalar| {
+        let values = parameters.iter().map(|&name| (name.to_owned(), Setting::Number(scalar)));
+        Request { parameters: Parameters::new(values.collect()), ..request.clone() }
+    };
+    // Large kernels take long.
+    let scalars = [random(9, 9), 0, 1, q - 1, q];
+    scalars.into_iter().take(if request.n() == 65536 { 1 } else { 5 }).map(with).collect()
+}
+
+#[test]
+fn operations_without_a_transform_equal_the_golden_model() {
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 32;
+    let operations = [golden::NEG, golden::ADDS, golden::SUBS, golden::MULS];
+    for operation in operations {
+        for n in [1024, 4096, 65536] {
+            for bits in [30, 60, 100, 127, 128] {
+                for request in with_scalars(request(operation, n, bits)) {
+                    let q = request.basis.rings()[0].q();
+                    let kernel = generate(&request, &machine, &PlanChoice::Classical).unwrap();
+                    if n < 65536 || bits == 128 {
+                        check::lowering(&kernel.code).unwrap();
+                        check::schedule(&kernel.code, &kernel.program).unwrap();
+                    }
+                    let ends = [0, q - 1, 1, q / 2];
+                    compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
+                    compute(&kernel, &machine, &|operand, i| ends[(i + i / 4 * operand) as usize % 4]);
+                    if operation.inputs().iter().all(|operand| operand.range == Range::Word) {
+                        let ends = [q, u128::MAX, q - 1, u128::MAX / q * q];
+                        compute(&kernel, &machine, &|operand, i| ends[(i + operand) as usize % 4]);
+                        compute(&kernel, &machine, &random);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A copy is not the product by one: it leaves words that are not reduced. It is the sum with 0.
+#[test]
+fn a_copy_is_a_sum_with_zero_but_no_reduction() {
+    let machine = Machine::rpu_128x128();
+    for (operation, scalar, is_copy) in
+        [(golden::ADDS, 0, true), (golden::MULS, 1, false), (golden::ADDS, 1, false)]
+    {
+        let values = vec![("by".to_owned(), Setting::Number(scalar))];
+        let request = Request { parameters: Parameters::new(values), ..request(operation, 1024, 60) };
+        let mut code = generate(&request, &machine, &PlanChoice::Classical).unwrap().code;
+        check::lowering(&code).unwrap();
+        // The stores take what the loads give.
+        let loaded: Vec<_> =
+            code.insts.iter().filter(|inst| inst.op == b512_asm::Op::Vload).cloned().collect();
+        let stores = code.insts.iter_mut().filter(|inst| inst.op == b512_asm::Op::Vstore);
+        for (store, load) in stores.zip(&loaded) {
+            store.sources = load.results;
+        }
+        assert_eq!(check::lowering(&code).is_ok(), is_copy, "{operation} {scalar}");
+    }
+}
