@@ -9,6 +9,7 @@ use crate::compile::compile;
 use crate::error::Error;
 use crate::forwarding::Removed;
 use crate::library;
+use crate::named;
 use crate::ops;
 use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
 use crate::recipe::{Order, Recipe};
@@ -68,6 +69,48 @@ impl Memory for () {
     fn put(&self, _: &Recipe, _: Option<Cycle>) {}
 }
 
+/// Adapts `recipes`, which were tuned for machines like `reference`, to another machine.
+///
+/// It tries them all on that machine, also with the margins of a schedule for the reference machine if
+/// its latencies are longer, and refines the best. The number of trials depends on the degree only.
+///
+/// # Errors
+/// Returns the error of the first recipe if none fits the machine.
+pub(crate) fn adapt(
+    request: &Request,
+    machine: &Machine,
+    reference: &Machine,
+    recipes: Vec<Recipe>,
+) -> Result<Found, Error> {
+    let with = |recipe: &Recipe, more| {
+        let tuning = Tuning { margin: recipe.tuning.margin + more, ..recipe.tuning.clone() };
+        Recipe { tuning, ..recipe.clone() }
+    };
+    let mut first = recipes;
+    let excess = excess(reference, machine);
+    if excess != Margin::default() {
+        let for_reference: Vec<Recipe> = first.iter().map(|recipe| with(recipe, excess)).collect();
+        first.extend(for_reference);
+    }
+    let effort =
+        Effort { refinements: (ADAPTATION / request.n().max(1) as usize).clamp(8, 128), ..Effort::QUICK };
+    refine(request, machine, &first, effort, &(), |_, _, _| ())
+}
+
+/// Coefficients of the programs that [`adapt`] refines, all together.
+const ADAPTATION: usize = 1 << 20;
+
+/// The cycles by which the latencies and the interval of `slow` exceed those of `fast`.
+const fn excess(slow: &Machine, fast: &Machine) -> Margin {
+    let multiplier = slow.hple.multiplier_latency_cycles;
+    Margin {
+        load_store: slow.vbar.latency_cycles.saturating_sub(fast.vbar.latency_cycles),
+        shuffle: slow.sbar.latency_cycles.saturating_sub(fast.sbar.latency_cycles),
+        compute: multiplier.saturating_sub(fast.hple.multiplier_latency_cycles),
+        initiation_interval: slow.hple.initiation_interval.saturating_sub(fast.hple.initiation_interval),
+    }
+}
+
 /// Searches for the fastest recipe for `request`.
 ///
 /// Recipes that `memory` knows are not tried again. `progress` is called after each recipe with the
@@ -103,8 +146,22 @@ pub fn tune(
             }
         }
     }
-    // A recipe that is fast on one machine is often fast on another.
+    // A recipe that is fast on one machine is often fast on another. The classical pair is a lower limit.
     first.extend(library::BUILT_IN.recipes(request).cloned());
+    first.push(named::constant_geometry(request, machine.instruction_set()));
+    refine(request, machine, &first, effort, memory, progress)
+}
+
+/// Tries the candidates `first`, and then the effort's refinements of the fastest.
+fn refine(
+    request: &Request,
+    machine: &Machine,
+    first: &[Recipe],
+    effort: Effort,
+    memory: &dyn Memory,
+    progress: impl Fn(usize, usize, Cycle) + Sync,
+) -> Result<Found, Error> {
+    let several = request.towers() > 1;
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
     let with = |recipe: &Recipe| compile(request, recipe, machine);
@@ -122,7 +179,7 @@ pub fn tune(
     };
     let outcomes: Vec<_> = first.par_iter().map(&measure).collect();
     let mut ranked: Vec<(Cycle, &Recipe)> =
-        outcomes.into_iter().zip(&first).filter_map(|(cycles, recipe)| Some((cycles?, recipe))).collect();
+        outcomes.into_iter().zip(first).filter_map(|(cycles, recipe)| Some((cycles?, recipe))).collect();
     // The sort is stable: of equals, the first candidate wins.
     ranked.sort_by_key(|&(cycles, _)| cycles);
     let Some(&(mut cycles, best)) = ranked.first() else {

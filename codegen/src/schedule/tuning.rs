@@ -63,6 +63,18 @@ pub struct Margin {
     pub initiation_interval: u32,
 }
 
+impl std::ops::Add for Margin {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            load_store: self.load_store + other.load_store,
+            shuffle: self.shuffle + other.shuffle,
+            compute: self.compute + other.compute,
+            initiation_interval: self.initiation_interval + other.initiation_interval,
+        }
+    }
+}
+
 /// The SRAM conflicts that the choice of registers avoids.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
