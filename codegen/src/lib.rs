@@ -5,12 +5,12 @@
 //! request, recipe and machine into a [`Kernel`] with a self-contained program:
 //!
 //! ```
-//! use codegen::{PlanChoice, Request, Ring, choose, compile};
+//! use codegen::{PlanChoice, Request, choose, compile};
+//! use ring::Degree;
 //! use sim::{Machine, functional::Executor, timing::simulate};
 //!
-//! let (operation, n) = (golden::NTT, 1024);
-//! let modulus = ring::number::largest_prime(128, n.into())?;
-//! let request = Request::single(operation, n, Ring::new(operation, n, modulus)?);
+//! let degree = Degree::new(1024)?;
+//! let request = Request::with_primes(golden::NTT, degree, 128, 1)?;
 //!
 //! let machine = Machine::rpu_128x128();
 //! let choice = choose(&request, &machine, &PlanChoice::Best)?;
@@ -19,7 +19,7 @@
 //!
 //! // The program states its result. The golden model checks the claim.
 //! let claim = &program.claims[0];
-//! let x: Vec<u128> = (0..n.into()).collect();
+//! let x: Vec<u128> = (0..1024).collect();
 //! let mut executor = Executor::for_machine(&machine);
 //! executor.load(&program)?;
 //! executor.write(&claim.inputs[0], &x)?;
