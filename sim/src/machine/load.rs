@@ -59,21 +59,21 @@ impl Override {
 /// Finds and reads machine files.
 pub struct MachineFile;
 
-/// The built-in machine files.
+/// The built-in machine files. `sim/configs` links to those of the workspace, so the package holds them.
 const MACHINES: &[(&str, &str)] = &[
-    ("rpu-128x128", include_str!("../../../configs/machines/rpu-128x128.toml")),
-    ("rpu-128x128-gs", include_str!("../../../configs/machines/rpu-128x128-gs.toml")),
-    ("rpu-128x128-paper", include_str!("../../../configs/machines/rpu-128x128-paper.toml")),
-    ("rpu-128x128-shared-reads", include_str!("../../../configs/machines/rpu-128x128-shared-reads.toml")),
-    ("rpu-128x128-xor", include_str!("../../../configs/machines/rpu-128x128-xor.toml")),
+    ("rpu-128x128", include_str!("../../configs/machines/rpu-128x128.toml")),
+    ("rpu-128x128-gs", include_str!("../../configs/machines/rpu-128x128-gs.toml")),
+    ("rpu-128x128-paper", include_str!("../../configs/machines/rpu-128x128-paper.toml")),
+    ("rpu-128x128-shared-reads", include_str!("../../configs/machines/rpu-128x128-shared-reads.toml")),
+    ("rpu-128x128-xor", include_str!("../../configs/machines/rpu-128x128-xor.toml")),
 ];
 
 /// The technology of the paper.
-pub(super) const GF12: &str = include_str!("../../../configs/tech/gf12.toml");
+pub(super) const GF12: &str = include_str!("../../configs/tech/gf12.toml");
 
 /// The built-in technology files.
 const TECHNOLOGIES: &[(&str, &str)] =
-    &[("gf12", GF12), ("scaled-7nm", include_str!("../../../configs/tech/scaled-7nm.toml"))];
+    &[("gf12", GF12), ("scaled-7nm", include_str!("../../configs/tech/scaled-7nm.toml"))];
 
 impl MachineFile {
     /// The names of the built-in machines.
