@@ -108,13 +108,7 @@ Operands are listed in the order of the assembly text. The column \"from\" names
 "
     )?;
     for pipe in Pipe::ALL {
-        let title = match pipe {
-            Pipe::LoadStore => "Vector loads and stores: the load/store pipeline",
-            Pipe::Compute => "Modular arithmetic: the compute pipeline",
-            Pipe::Shuffle => "Shuffles: the shuffle pipeline",
-            Pipe::Scalar => "Scalar loads and the end: the front end",
-        };
-        writeln!(page, "\n### {title}")?;
+        writeln!(page, "\n### Pipeline `{}`\n\n{}", pipe.name(), pipe.description())?;
         for op in Op::ALL.iter().filter(|op| op.pipe() == pipe) {
             write_instruction(page, *op)?;
         }

@@ -48,6 +48,13 @@ macro_rules! define {
                 }
             }
 
+            /// The place of execution, as a sentence.
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),*).trim_ascii(),)*
+                }
+            }
+
             /// Whether the pipeline executes vector instructions, decoupled from the front end by
             /// a queue.
             pub const fn is_queued(self) -> bool {

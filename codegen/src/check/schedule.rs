@@ -193,10 +193,12 @@ impl<'a> Run<'a> {
 
     /// Executes an instruction, or says why it cannot be right.
     fn step(&mut self, instr: &Instr) -> Result<(), String> {
-        match instr.pipe() {
-            Pipe::LoadStore => self.load_or_store(instr),
-            Pipe::Compute | Pipe::Shuffle => self.compute(instr),
-            Pipe::Scalar => self.load_scalar(instr),
+        if !instr.pipe().is_queued() {
+            self.load_scalar(instr)
+        } else if instr.pipe() == Pipe::LoadStore {
+            self.load_or_store(instr)
+        } else {
+            self.compute(instr)
         }
     }
 
