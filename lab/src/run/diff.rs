@@ -213,11 +213,11 @@ impl Comparison {
         }
         writeln!(f, "\nPipe utilisation")?;
         for pipe in Pipe::VECTOR {
-            self.row(f, label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
+            self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
         }
         writeln!(f, "\nInstructions")?;
         for pipe in Pipe::ALL {
-            self.row(f, label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
+            self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
         }
         self.row(f, "all", "instructions.total", Unit::Count)?;
         writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;

@@ -38,13 +38,8 @@ pub struct Waits {
 }
 
 /// The name of a pipe for people.
-pub(crate) const fn label(pipe: Pipe) -> &'static str {
-    match pipe {
-        Pipe::LoadStore => "load/store",
-        Pipe::Compute => "compute",
-        Pipe::Shuffle => "shuffle",
-        Pipe::Scalar => "scalar",
-    }
+pub(crate) fn label(pipe: Pipe) -> String {
+    pipe.name().replace('_', "/")
 }
 
 /// The key of the wait of a pipe for ports of the register file.

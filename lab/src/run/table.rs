@@ -114,7 +114,7 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     writeln!(f, "\nPipe utilisation")?;
     for pipe in Pipe::VECTOR {
         let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
-        row(f, label(pipe), share, count, "instructions")?;
+        row(f, &label(pipe), share, count, "instructions")?;
     }
     let waits = &timing.waits;
     let ports: u64 = waits.vrf_ports.values().sum();

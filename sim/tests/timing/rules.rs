@@ -293,7 +293,7 @@ fn an_sram_serves_one_instruction_at_a_time() {
     let late = [vmul(1, 0, 2), load(3), load(4), load(17)];
     assert_issues(&[], &late, &[3, 4, 8, 14]);
     let waited = run(&[], &late).port_wait;
-    assert_eq!(Pipe::VECTOR.map(|pipe| waited[pipe]), [14 - 12, 0, 0]);
+    assert!(waited.iter().all(|(pipe, &wait)| wait == if pipe == Pipe::LoadStore { 14 - 12 } else { 0 }));
     // Ideal ports cause no waits.
     assert_issues(&["ideal.vrf_ports=true"], &[vmul(1, 0, 2), store(16)], &[3, 4]);
 }
@@ -452,6 +452,7 @@ fn run_with_bounds(changes: &[&str], instructions: &[Instr]) -> Timing {
 #[test]
 fn instructions_are_counted_by_pipe() {
     let timing = run(&[], &[load(0), store(1), vmul(2, 3, 4), unpklo(5, 6, 7), sload(), Instr::Halt {}]);
-    assert_eq!(Pipe::ALL.map(|pipe| timing.instructions[pipe]), [2, 1, 1, 2]);
-    assert_eq!(Pipe::VECTOR.map(|pipe| timing.busy[pipe]), [8, 4, 4]);
+    let pipes = [Pipe::LoadStore, Pipe::Compute, Pipe::Shuffle, Pipe::Scalar];
+    assert_eq!(pipes.map(|pipe| timing.instructions[pipe]), [2, 1, 1, 2]);
+    assert_eq!(pipes.map(|pipe| timing.busy[pipe]), [8, 4, 4, 0]);
 }
