@@ -6,8 +6,8 @@ use golden::{Kind, Operation};
 
 /// Values of the parameters of an operation, such as a scalar.
 ///
-/// Where an operation has one number in each ring, a list gives the numbers of the rings, in their
-/// order. One number holds for all rings.
+/// If an operation takes one number per ring, a list holds the numbers in the order of the rings. A
+/// single number applies to all rings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parameters(Vec<(String, Setting)>);
 

@@ -145,8 +145,8 @@ impl Request {
     }
 }
 
-/// Whether the code of the operation has transforms, which need a root of unity. The result may not
-/// depend on the root, as that of a product does not.
+/// Whether the code of the operation has transforms, which need a root of unity. The result need not
+/// depend on the root: a product does not.
 fn has_transform(operation: Operation) -> bool {
     !ops::of(operation).transforms().is_empty()
 }

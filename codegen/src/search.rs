@@ -92,8 +92,7 @@ pub(crate) fn adapt(
         let for_reference: Vec<Recipe> = first.iter().map(|recipe| with(recipe, excess)).collect();
         first.extend(for_reference);
     }
-    let effort =
-        Effort { refinements: (ADAPTATION / request.n().max(1) as usize).clamp(8, 128), ..Effort::QUICK };
+    let effort = Effort { refinements: (ADAPTATION / request.n() as usize).clamp(8, 128), ..Effort::QUICK };
     refine(request, machine, &first, effort, &(), |_, _, _| ())
 }
 
@@ -146,7 +145,8 @@ pub fn tune(
             }
         }
     }
-    // A recipe that is fast on one machine is often fast on another. The classical pair is a lower limit.
+    // A recipe that is fast on one machine is often fast on another. With the classical
+    // pair among them, the result is never slower than that pair.
     first.extend(library::BUILT_IN.recipes(request).cloned());
     first.push(named::constant_geometry(request, machine.instruction_set()));
     refine(request, machine, &first, effort, memory, progress)

@@ -10,8 +10,7 @@ fn cycles(n: u32, plan: &PlanChoice, machine: &Machine) -> u64 {
     simulate(machine, &generate(&request, machine, plan).unwrap().program).cycles.0
 }
 
-/// The delay between dispatch and issue lengthens each dependence, but it does not idle the pipes. A
-/// scheduler that forgot it took 2.5 times as many cycles at n = 65536.
+/// The delay between dispatch and issue lengthens each dependence, but it does not idle the pipes.
 #[test]
 fn an_issue_delay_does_not_stall_the_scheduler() {
     let mut machine = Machine::rpu_128x128();

@@ -94,8 +94,8 @@ pub struct Bounds {
     pub dependence_cycles: u64,
 }
 
-/// The simulator that made a report. Its speed differs from run to run, so it is `null` in the
-/// points of a sweep.
+/// The simulator of a report. Its speed varies between runs, so the points of a sweep hold `null`
+/// instead.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Simulator {
     /// The version of the project.

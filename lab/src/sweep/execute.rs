@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
-/// Makes the program of a point, or returns the reason why there is none. [`generate`] is the
-/// default; tests use others.
+/// Generates the program of a point, or returns an error message. [`generate`] is the default;
+/// tests use others.
 pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync + 'a;
 
 /// The code generator.

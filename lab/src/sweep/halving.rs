@@ -1,6 +1,6 @@
 //! Successive halving: points that do badly on a small ring are not simulated on the large one.
 //!
-//! Each *rung* is a ring degree below that of the sweep. All points start on the lowest rung: their
+//! Each *rung* is a smaller ring degree than the sweep's. All points start on the lowest rung: their
 //! kernels run with that degree (or with their own, if it is smaller). The best share advances to
 //! the next rung, and in the end to its own degree. Points of different kernels, degrees or modulus
 //! sizes do not compete with each other. A point that fails on a rung advances, since nothing is

@@ -134,10 +134,10 @@ pub struct Reference {
     /// Its kernel; `None` for the kernel of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Its ring degree; `None` for that of the sweep.
+    /// Its ring degree; `None` means the sweep's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// Its modulus size; `None` for that of the sweep.
+    /// Its modulus size; `None` means the sweep's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulus_bits: Option<u64>,
 }

@@ -107,9 +107,9 @@ pub enum Verdict {
 pub struct Difference {
     /// Its dotted name, such as `stalls.busy_compute`.
     pub name: String,
-    /// The value in the journal; `null` if it has none.
+    /// The value in the journal; `null` if absent.
     pub recorded: Value,
-    /// The new value; `null` if there is none.
+    /// The new value; `null` if absent.
     pub now: Value,
 }
 
