@@ -46,6 +46,10 @@
 //! pointwise the same with h = n: u v is the product of two coefficients
 //! reduce    u of tower A with h = n, w = s = 0, as the multiplicand in tower B:
 //!           u c, u v            = those of (P reduced, n, n, j, 0, 0) in tower B
+//! mix       u, v, two elements of one polynomial:
+//!           u + v, u - v        = mixtures of u and v
+//! unmix     u = c a + d b, v = e a + f b, mixtures of the same elements:
+//!           u + v               = (c + e) a + (d + f) b, an element if one of the factors is 0
 //! ```
 //!
 //! *Split* and *join* are the Chinese remainder theorem for
@@ -54,7 +58,9 @@
 //! *Reduce* is the rule of the multiplier, whose multiplicand may be any word: `P reduced` has the
 //! coefficients of P as integers from 0 to A's modulus less one. An operand that may have any words
 //! is such a P in its own tower: no other rule applies to it. In *offset*, all coefficients of J are
-//! one.
+//! one. *Mix* and *unmix* follow elements through exchanges of lanes, which are computed as
+//! `((a + b) + e (a - b))/2` with e = 1 or -1. They apply only if an operation of the claims permutes
+//! coefficients or values, and then take the place of *split* and *join*.
 //!
 //! The operation of a claim gives the abstract values of its operands and results. For a forward
 //! transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have

@@ -164,6 +164,17 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The value of a parameter that is a word.
+    ///
+    /// # Panics
+    /// Panics if the claim has no such word. [`Code::stated`] refuses such claims.
+    pub fn word(&self, name: &str) -> &str {
+        match self.parameters.iter().find(|(known, _)| known == name) {
+            Some((_, Setting::Word(word))) => word,
+            _ => panic!("the claim of `{}` has no word `{name}`", self.operation),
+        }
+    }
+
     /// The value of a parameter that is a number.
     ///
     /// # Panics
@@ -304,6 +315,20 @@ impl Code {
             }
         }
         self.insts = order.iter().map(|id| self.insts[id.index()].clone()).collect();
+    }
+
+    /// Removes instructions other than stores whose results no instruction reads.
+    pub fn remove_unread(&mut self) {
+        let mut read = vec![false; self.values as usize];
+        let mut is_needed = |inst: &Inst| {
+            let keep = inst.results.is_empty() || inst.results.iter().any(|value| read[value.index()]);
+            if keep {
+                inst.sources.iter().for_each(|value| read[value.index()] = true);
+            }
+            keep
+        };
+        let mut kept: Vec<bool> = self.insts.iter().rev().map(&mut is_needed).collect();
+        self.insts.retain(|_| kept.pop() == Some(true));
     }
 
     /// Adds a buffer.

@@ -87,6 +87,9 @@ pub fn transform(
         lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
         lowering.code.end_pass();
     }
+    if plan.shape().bits() > log_n {
+        lowering.code.remove_unread();
+    }
     Ok(())
 }
 
@@ -174,9 +177,11 @@ fn scatter(bits: &[Bit], number: u32) -> u32 {
     places.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
 }
 
-/// The word address of the element with that index.
-fn address(layout: &[Bit], index: u32) -> u32 {
-    layout.iter().enumerate().map(|(place, bit)| (index >> bit.0 & 1) << place).sum()
+/// The word address of the element with that index. Above the index bits, a layout of `log_n` address
+/// bits has copy bits, which do not count.
+fn address(layout: &[Bit], index: u32, log_n: u32) -> u32 {
+    let places = layout.iter().enumerate().take(log_n as usize);
+    places.map(|(place, bit)| (index >> bit.0 & 1) << place).sum()
 }
 
 impl Lowering<'_> {
@@ -184,9 +189,12 @@ impl Lowering<'_> {
         for block in 0..1u32 << pass.blocks.len() {
             let block = scatter(&pass.blocks, block);
             let registers = 1u32 << pass.start.registers.len();
+            let log_n = self.log_n;
             let at = |layout: &[Bit], placement: &Placement, register| {
-                address(layout, block | scatter(&placement.registers, register))
+                address(layout, block | scatter(&placement.registers, register), log_n)
             };
+            let is_copy =
+                |placement: &Placement, register| scatter(&placement.registers, register) >> log_n != 0;
             let mut loads: Vec<u32> = (0..registers).collect();
             if let Some(Some(position)) = self.position(&pass.start, &pass.steps)
                 && self.dialect.by_level
@@ -218,6 +226,9 @@ impl Lowering<'_> {
                 steps = &steps[together..];
             }
             for (register, &value) in (0..registers).zip(&values) {
+                if is_copy(&pass.end, register) {
+                    continue;
+                }
                 let word = at(&pass.to, &pass.end, register);
                 let value = match times {
                     Some(buffer) => {
@@ -328,6 +339,7 @@ impl Lowering<'_> {
             Purpose::Twist | Purpose::TwistedStage(_) => true,
             Purpose::Between(_) => false,
         };
+        let relevant = |bit: Bit| u32::from(bit.0) < self.log_n && relevant(bit);
         let mask: u32 = (0..self.log_n as u8).map(Bit).filter(|&b| relevant(b)).map(|b| 1 << b.0).sum();
         let mut lanes: Vec<Option<Bit>> =
             placement.lanes.iter().map(|&bit| Some(bit).filter(|&b| relevant(b))).collect();

@@ -30,7 +30,7 @@ pub fn unoptimised(request: &Request, isa: Isa) -> Recipe {
 
 /// The recipe of an operation by the classical pair for B512, in rectangles of `depth` stages, 1 to
 /// 5; the whole transform is one rectangle if it fits 32 registers. `n` is the ring degree, a power
-/// of two from 1024 to 131072.
+/// of two from 512 to 131072.
 pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Recipe {
     rectangles(operation, Shape::b512(n.trailing_zeros()), depth, tuning)
 }
@@ -38,7 +38,7 @@ pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Re
 /// [`classical`] for any vector length.
 fn rectangles(operation: Operation, shape: Shape, depth: u32, tuning: Tuning) -> Recipe {
     let depth = if shape.vectors() <= 5 { 5 } else { depth };
-    let forward = Plan::korn_lambiotte(shape, depth);
+    let forward = Plan::copied(shape).unwrap_or_else(|| Plan::korn_lambiotte(shape, depth));
     let plans = ops::of(operation).transforms().iter().map(|direction| match direction {
         Direction::Forward => forward.clone(),
         Direction::Inverse => {

@@ -6,6 +6,7 @@ mod builder;
 
 mod add;
 mod adds;
+mod automorphism;
 mod intt;
 mod mac;
 mod mul;

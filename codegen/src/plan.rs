@@ -15,6 +15,10 @@
 //! * A pack is the inverse: `p` becomes the topmost lane bit, and the lowest one becomes the
 //!   register bit.
 //!
+//! If the whole polynomial is one vector, all index bits are lane bits, and a stage would find none in
+//! the registers. The elements then have a *copy bit* above the index bits: every element is there
+//! twice, and the two copies take part in the same stages. Memory holds one copy.
+//!
 //! A pass loads each block, works on it in registers and stores it. [`Plan::trace`] follows the
 //! bits through a plan. It proves that every stage occurs once, in an order that the algorithm
 //! allows, and that the result is in natural address order.
@@ -58,6 +62,11 @@ impl Shape {
     /// log2 of the number of vectors: the number of index bits beyond one vector.
     pub const fn vectors(self) -> u32 {
         self.log_n - self.lanes
+    }
+
+    /// The number of index bits, with the copy bit of a polynomial of one vector.
+    pub const fn bits(self) -> u32 {
+        if self.log_n > self.lanes { self.log_n } else { self.lanes + 1 }
     }
 }
 
@@ -229,7 +238,7 @@ pub struct Plan {
     pub name: String,
     /// The chain of stages.
     pub algorithm: Algorithm,
-    /// log2 of the ring's degree, at most [`Plan::MAX_LOG_N`] and above that of the vector length.
+    /// log2 of the ring's degree, at most [`Plan::MAX_LOG_N`] and at least that of the vector length.
     pub log_n: u32,
     /// The passes, in order.
     pub passes: Vec<Pass>,
@@ -239,7 +248,10 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
     /// The degree is out of range.
-    #[error("invalid ring degree 2^{log_n}: a plan for vectors of 2^{lanes} elements covers 2^{} to 2^{}", lanes + 1, Plan::MAX_LOG_N)]
+    #[error(
+        "invalid ring degree 2^{log_n}: a plan for vectors of 2^{lanes} elements covers 2^{lanes} to 2^{}",
+        Plan::MAX_LOG_N
+    )]
     Size {
         /// log2 of the degree.
         log_n: u32,
@@ -398,7 +410,8 @@ impl Plan {
     /// The number of instructions in program order, without loads of constants, and with every stage
     /// counted as butterflies.
     pub fn instructions(&self) -> u32 {
-        let vectors = 1 << self.log_n.saturating_sub(self.shape().lanes);
+        let shape = self.shape();
+        let vectors = 1 << shape.bits().saturating_sub(shape.lanes);
         let step = |step: &Step| match step {
             Step::Stage(_) => vectors / 2,
             Step::Unpack(_) | Step::Pack(_) | Step::Twist => vectors,
@@ -417,7 +430,7 @@ impl Plan {
         if self.passes.is_empty() {
             return Err(PlanError::Empty);
         }
-        if !(lanes + 1..=Self::MAX_LOG_N).contains(&log_n) {
+        if !(lanes..=Self::MAX_LOG_N).contains(&log_n) {
             return Err(PlanError::Size { log_n, lanes });
         }
         let mut due = self.algorithm.stages(self.log_n).into_iter().map(Step::Stage).collect::<Vec<_>>();
@@ -425,7 +438,7 @@ impl Plan {
             due.push(Step::Twist);
         }
         let mut due = due.into_iter();
-        let mut layout = natural_layout(self.log_n);
+        let mut layout = natural_layout(self.shape().bits());
         let mut traced = Vec::new();
         for (number, pass) in self.passes.iter().enumerate() {
             let pass = self.trace_pass(number, pass, layout, &mut due)?;
@@ -449,7 +462,7 @@ impl Plan {
         from: Layout,
         due: &mut impl Iterator<Item = Step>,
     ) -> Result<TracedPass, PlanError> {
-        let Shape { lanes, .. } = self.shape();
+        let (Shape { lanes, .. }, bits) = (self.shape(), self.shape().bits());
         let window =
             |verb, bits: Vec<u8>| {
                 let mode = (bits.len() == lanes as usize).then(|| window_mode(&bits)).flatten();
@@ -493,8 +506,8 @@ impl Plan {
 
         let mut sorted = pass.store.clone();
         sorted.sort_unstable();
-        if sorted != natural_layout(self.log_n) {
-            let expected = format!("each of the index bits 0 to {} once", self.log_n - 1);
+        if sorted != natural_layout(bits) {
+            let expected = format!("each of the index bits 0 to {} once", bits - 1);
             return Err(PlanError::Bits { pass: number, what: "`store`", expected });
         }
         let address = |bit: &Bit| pass.store.iter().position(|b| b == bit).expect("every bit is there") as u8;

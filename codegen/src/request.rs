@@ -108,16 +108,13 @@ impl Request {
     }
 
     /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least
-    /// the vector length, or twice the vector length for operations with a transform; the moduli fit
-    /// a word; the rings have the roots that the operation needs; and the parameters are valid.
+    /// the vector length; the moduli fit a word; the rings have the roots that the operation needs; and the parameters are valid.
     ///
     /// # Errors
     /// Returns an error if the generator does not cover the request.
     pub fn check(&self, isa: Isa) -> Result<(), Error> {
         let n = self.n();
-        // A stage works on two vectors.
-        let vectors = if has_transform(self.operation) { 2 } else { 1 };
-        let least = vectors * isa.vector_length();
+        let least = isa.vector_length();
         if !(least..=Self::MAX_N).contains(&n) {
             return Err(Error::Degree { n, least });
         }

@@ -284,6 +284,9 @@ const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
 }
 
 fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
+    if let Some(plan) = Plan::copied(shape) {
+        return vec![plan];
+    }
     let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
     let stages = Algorithm::Forward.stages(log_n);
     let add_doors = |plans: &mut Vec<Plan>, first| {

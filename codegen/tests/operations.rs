@@ -1,6 +1,6 @@
 //! Operations without a transform on random and extreme words, for degrees and moduli of all sizes.
 
-use b512_asm::{Claim, Setting};
+use b512_asm::{Claim, FeatureSet, Setting};
 use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
 use golden::Range;
 use ring::Degree;
@@ -16,7 +16,8 @@ fn request(operation: golden::Operation, n: u32, bits: u32) -> Request {
 
 /// Runs the kernel on operands whose words come from `word(operand, index)`, and compares the results.
 fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128) -> u128) {
-    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    let executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    let mut executor = executor.with_features(FeatureSet::all());
     executor.load(&kernel.program).unwrap();
     let claim: &Claim = &kernel.program.claims[0];
     let n = claim.number("n").unwrap();
@@ -75,6 +76,31 @@ fn operations_without_a_transform_equal_the_golden_model() {
                         let ends = [q, u128::MAX, q - 1, u128::MAX / q * q];
                         compute(&kernel, &machine, &|operand, i| ends[(i + operand) as usize % 4]);
                         compute(&kernel, &machine, &random);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The smallest polynomials: one vector each.
+#[test]
+fn polynomials_of_one_vector_equal_the_golden_model() {
+    let mut machine = Machine::rpu_128x128();
+    for gs_butterfly in [false, true] {
+        machine.isa.gs_butterfly = gs_butterfly;
+        for &operation in golden::OPERATIONS {
+            for (bits, towers) in [(30, 1), (128, 1), (60, 3)] {
+                let degree = Degree::try_from(512u32).unwrap();
+                let request = Request::with_primes(operation, degree, bits, towers).unwrap();
+                for plan in [PlanChoice::Classical, PlanChoice::Best] {
+                    let kernel = generate(&request, &machine, &plan).unwrap();
+                    check::lowering(&kernel.code).unwrap();
+                    check::schedule(&kernel.code, &kernel.program).unwrap();
+                    if towers == 1 {
+                        let q = request.basis.rings()[0].q();
+                        compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
+                        compute(&kernel, &machine, &|_, _| q - 1);
                     }
                 }
             }

@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 pub mod add;
 pub mod adds;
+pub mod automorphism;
 pub mod intt;
 pub mod mac;
 pub mod mul;
@@ -45,6 +46,7 @@ macro_rules! for_each_operation {
             (adds, Adds, ADDS)
             (subs, Subs, SUBS)
             (muls, Muls, MULS)
+            (automorphism, Automorphism, AUTOMORPHISM)
         }
     };
 }

@@ -38,6 +38,15 @@ pub(crate) struct Words {
 enum Form {
     Coefficients,
     Evaluations,
+    /// The coefficients of `polynomial(X^g)`, with the inverse of g modulo 2n.
+    MappedCoefficients {
+        inverse: u32,
+        negative: PolynomialId,
+    },
+    /// The transform of `polynomial(X^g)`.
+    MappedEvaluations {
+        g: u32,
+    },
 }
 
 /// The proof rule of a claim.
@@ -66,10 +75,12 @@ pub(super) enum Polynomial {
     Reduced(PolynomialId),
     /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
     Linear(Rc<[(PolynomialId, u128)]>),
+    /// Not a polynomial but a combination of two elements, with factors from 1 to q - 1.
+    Mixture([(Element, u128); 2]),
 }
 
 /// `2^log_scale psi^twist [X^coefficient] (polynomial mod (X^(2^log_degree) - psi^root))`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Element {
     pub(super) polynomial: PolynomialId,
     pub(super) root: u32,
@@ -102,6 +113,8 @@ pub(crate) struct Domain {
     sums: FxHashMap<(PolynomialId, PolynomialId), [PolynomialId; 2]>,
     multiples: FxHashMap<(PolynomialId, u128), PolynomialId>,
     residues: FxHashMap<(NumberId, TowerId), Option<u128>>,
+    /// Whether two elements of one polynomial make a mixture: the code exchanges lanes.
+    pub(super) mixes: bool,
 }
 
 impl Domain {
@@ -116,6 +129,7 @@ impl Domain {
             sums: FxHashMap::default(),
             multiples: FxHashMap::default(),
             residues: FxHashMap::default(),
+            mixes: false,
         }
     }
 
@@ -133,6 +147,23 @@ impl Domain {
 
     pub(super) fn is_words(&self, p: PolynomialId) -> bool {
         matches!(self.polynomials[p.index()].0, Polynomial::Words(_))
+    }
+
+    /// The coefficients of p(X^g), in order. The code may exchange lanes.
+    pub(crate) fn mapped_coefficients(&mut self, p: PolynomialId, g: u32) -> Words {
+        self.mixes = true;
+        let negative = self.negative(p);
+        let order = 2 * self.tower(self.tower_of(p)).n;
+        // Newton's iteration modulo 2^32: g is odd.
+        let inverse = (0..5).fold(g, |x, _| x.wrapping_mul(2u32.wrapping_sub(g.wrapping_mul(x))));
+        Words { polynomial: p, form: Form::MappedCoefficients { inverse: inverse & (order - 1), negative } }
+    }
+
+    /// The transform of p(X^g): word i is the value of p at psi^(g (2 bitrev(i) + 1)). The code may
+    /// exchange lanes.
+    pub(crate) const fn mapped_evaluations(&mut self, p: PolynomialId, g: u32) -> Words {
+        self.mixes = true;
+        Words { polynomial: p, form: Form::MappedEvaluations { g } }
     }
 
     /// The residues of words in the tower of their buffer.
@@ -230,7 +261,8 @@ impl Domain {
             | Polynomial::Ones
             | Polynomial::Product(..)
             | Polynomial::Pointwise(..)
-            | Polynomial::Reduced(_) => vec![(p, 1)],
+            | Polynomial::Reduced(_)
+            | Polynomial::Mixture(_) => vec![(p, 1)],
         }
     }
 
@@ -242,7 +274,7 @@ impl Domain {
         }
     }
 
-    fn intern(&mut self, polynomial: Polynomial, tower: TowerId) -> PolynomialId {
+    pub(super) fn intern(&mut self, polynomial: Polynomial, tower: TowerId) -> PolynomialId {
         let next = PolynomialId(self.polynomials.len() as u32);
         *self.known.entry((polynomial, tower)).or_insert_with_key(|key| {
             self.polynomials.push(key.clone());
@@ -254,11 +286,15 @@ impl Domain {
         self.polynomials[polynomial.index()].1
     }
 
+    pub(super) fn polynomial(&self, id: PolynomialId) -> &Polynomial {
+        &self.polynomials[id.index()].0
+    }
+
     pub(super) fn tower(&self, tower: TowerId) -> &Tower {
         &self.towers[tower.index()]
     }
 
-    fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
+    pub(super) fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
         let modulus = &self.moduli[self.tower_of(polynomial).index()];
         modulus.as_ref().expect("the proof has checked the moduli")
     }
@@ -321,12 +357,25 @@ impl Domain {
                 let root = 2 * bit_reverse(word as usize, log_n) as u32 + 1;
                 Element { polynomial, root, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
             }
+            Form::MappedCoefficients { inverse, negative } => {
+                // X^i with g i = word modulo n; X^n is -1.
+                let power = word.wrapping_mul(inverse) & (2 * n - 1);
+                let polynomial = if power < n { polynomial } else { negative };
+                self.element(polynomial.coefficients(), power % n)
+            }
+            Form::MappedEvaluations { g } => {
+                let element = self.element(polynomial.evaluations(), word);
+                Element { root: element.root.wrapping_mul(g) & (2 * n - 1), ..element }
+            }
         }
     }
 
     /// An element as a formula.
     pub(super) fn describe(&self, element: Element) -> String {
         let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
+        if self.mixture(element).is_some() {
+            return self.name(polynomial);
+        }
         let mut text = String::new();
         if log_scale != 0 {
             text += &format!("2^{log_scale} ");
@@ -349,6 +398,9 @@ impl Domain {
                 format!("({} reduced modulo {q:#x})", self.name(*p))
             }
             Polynomial::Linear(terms) => self.linear_name(terms, self.modulus_of(id).neg(1)),
+            Polynomial::Mixture([(u, factor), (v, other)]) => {
+                format!("({factor:#x} {} + {other:#x} {})", self.describe(*u), self.describe(*v))
+            }
         }
     }
 

@@ -103,11 +103,14 @@ impl<'c> Proof<'c> {
         {
             return Err(fault("has another number of operands"));
         }
-        let mut sources = Vec::with_capacity(2);
+        let mut sources: Vec<(ValueId, Vector)> = Vec::with_capacity(3);
         for value in inst.sources.iter() {
-            let vector = self.values.get_mut(value.index()).and_then(Option::take);
-            // Removed temporarily, restored below.
-            sources.push((value, vector.ok_or(fault("reads a value that is not defined, or one twice"))?));
+            let vector = match sources.iter().find(|(other, _)| *other == value) {
+                Some((_, vector)) => Some(vector.clone()),
+                // Removed temporarily, restored below.
+                None => self.values.get_mut(value.index()).and_then(Option::take),
+            };
+            sources.push((value, vector.ok_or(fault("reads a value that is not defined"))?));
         }
         let results = self.results_of(number, inst, &sources);
         for (value, vector) in sources {

@@ -1,6 +1,6 @@
 //! The transfer rules of the lowering proof; [the parent](super) lists them.
 
-use super::domain::{Domain, Element, Factor};
+use super::domain::{Domain, Element, Factor, Polynomial};
 use crate::code::{Tower, TowerId};
 
 impl Domain {
@@ -30,7 +30,7 @@ impl Domain {
     /// Offset: u plus and minus a known number.
     pub(super) fn offset(&mut self, u: Element, factor: Factor, tower: TowerId) -> Option<[Element; 2]> {
         let Factor::Residue(number) = factor else { return None };
-        if !self.belongs(u, tower) || !self.is_coefficient(u, tower) {
+        if !self.belongs(u, tower) || !self.is_coefficient(u, tower) || self.mixture(u).is_some() {
             return None;
         }
         let ones = self.ones(tower);
@@ -42,6 +42,11 @@ impl Domain {
     pub(super) fn scale(&mut self, u: Element, factor: Factor, tower: TowerId) -> Option<Element> {
         let u = self.multiplicand(u, tower)?;
         match factor {
+            Factor::Residue(residue) if let Some(terms) = self.mixture(u) => {
+                let terms = terms.map(|(term, own)| (term, self.modulus_of(u.polynomial).mul(own, residue)));
+                self.mixed(terms)
+            }
+            Factor::Root { .. } if self.mixture(u).is_some() => None,
             Factor::Root { exponent, scaled } => {
                 let ring = self.tower(tower);
                 let log_n = if scaled { ring.n.trailing_zeros() as i16 } else { 0 };
@@ -54,13 +59,21 @@ impl Domain {
         }
     }
 
-    /// Sum and difference: split, join or linear.
+    /// Sum and difference: split, join, linear, mix or unmix.
     pub(super) fn combine(&mut self, u: Element, v: Element, tower: TowerId) -> Option<[Element; 2]> {
-        let &Tower { n, .. } = self.tower(tower);
-        let mask = mask(self.tower(tower));
         if !self.belongs(u, tower) || !self.belongs(v, tower) {
             return None;
         }
+        if self.mixture(u).is_some() || self.mixture(v).is_some() {
+            return self.unmix(u, v);
+        }
+        self.mix(u, v).or_else(|| self.combine_elements(u, v, tower))
+    }
+
+    /// Split, join or linear.
+    fn combine_elements(&mut self, u: Element, v: Element, tower: TowerId) -> Option<[Element; 2]> {
+        let &Tower { n, .. } = self.tower(tower);
+        let mask = mask(self.tower(tower));
         if u.log_degree != v.log_degree || u.log_scale != v.log_scale {
             return None;
         }
@@ -92,9 +105,58 @@ impl Domain {
         joins.then_some([whole, upper])
     }
 
+    /// The terms of a mixture.
+    pub(super) fn mixture(&self, u: Element) -> Option<[(Element, u128); 2]> {
+        match self.polynomial(u.polynomial) {
+            Polynomial::Mixture(terms) => Some(*terms),
+            _ => None,
+        }
+    }
+
+    /// Mix: the sum and difference of two elements of one polynomial.
+    fn mix(&mut self, u: Element, v: Element) -> Option<[Element; 2]> {
+        if !self.mixes || u.polynomial != v.polynomial || u == v {
+            return None;
+        }
+        let minus_one = self.modulus_of(u.polynomial).neg(1);
+        Some([self.mixed([(u, 1), (v, 1)])?, self.mixed([(u, 1), (v, minus_one)])?])
+    }
+
+    /// Unmix: the sum and difference of two mixtures of the same elements.
+    fn unmix(&mut self, u: Element, v: Element) -> Option<[Element; 2]> {
+        let ([(a, p), (b, q)], [(c, r), (d, s)]) = (self.mixture(u)?, self.mixture(v)?);
+        if (a, b) != (c, d) {
+            return None;
+        }
+        let modulus = *self.modulus_of(u.polynomial);
+        let sum = self.mixed([(a, modulus.add(p, r)), (b, modulus.add(q, s))])?;
+        Some([sum, self.mixed([(a, modulus.sub(p, r)), (b, modulus.sub(q, s))])?])
+    }
+
+    /// A combination of two elements of one tower, with factors from 0 to q - 1. Without one of them, it
+    /// is a multiple of the other.
+    fn mixed(&mut self, mut terms: [(Element, u128); 2]) -> Option<Element> {
+        match terms {
+            [(_, 0), (_, 0)] => None,
+            [(u, factor), (_, 0)] | [(_, 0), (u, factor)] => {
+                Some(Element { polynomial: self.multiple(u.polynomial, factor), ..u })
+            }
+            _ => {
+                terms.sort_unstable();
+                let tower = self.tower_of(terms[0].0.polynomial);
+                let polynomial = self.intern(Polynomial::Mixture(terms), tower);
+                let log_degree = 0;
+                Some(Element { polynomial, root: 0, coefficient: 0, twist: 0, log_scale: 0, log_degree })
+            }
+        }
+    }
+
     /// Product and pointwise: u times v.
     pub(super) fn multiply(&mut self, u: Element, v: Element, tower: TowerId) -> Option<Element> {
         let u = self.multiplicand(u, tower)?;
+        if self.mixture(u).is_some() || self.mixture(v).is_some() {
+            return None;
+        }
         let n = self.tower(tower).n;
         let same = (u.log_degree, u.root, u.coefficient) == (v.log_degree, v.root, v.coefficient);
         if !self.belongs(v, tower) || !same {

@@ -1,9 +1,9 @@
 //! Tools for lowering an operation.
 
-use crate::code::{BufferId, Claim, Code, MemRef, Tower, TowerId, ValueId};
+use crate::code::{BufferId, Claim, Code, Constant, ConstantId, MemRef, Tower, TowerId, ValueId};
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, transform};
-use crate::number::Expression;
+use crate::number::{Expression, Number};
 use crate::plan::Plan;
 use crate::request::Request;
 use b512_asm::{AddressMode, Op, Role, Setting};
@@ -86,6 +86,11 @@ impl RingBuilder<'_> {
         self.code.buffer(format!("{name}{}", self.suffix), self.n, role, self.tower)
     }
 
+    /// Adds memory for intermediate results, of a number of words.
+    pub(crate) fn scratch(&mut self, name: &str, words: u32) -> BufferId {
+        self.code.buffer(format!("{name}{}", self.suffix), words, Role::Scratch, self.tower)
+    }
+
     /// Adds an operand.
     pub(crate) fn input(&mut self, name: &str) -> BufferId {
         self.buffer(name, Role::Input)
@@ -148,6 +153,30 @@ impl RingBuilder<'_> {
         self.claim(&[y], &[x]);
     }
 
+    /// The degree of the ring.
+    pub(crate) const fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// The ring's tower.
+    pub(crate) const fn tower(&self) -> TowerId {
+        self.tower
+    }
+
+    /// A known vector with a number for each lane. It is stored as the shortest vector that repeats in it
+    /// and that the machine loads well.
+    pub(crate) fn vector(&mut self, mut numbers: Vec<Number>) -> ConstantId {
+        let shortest = 1 << self.dialect.factor_bits;
+        while numbers.len() > shortest {
+            let (low, high) = numbers.split_at(numbers.len() / 2);
+            if low != high {
+                break;
+            }
+            numbers.truncate(numbers.len() / 2);
+        }
+        self.code.constant(Constant { tower: self.tower, numbers })
+    }
+
     /// The modulus of the ring.
     pub(crate) fn modulus(&self) -> u128 {
         self.code.towers[self.tower.index()].modulus
@@ -161,6 +190,17 @@ impl RingBuilder<'_> {
         match self.parameters.iter().find(|(known, _)| known == name) {
             Some((_, Setting::Number(number))) => *number,
             _ => panic!("`{}` has no number `{name}`", self.operation),
+        }
+    }
+
+    /// The value of a parameter that is a word.
+    ///
+    /// # Panics
+    /// Panics if there is no such word. The request has been checked.
+    pub(crate) fn word(&self, name: &str) -> &str {
+        match self.parameters.iter().find(|(known, _)| known == name) {
+            Some((_, Setting::Word(word))) => word,
+            _ => panic!("`{}` has no word `{name}`", self.operation),
         }
     }
 

@@ -48,6 +48,28 @@ impl Plan {
         Self { name: "kl".to_owned(), algorithm: Algorithm::Forward, log_n, passes }
     }
 
+    /// The plan for a polynomial of one vector: the copy bit becomes a lane bit, and the lane bits move
+    /// through its register position one by one.
+    ///
+    /// Returns `None` if the polynomial has several vectors.
+    ///
+    /// ```text
+    /// U9 S8 U8 S7 U7 .. S1 U1 S0 U0     [9 | 8 .. 0] -> [8 | 7 .. 0 9] -> .. -> [9 | 8 .. 0]
+    /// ```
+    pub fn copied(shape: Shape) -> Option<Self> {
+        let Shape { log_n, lanes } = shape;
+        let copy = (log_n == lanes).then_some(Bit(lanes as u8))?;
+        let stages = Algorithm::Forward.stages(log_n).into_iter();
+        let stages = stages.flat_map(|bit| [Step::Stage(bit), Step::Unpack(bit)]);
+        let pass = Pass {
+            load: (0..lanes as u8).collect(),
+            registers: vec![copy],
+            steps: Steps(std::iter::once(Step::Unpack(copy)).chain(stages).collect()),
+            store: natural_layout(shape.bits()),
+        };
+        Some(Self { name: "copied".to_owned(), algorithm: Algorithm::Forward, log_n, passes: vec![pass] })
+    }
+
     /// One or two passes over contiguous vectors. The first pass holds the `first` topmost stages and
     /// unpacks the bits in `early`; if `first` is 0, there is one pass. The last pass holds the other
     /// stages. It unpacks each bit below the vector length right after the stage of the bit, so the
@@ -257,6 +279,19 @@ mod tests {
                 back.trace().unwrap();
                 assert_eq!(back.passes[0].load, (1..=shape.lanes as u8).collect::<Vec<u8>>());
             }
+        }
+    }
+
+    #[test]
+    fn polynomials_of_one_vector_have_a_plan() {
+        for lanes in LANES {
+            let shape = Shape { log_n: lanes, lanes };
+            let plan = Plan::copied(shape).unwrap();
+            assert_eq!((plan.shape(), plan.trace().unwrap().len()), (shape, 1));
+            for algorithm in [Algorithm::Inverse, Algorithm::InverseTwisted] {
+                plan.reversed("back", algorithm).unwrap().trace().unwrap();
+            }
+            assert_eq!(Plan::copied(Shape { log_n: lanes + 1, lanes }), None);
         }
     }
 

@@ -1,0 +1,111 @@
+//! Affine permutations of the lanes of two vectors, in registers.
+
+use super::super::builder::RingBuilder;
+use crate::code::ValueId;
+use crate::number::Expression;
+use b512_asm::Op;
+
+/// The order in which the network visits the bits of a lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Visit {
+    /// From the lowest bit, with packs.
+    Ascending,
+    /// From the highest bit, with unpacks.
+    Descending,
+}
+
+/// Two registers with the same or different permutations.
+pub(super) struct Pair {
+    /// The registers.
+    pub(super) registers: [ValueId; 2],
+    /// The elements have been doubled this often.
+    pub(super) doublings: u32,
+    /// The target of each element.
+    targets: [Vec<Target>; 2],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Target {
+    register: usize,
+    lane: u32,
+}
+
+impl Pair {
+    /// Two registers whose lanes shall move to these lanes.
+    pub(super) fn new(registers: [ValueId; 2], lanes: [&[u32]; 2]) -> Self {
+        let targets = [0, 1].map(|register| {
+            let target = |&lane: &u32| Target { register, lane };
+            lanes[register].iter().map(target).collect()
+        });
+        Self { registers, doublings: 0, targets }
+    }
+
+    /// Moves every element to its target, unless all are there.
+    ///
+    /// The visited bits of a target must depend on the bits of its lane that are visited first, up to
+    /// the same one: on the others, the network has two elements with one target.
+    pub(super) fn permute(&mut self, ring: &mut RingBuilder<'_>, visit: Visit) {
+        if self.is_sorted() {
+            return;
+        }
+        let bits = self.targets[0].len().ilog2();
+        for step in 0..bits {
+            self.shuffle(ring, visit);
+            self.exchange(
+                ring,
+                match visit {
+                    Visit::Ascending => step,
+                    Visit::Descending => bits - 1 - step,
+                },
+            );
+        }
+        self.shuffle(ring, visit);
+        debug_assert!(self.is_sorted());
+    }
+
+    fn is_sorted(&self) -> bool {
+        let is_sorted = |register: usize| {
+            (0..).zip(&self.targets[register]).all(|(lane, &target)| target == Target { register, lane })
+        };
+        is_sorted(0) && is_sorted(1)
+    }
+
+    /// Turns the next lane bit into the bit that selects the register.
+    fn shuffle(&mut self, ring: &mut RingBuilder<'_>, visit: Visit) {
+        let ops = match visit {
+            Visit::Ascending => [Op::Pklo, Op::Pkhi],
+            Visit::Descending => [Op::Unpklo, Op::Unpkhi],
+        };
+        let tower = ring.tower();
+        self.registers = ops.map(|op| ring.code.apply(op, self.registers, None, tower));
+        let [a, b] = &self.targets;
+        let (lanes, half) = (a.len(), a.len() / 2);
+        let from = |high: usize, lane: usize| match visit {
+            Visit::Ascending => [a, b][lane / half][lane % half * 2 + high],
+            Visit::Descending => [a, b][lane % 2][high * half + lane / 2],
+        };
+        self.targets = [0, 1].map(|high| (0..lanes).map(|lane| from(high, lane)).collect());
+    }
+
+    /// Exchanges lanes of the registers so that the register is this bit of the targets' lanes.
+    fn exchange(&mut self, ring: &mut RingBuilder<'_>, bit: u32) {
+        let moves: Vec<bool> = self.targets[0].iter().map(|target| target.lane >> bit & 1 == 1).collect();
+        let [a, b] = &mut self.targets;
+        for ((a, b), _) in a.iter_mut().zip(b).zip(&moves).filter(|(_, moves)| **moves) {
+            std::mem::swap(a, b);
+        }
+        debug_assert!(self.targets[1].iter().all(|target| target.lane >> bit & 1 == 1));
+        if moves.iter().all(|&moves| moves) {
+            self.registers.swap(0, 1);
+        } else if moves.contains(&true) {
+            let minus_one = Expression::Value(ring.modulus() - 1);
+            let signs = [Expression::Value(1), minus_one].map(|number| ring.code.number(number));
+            let one = ring.vector(vec![signs[0]; moves.len()]);
+            let signs = ring.vector(moves.into_iter().map(|moves| signs[usize::from(moves)]).collect());
+            let tower = ring.tower();
+            let both = ring.code.butterfly(Op::Bfly, self.registers, one, tower);
+            self.registers = ring.code.butterfly(Op::Bfly, both, signs, tower);
+            self.doublings += 1;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The automorphism of the ring that maps X to X^g, for an odd g.
+//!
+//! It permutes the values of a polynomial, and the coefficients up to signs. Rotations of ciphertexts are
+//! automorphisms by powers of 5, conjugation is the one by 2n - 1.
+
+use crate::arithmetic::bit_reverse;
+use crate::signature::settings::{MODULUS, N};
+use crate::{ClaimFault, Definition, GoldenError, Kind, Operand, SettingSpec, Settings};
+use b512_asm::Setting;
+
+/// y(X) = x(X^g) mod X^n + 1, of coefficients or of values.
+#[derive(Clone, Copy, Debug)]
+pub struct Automorphism;
+
+const G: SettingSpec = SettingSpec { name: "g", kind: Kind::Number, doc: "exponent g, odd and below 2n" };
+const ORDER: SettingSpec = SettingSpec {
+    name: "order",
+    kind: Kind::Word,
+    doc: "`evaluation`, values in bit-reversed order, or `coefficients`, in natural order",
+};
+
+impl Definition for Automorphism {
+    fn name(&self) -> &'static str {
+        "automorphism"
+    }
+
+    fn definition(&self) -> &'static str {
+        "y(X) = x(X^g) mod X^n + 1, of values in bit-reversed order or of coefficients"
+    }
+
+    fn inputs(&self) -> &'static [Operand] {
+        const { &[Operand::residues("x", "modulus")] }
+    }
+
+    fn outputs(&self) -> &'static [Operand] {
+        const { &[Operand::residues("y", "modulus")] }
+    }
+
+    fn settings(&self) -> &'static [SettingSpec] {
+        const { &[N, MODULUS, G, ORDER] }
+    }
+
+    fn examples(&self) -> Vec<(String, Setting)> {
+        let order = Setting::Word("evaluation".to_owned());
+        vec![("g".to_owned(), Setting::Number(3)), ("order".to_owned(), order)]
+    }
+
+    fn check(&self, settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
+        let (n, g) = (settings.degree() as u128, settings.number("g"));
+        let mut faults = Vec::new();
+        if g.is_multiple_of(2) || g >= 2 * n {
+            let fault = ClaimFault::new(settings.part("g"), format!("invalid exponent g = {g}"));
+            faults.push(fault.help(format!("g must be odd and below 2n = {}", 2 * n)));
+        }
+        if !["evaluation", "coefficients"].contains(&settings.word("order")) {
+            let message = format!("unknown order `{}`", settings.word("order"));
+            let fault = ClaimFault::new(settings.part("order"), message);
+            faults.push(fault.help("the orders are `evaluation` and `coefficients`"));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+        let (x, n, g) = (inputs[0], settings.degree(), settings.number("g") as usize);
+        if settings.word("order") == "evaluation" {
+            // Place i holds the value at psi^e with e = 2 bitrev(i) + 1, and y(psi^e) = x(psi^(g e)).
+            let bits = n.ilog2();
+            let source = |i| (g * (2 * bit_reverse(i, bits) + 1) % (2 * n) - 1) / 2;
+            return Ok(vec![(0..n).map(|i| x[bit_reverse(source(i), bits)]).collect()]);
+        }
+        let mut y = vec![0; n];
+        for (i, &coefficient) in x.iter().enumerate() {
+            // X^n = -1.
+            let power = g * i % (2 * n);
+            let negative = power >= n && coefficient != 0;
+            y[power % n] = if negative { settings.number("modulus") - coefficient } else { coefficient };
+        }
+        Ok(vec![y])
+    }
+}
+
+#[cfg(test)]
+impl crate::tests::Textbook for Automorphism {
+    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
+        let g = case.claim.number("g").unwrap() as usize;
+        let place = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
+        case.each(|i| case.word(0, place(g * case.odd(i))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{AUTOMORPHISM, NTT, evaluate};
+    use b512_asm::Setting;
+
+    /// The definition, through both orders: the transform of x(X^g), and the permuted transform of x.
+    #[test]
+    fn both_orders_are_one_map() {
+        let (n, q, psi) = (16, 97, 19);
+        let x: Vec<u128> = (0..n).map(|i| (i * i * 31 + 96) % q).collect();
+        let transform = |x: &[u128]| NTT.result(&[x], n as usize, q, psi).unwrap();
+        for g in (1..2 * n).step_by(2) {
+            let map = |order: &str, x: &[u128]| {
+                let mut claim = AUTOMORPHISM.in_ring(n as u32, q, 0);
+                claim.settings.push(("g".into(), Setting::Number(g)));
+                claim.settings.push(("order".into(), Setting::Word(order.into())));
+                evaluate(&claim, &[x]).unwrap().concat()
+            };
+            assert_eq!(transform(&map("coefficients", &x)), map("evaluation", &transform(&x)), "g = {g}");
+            // x(psi) at psi^g, by Horner's rule.
+            let power = (0..g).fold(1, |power, _| power * psi % q);
+            let value = x.iter().rev().fold(0, |value, &c| (value * power + c) % q);
+            assert_eq!(map("evaluation", &transform(&x))[0], value, "g = {g}");
+        }
+    }
+
+    #[test]
+    fn invalid_settings_are_named() {
+        let error = |g, order: &str| {
+            let mut claim = AUTOMORPHISM.in_ring(4, 97, 0);
+            claim.settings.push(("g".into(), Setting::Number(g)));
+            claim.settings.push(("order".into(), Setting::Word(order.into())));
+            evaluate(&claim, &[&[0; 4]]).unwrap_err().to_string()
+        };
+        assert_eq!(error(2, "evaluation"), "invalid exponent g = 2 (g must be odd and below 2n = 8)");
+        assert_eq!(error(9, "evaluation"), "invalid exponent g = 9 (g must be odd and below 2n = 8)");
+        let orders = "unknown order `slots` (the orders are `evaluation` and `coefficients`)";
+        assert_eq!(error(3, "slots"), orders);
+    }
+}
