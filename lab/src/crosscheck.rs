@@ -268,10 +268,10 @@ mod tests {
     #[test]
     fn a_witness_that_cannot_is_named() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
-        let request = request(golden::NTT, 512);
+        let request = request(golden::NTT, 256);
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
         let error = crosscheck(&request, 0, &simulator, &[]).unwrap_err();
-        assert!(error.to_string().starts_with("the simulator cannot compute ntt of 512 "), "{error}");
+        assert!(error.to_string().starts_with("the simulator cannot compute ntt of 256 "), "{error}");
     }
 
     #[test]
