@@ -107,10 +107,7 @@ impl Domain {
 
     /// The terms of a mixture.
     pub(super) fn mixture(&self, u: Element) -> Option<[(Element, u128); 2]> {
-        match self.polynomial(u.polynomial) {
-            Polynomial::Mixture(terms) => Some(*terms),
-            _ => None,
-        }
+        if let Polynomial::Mixture(terms) = self.polynomial(u.polynomial) { Some(*terms) } else { None }
     }
 
     /// Mix: the sum and difference of two elements of one polynomial.

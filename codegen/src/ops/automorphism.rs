@@ -182,7 +182,7 @@ impl Shift {
         // Lane j takes element j - distance of the infinite sequence z, -z, z, ..
         let first = distance.wrapping_neg() % (2 * lanes);
         let minus = first >= lanes;
-        if first % lanes == 0 {
+        if first.is_multiple_of(lanes) {
             return signed(ring, minus);
         }
         let buffer = *self.rows.get_or_insert_with(|| {
