@@ -2,8 +2,8 @@
 
 mod layout;
 
-use self::layout::Layout;
-use crate::code::Code;
+use self::layout::{Layout, TooMany};
+use crate::code::{Code, Tower};
 use crate::error::Error;
 use crate::forwarding::{Removed, forward};
 use crate::kernel::Kernel;
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Graph, schedule};
-use b512_asm::{Instr, Isa};
+use b512_asm::{Instr, Isa, Program};
 use sim::Machine;
 
 /// Compiles a request by a recipe for a machine.
@@ -28,9 +28,9 @@ pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<
     let mut uses = memory_uses(request, machine).peekable();
     while let Some(memory_use) = uses.next() {
         let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
-        let layout = Layout::new(request, &code, recipe.tuning.table)?;
+        let layout = Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
         if layout.end <= machine.vdm_words() || uses.peek().is_none() {
-            return emit(request, recipe, machine, Lowered { code, removed, layout });
+            return emit(request.name(), recipe, machine, Lowered { code, removed, layout });
         }
     }
     unreachable!("the last use of memory is emitted, or is refused there")
@@ -66,7 +66,7 @@ struct Lowered {
 }
 
 /// Schedules vector code, and makes a program from it.
-fn emit(request: &Request, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> Result<Kernel, Error> {
+fn emit(name: String, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> Result<Kernel, Error> {
     let Lowered { code, removed, layout } = lowered;
     let launch = layout.launch();
     let prologue = layout.prologue(&code);
@@ -76,21 +76,45 @@ fn emit(request: &Request, recipe: &Recipe, machine: &Machine, lowered: Lowered)
     scheduled.instructions.push(Instr::Halt {});
     scheduled.origin.push(None);
 
-    let program = layout.program(request, &code, &scheduled, &launch)?;
+    let program = layout.program(name, &code, &scheduled, &launch)?;
     machine.check_fits(&program)?;
     Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
 }
 
-/// Compiles vector code that a test has built by hand.
-#[cfg(test)]
+/// The program of a kernel in other rings: the same instructions and parameters, with other moduli
+/// and tables. It takes no scheduling.
+///
+/// `request` is the kernel's, with these rings.
+///
+/// # Errors
+/// Returns an error if the request is invalid.
+///
+/// # Panics
+/// Panics if the request has another degree or number of rings than the kernel.
+pub fn instantiate(kernel: &Kernel, request: &Request) -> Result<Program, Error> {
+    request.check(kernel.code.isa)?;
+    let mut code = kernel.code.clone();
+    assert_eq!(code.towers.len(), request.towers(), "the rings of a kernel");
+    for (tower, ring) in code.towers.iter_mut().zip(request.basis.rings()) {
+        assert_eq!(tower.n, request.n(), "the degree of a kernel");
+        *tower = Tower { n: tower.n, modulus: ring.q(), root: ring.root().unwrap_or(0) };
+    }
+    let layout =
+        Layout::new(&code, kernel.recipe.tuning.table).map_err(|error| error.for_request(request))?;
+    layout.program(request.name(), &code, &kernel.scheduled, &layout.launch())
+}
+
+/// Compiles vector code that no request describes, or that a test has built by hand.
 pub(crate) fn compile_code(
-    request: &Request,
+    name: String,
     code: Code,
     recipe: &Recipe,
     machine: &Machine,
 ) -> Result<Kernel, Error> {
-    let layout = Layout::new(request, &code, recipe.tuning.table)?;
-    emit(request, recipe, machine, Lowered { code, removed: Removed::default(), layout })
+    let layout = Layout::new(&code, recipe.tuning.table).map_err(|error| match error {
+        TooMany::Buffers(needed) | TooMany::Scalars(needed) => Error::TooManyOperands { needed },
+    })?;
+    emit(name, recipe, machine, Lowered { code, removed: Removed::default(), layout })
 }
 
 /// Checks that the recipe has a plan of the right degree and direction for each transform.

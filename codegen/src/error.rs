@@ -94,6 +94,12 @@ pub enum Error {
         /// Registers needed.
         needed: usize,
     },
+    /// More operands or scalars than registers.
+    #[error("the kernel needs {needed} registers of one kind, but there are {REGISTERS}; use fewer steps")]
+    TooManyOperands {
+        /// Registers needed.
+        needed: usize,
+    },
     /// A constant without a value.
     #[error("a number modulo {modulus:#x} has no inverse; choose moduli without a common factor")]
     NoInverse {

@@ -1,8 +1,9 @@
 //! A generated kernel: a self-contained program and its history.
 
 use crate::bounds::{PassBound, passes};
-use crate::code::Code;
+use crate::code::{Code, Scalar};
 use crate::forwarding::Removed;
+use crate::number::{Expression, Number};
 use crate::recipe::Recipe;
 use crate::schedule::{Addresses, Scheduled};
 use b512_asm::Program;
@@ -26,6 +27,15 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// The word of the SDM that holds the scalar with this value, if the kernel has such a scalar.
+    pub fn scalar_address(&self, value: u128) -> Option<u32> {
+        let holds = |scalar: &Scalar| match scalar.number {
+            Number::Expression(id) => self.code.expressions[id.index()] == Expression::Value(value),
+            Number::Root { .. } => false,
+        };
+        self.code.scalars.iter().position(holds).map(|index| index as u32)
+    }
+
     /// The bounds of the passes of the vector code on a machine, in order.
     pub fn bounds(&self, machine: &Machine) -> Vec<PassBound> {
         passes(&self.code, &self.addresses, &self.program.addresses, machine)

@@ -42,6 +42,7 @@ pub mod check;
 pub mod choose;
 pub mod code;
 pub mod compile;
+pub mod elementwise;
 pub mod error;
 pub mod explain;
 #[allow(clippy::wildcard_enum_match_arm, reason = "formulas and rules name no instruction or pipe")]
@@ -64,7 +65,8 @@ pub mod search;
 pub mod testing;
 
 pub use choose::{Choice, Origin, PlanChoice, choose, generate};
-pub use compile::compile;
+pub use compile::{compile, instantiate};
+pub use elementwise::Elementwise;
 pub use error::Error;
 pub use kernel::Kernel;
 pub use named::classical;

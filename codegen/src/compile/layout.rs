@@ -21,17 +21,33 @@ pub(super) struct Layout {
     pub(super) end: u32,
 }
 
+/// More buffers or scalars than registers, and the registers needed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TooMany {
+    Buffers(usize),
+    Scalars(usize),
+}
+
+impl TooMany {
+    /// The error of a request.
+    pub(super) fn for_request(self, request: &Request) -> Error {
+        let (operation, n, towers) = (request.operation, request.n(), request.towers());
+        match self {
+            Self::Buffers(needed) => Error::TooManyRings { operation, n, towers, needed },
+            Self::Scalars(needed) => Error::TooManyScalars { operation, towers, needed },
+        }
+    }
+}
+
 impl Layout {
-    pub(super) fn new(request: &Request, code: &Code, order: TableOrder) -> Result<Self, Error> {
+    pub(super) fn new(code: &Code, order: TableOrder) -> Result<Self, TooMany> {
         // The table and the spill memory also need a register each.
         let needed = code.buffers.len() + 2;
         if needed > REGISTERS {
-            let (operation, n, towers) = (request.operation, request.n(), request.towers());
-            return Err(Error::TooManyRings { operation, n, towers, needed });
+            return Err(TooMany::Buffers(needed));
         }
         if code.scalars.len() > REGISTERS {
-            let (operation, towers, needed) = (request.operation, request.towers(), code.scalars.len());
-            return Err(Error::TooManyScalars { operation, towers, needed });
+            return Err(TooMany::Scalars(code.scalars.len()));
         }
         let aligned = |word: u32| word.next_multiple_of(code.isa.vector_length());
         let mut end = 0;
@@ -85,7 +101,7 @@ impl Layout {
 
     pub(super) fn program(
         &self,
-        request: &Request,
+        name: String,
         code: &Code,
         scheduled: &Scheduled,
         launch: &[(AReg, u32)],
@@ -131,7 +147,7 @@ impl Layout {
         let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
         Ok(Program {
             isa: code.isa,
-            name: request.name(),
+            name,
             instructions: scheduled.instructions.clone(),
             vdm: Image { segments },
             sdm,

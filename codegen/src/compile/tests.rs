@@ -1,6 +1,6 @@
 //! Kernels for every vector length and word width.
 
-use super::compile;
+use super::{compile, instantiate};
 use crate::error::Error;
 use crate::named;
 use crate::plan::{Algorithm, Plan};
@@ -109,4 +109,18 @@ fn requests_and_plans_that_do_not_suit_the_isa_are_refused() {
     );
     recipe.plans.clear();
     assert!(refused(&request, &recipe).to_string().ends_with("but the recipe has no plan"));
+}
+
+#[test]
+fn a_kernel_in_other_rings_is_the_kernel_compiled_for_them() {
+    let machine = Machine::rpu_128x128();
+    let degree = Degree::new(1024).unwrap();
+    for operation in [NTT, INTT, POLYMUL, golden::MULS] {
+        let wide = Request::with_primes(operation, degree, 128, 2).unwrap();
+        let narrow = Request::with_primes(operation, degree, 60, 2).unwrap();
+        let recipe = named::constant_geometry(&wide, machine.instruction_set());
+        let kernel = compile(&wide, &recipe, &machine).unwrap();
+        let expected = compile(&narrow, &recipe, &machine).unwrap().program;
+        assert_eq!(instantiate(&kernel, &narrow).unwrap(), expected, "{operation}");
+    }
 }

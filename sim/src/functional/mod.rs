@@ -100,6 +100,18 @@ impl Executor {
         Self::with_resources(machine.resources(), machine.law.operands)
     }
 
+    /// An executor as [`for_machine`](Self::for_machine), with memories just as large as `program`
+    /// needs. Many small executors thus fit the host's memory.
+    pub fn for_program(machine: &Machine, program: &Program) -> Self {
+        let [vdm_words, sdm_words] = [Space::Vdm, Space::Sdm].map(|space| {
+            let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+            let end = symbols.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
+            end.max(program.image(space).end())
+        });
+        let resources = Resources { vdm_words, sdm_words, ..machine.resources() };
+        Self::with_resources(resources, machine.law.operands)
+    }
+
     fn with_resources(resources: Resources, operands: LawOperands) -> Self {
         let Resources { isa, vdm_words, sdm_words, .. } = resources;
         Self {
@@ -184,7 +196,8 @@ impl Executor {
             return Err(AccessError::Length { symbol, words, given });
         }
         let max = self.resources.isa.max_word();
-        if let Some(index) = words.iter().position(|&word| word > max) {
+        let too_large = || words.iter().position(|&word| word > max);
+        if let Some(index) = Some(max).filter(|&max| max < u128::MAX).and_then(|_| too_large()) {
             return Err(AccessError::WordTooLarge { symbol: symbol.into(), index, value: words[index], max });
         }
         if space == Space::Vdm {
@@ -193,6 +206,22 @@ impl Executor {
         }
         self.memory_mut(space)[range.start as usize..range.end as usize].copy_from_slice(words);
         Ok(())
+    }
+
+    /// Sets a modulus register for all later runs, in place of the program's value.
+    pub fn set_modulus(&mut self, register: MReg, modulus: Modulus) {
+        match self.program.moduli.iter_mut().find(|(known, _)| *known == register) {
+            Some((_, value)) => *value = modulus,
+            None => self.program.moduli.push((register, modulus)),
+        }
+    }
+
+    /// Writes a word of the SDM before a run, such as a scalar.
+    ///
+    /// # Panics
+    /// Panics if the memory has no such word.
+    pub fn write_scalar(&mut self, address: u32, value: u128) {
+        self.sdm[address as usize] = value;
     }
 
     /// The words of a symbol after the last run or write.

@@ -94,7 +94,10 @@ impl Registers {
     /// The initial state of a program: zeros, except for the given launch values.
     pub(super) fn reset(&mut self, addresses: &[(AReg, u32)], moduli: &[(MReg, Modulus)]) {
         for register in &mut self.vector {
-            register.lanes.fill(0);
+            // A register with the bound zero holds zeros already, unless a load of it was deferred.
+            if register.at_most > 0 || register.pending {
+                register.lanes.fill(0);
+            }
             (register.at_most, register.source, register.pending) = (0, None, false);
         }
         self.scalar = [0; REGISTERS];

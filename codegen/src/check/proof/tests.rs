@@ -67,7 +67,7 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     let request = Request::single(golden::MUL, Ring::new(degree, B).unwrap());
     let machine = Machine::rpu_128x128();
     let recipe = named::constant_geometry(&request, code.isa);
-    let kernel = compile_code(&request, code, &recipe, &machine).unwrap();
+    let kernel = compile_code(request.name(), code, &recipe, &machine).unwrap();
     assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
     assert_eq!(kernel.program.sdm.word(0), 1);
     let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
