@@ -1,0 +1,296 @@
+//! Execution on data: every launch runs its kernel on the functional engine.
+//!
+//! Launches run window by window. Launches of a window that do not depend on each other run in
+//! parallel. A limb is freed after its last reader.
+
+use crate::flow::{Flow, ValueId};
+use crate::kernels::{Kernels, Timed};
+use crate::lift::{Launch, Launches, ShapeId, Work};
+use b512_asm::Program;
+use codegen::Elementwise;
+use rayon::prelude::*;
+use ring::modular::Modulus;
+use ring_program::data::Words;
+use ring_program::{Inputs, ModulusIndex, RingProgram};
+use rustc_hash::FxHashMap;
+use sim::Machine;
+use sim::functional::{ExecuteError, Executor, LoadError};
+use std::sync::{Mutex, PoisonError};
+
+/// Launches in a window. More would run in parallel, but also have more limbs alive.
+const WINDOW: usize = 1 << 12;
+
+/// Idle executors of elementwise kernels that are kept.
+const IDLE: usize = 64;
+
+/// A program that is ready to run on data.
+#[derive(Debug)]
+pub struct Execution<'a> {
+    /// The program.
+    pub program: &'a RingProgram,
+    /// Its dataflow.
+    pub flow: &'a Flow,
+    /// Its launches.
+    pub launches: &'a Launches,
+    /// Its kernels.
+    pub kernels: &'a Kernels,
+    /// The machine.
+    pub machine: &'a Machine,
+}
+
+/// A launch that failed.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The kernel does not exist for the launch.
+    #[error(transparent)]
+    Kernel(#[from] codegen::Error),
+    /// The kernel cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An instruction faults: the operands are not residues.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+}
+
+/// The failure of a run, with the index of the launch.
+pub type Failure = (usize, LaunchError);
+
+impl Execution<'_> {
+    /// Runs the program. The result has the words of each output, in the order of
+    /// [`RingProgram::outputs`].
+    ///
+    /// # Errors
+    /// Returns an error if a launch fails.
+    ///
+    /// # Panics
+    /// Panics if an input is missing.
+    pub fn run(&self, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, Failure> {
+        let mut values = Values::new(self, inputs);
+        let pools = Pools::default();
+        let moduli: FxHashMap<ModulusIndex, Modulus> = self
+            .program
+            .moduli()
+            .iter()
+            .map(|(index, value)| (index, Modulus::new(value).expect("moduli are odd primes")))
+            .collect();
+        let worker = Worker { execution: self, moduli: &moduli, pools: &pools };
+        let launches = &self.launches.launches;
+        for (window, start) in launches.chunks(WINDOW).zip((0..).step_by(WINDOW)) {
+            for level in levels(self.launches, window) {
+                let run = |&place: &usize| {
+                    let launch = &window[place];
+                    worker.run(launch, &values).map_err(|error| (start + place, error))
+                };
+                let results: Vec<Vec<Words>> = level.par_iter().map(run).collect::<Result<_, _>>()?;
+                for (&place, results) in level.iter().zip(results) {
+                    values.commit(self.launches, &window[place], results);
+                }
+            }
+        }
+        Ok(values.outputs(self.flow))
+    }
+}
+
+/// The launches of a window by depth: those of one level depend on earlier levels only.
+fn levels(launches: &Launches, window: &[Launch]) -> Vec<Vec<usize>> {
+    let mut depths: FxHashMap<ValueId, usize> = FxHashMap::default();
+    let mut levels: Vec<Vec<usize>> = Vec::new();
+    for (place, launch) in window.iter().enumerate() {
+        let sources = launches.sources(launch).iter();
+        let depth = sources.filter_map(|source| depths.get(source)).max().map_or(0, |depth| depth + 1);
+        launches.results(launch).iter().for_each(|&result| {
+            depths.insert(result, depth);
+        });
+        if levels.len() <= depth {
+            levels.push(Vec::new());
+        }
+        levels[depth].push(place);
+    }
+    levels
+}
+
+/// The words of the values that are alive.
+struct Values {
+    words: Vec<Option<Words>>,
+    /// The launches that have not read the value yet; an output counts as one.
+    readers: Vec<u32>,
+}
+
+impl Values {
+    fn new(execution: &Execution<'_>, inputs: &Inputs<'_>) -> Self {
+        let Execution { program, flow, launches, .. } = execution;
+        let mut values = Self { words: vec![None; flow.values], readers: vec![0; flow.values] };
+        values.words[ValueId::ZERO.index()] = Some(vec![0; program.degree().len()].into());
+        values.readers[ValueId::ZERO.index()] = 1;
+        for &(limb, value) in &flow.inputs {
+            values.words[value.index()] = Some(inputs.words(limb).expect("inputs are complete").clone());
+        }
+        let read = launches.launches.iter().flat_map(|launch| launches.sources(launch));
+        for value in read.chain(flow.outputs.iter().flatten()) {
+            values.readers[value.index()] += 1;
+        }
+        values
+    }
+
+    fn get(&self, value: ValueId) -> &Words {
+        self.words[value.index()].as_ref().expect("a value with readers has words")
+    }
+
+    fn commit(&mut self, launches: &Launches, launch: &Launch, results: Vec<Words>) {
+        for (value, words) in launches.results(launch).iter().zip(results) {
+            self.words[value.index()] = Some(words);
+        }
+        for value in launches.sources(launch) {
+            let readers = &mut self.readers[value.index()];
+            *readers -= 1;
+            if *readers == 0 {
+                self.words[value.index()] = None;
+            }
+        }
+    }
+
+    fn outputs(&self, flow: &Flow) -> Vec<Vec<Words>> {
+        let limbs = |limbs: &Vec<ValueId>| limbs.iter().map(|&value| self.get(value).clone()).collect();
+        flow.outputs.iter().map(limbs).collect()
+    }
+}
+
+/// A kernel in an executor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Loaded {
+    Elementwise(ShapeId),
+    Transform(crate::flow::Direction, ModulusIndex, u128),
+}
+
+/// Executors that are free, with their kernels loaded.
+#[derive(Default)]
+struct Pools {
+    /// The newest last.
+    elementwise: Mutex<Vec<(Loaded, Executor)>>,
+    transforms: Mutex<FxHashMap<Loaded, Vec<Executor>>>,
+}
+
+impl Pools {
+    fn take(&self, key: Loaded) -> Option<Executor> {
+        match key {
+            Loaded::Elementwise(_) => {
+                let mut free = self.elementwise.lock().unwrap_or_else(PoisonError::into_inner);
+                let place = free.iter().rposition(|(loaded, _)| *loaded == key)?;
+                Some(free.remove(place).1)
+            }
+            Loaded::Transform(..) => {
+                let mut free = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+                free.get_mut(&key)?.pop()
+            }
+        }
+    }
+
+    fn give_back(&self, key: Loaded, executor: Executor) {
+        match key {
+            Loaded::Elementwise(_) => {
+                let mut free = self.elementwise.lock().unwrap_or_else(PoisonError::into_inner);
+                if free.len() == IDLE {
+                    free.remove(0);
+                }
+                free.push((key, executor));
+            }
+            Loaded::Transform(..) => {
+                let mut free = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+                free.entry(key).or_default().push(executor);
+            }
+        }
+    }
+}
+
+/// What all launches share.
+struct Worker<'a> {
+    execution: &'a Execution<'a>,
+    moduli: &'a FxHashMap<ModulusIndex, Modulus>,
+    pools: &'a Pools,
+}
+
+impl Worker<'_> {
+    fn run(&self, launch: &Launch, values: &Values) -> Result<Vec<Words>, LaunchError> {
+        let Execution { launches, kernels, program, .. } = self.execution;
+        let sources: Vec<&Words> = launches.sources(launch).iter().map(|&value| values.get(value)).collect();
+        match launch.work {
+            Work::Permute(permutation) => {
+                Ok(vec![permutation.apply(sources[0], sources.last().expect("a source")).into()])
+            }
+            Work::Transform { direction, root } => {
+                let modulus = launches.moduli(launch)[0];
+                let key = Loaded::Transform(direction, modulus, root);
+                let load = || kernels.transform_program(direction, program.moduli().value(modulus), root);
+                let mut executor = self.executor(key, load)?;
+                write(&mut executor, "x", sources[0]);
+                executor.run()?;
+                let result = read(&executor, "y").into();
+                self.pools.give_back(key, executor);
+                Ok(vec![result])
+            }
+            Work::Elementwise(shape) => {
+                let key = Loaded::Elementwise(shape);
+                let kernel = kernels.elementwise(shape);
+                let mut executor = self.executor(key, || Ok(kernel.kernel.program.clone()))?;
+                self.launch(&mut executor, kernel, launch);
+                let results = self.slices(&mut executor, &sources, launches.results(launch).len())?;
+                self.pools.give_back(key, executor);
+                Ok(results)
+            }
+        }
+    }
+
+    fn executor(
+        &self,
+        key: Loaded,
+        program: impl FnOnce() -> Result<Program, codegen::Error>,
+    ) -> Result<Executor, LaunchError> {
+        if let Some(executor) = self.pools.take(key) {
+            return Ok(executor);
+        }
+        let program = program()?;
+        let mut executor = Executor::for_program(self.execution.machine, &program);
+        executor.load(&program)?;
+        Ok(executor)
+    }
+
+    /// Sets the moduli and scalars of a launch.
+    fn launch(&self, executor: &mut Executor, kernel: &Timed, launch: &Launch) {
+        let launches = self.execution.launches;
+        for (&register, modulus) in kernel.moduli.iter().zip(launches.moduli(launch)) {
+            executor.set_modulus(register, self.moduli[modulus]);
+        }
+        for (&address, &scalar) in kernel.scalars.iter().zip(launches.scalars(launch)) {
+            executor.write_scalar(address, scalar);
+        }
+    }
+
+    /// Runs an elementwise kernel on all slices.
+    fn slices(
+        &self,
+        executor: &mut Executor,
+        sources: &[&Words],
+        results: usize,
+    ) -> Result<Vec<Words>, LaunchError> {
+        let (n, slice) = (self.execution.program.degree().len(), self.execution.kernels.slice() as usize);
+        let mut words: Vec<Vec<u128>> = vec![Vec::with_capacity(n); results];
+        for start in (0..n).step_by(slice) {
+            for (index, source) in sources.iter().enumerate() {
+                write(executor, &Elementwise::input_name(index), &source[start..start + slice]);
+            }
+            executor.run()?;
+            for (index, words) in words.iter_mut().enumerate() {
+                words.extend_from_slice(read(executor, &Elementwise::output_name(index)));
+            }
+        }
+        Ok(words.into_iter().map(Words::from).collect())
+    }
+}
+
+fn write(executor: &mut Executor, symbol: &str, words: &[u128]) {
+    executor.write(symbol, words).expect("a kernel has its operands");
+}
+
+fn read<'e>(executor: &'e Executor, symbol: &str) -> &'e [u128] {
+    executor.read(symbol).expect("a kernel has its results")
+}

@@ -1,0 +1,314 @@
+//! The dataflow of a program: values in place of limbs that are written again and again.
+//!
+//! A copy is another name of a value, and zero is a value of its own, so neither is work. Neither is
+//! a sum with zero. Lines whose results nothing reads are left out.
+
+use crate::permute::Permutation;
+use codegen::elementwise::{Operand, StepOp};
+use ring_program::reduction::{InputModulus, input_moduli};
+use ring_program::shape::{
+    Binary, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
+};
+use ring_program::{Limb, ModulusIndex, Operation, RingProgram, Shape};
+
+/// A limb's words at one time: an input, zero, or the result of one line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ValueId(pub(crate) u32);
+
+impl ValueId {
+    /// The limb of zeros.
+    pub const ZERO: Self = Self(0);
+
+    /// The index of the value.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The direction of a transform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// From coefficients to values.
+    Forward,
+    /// From values to coefficients.
+    Inverse,
+}
+
+/// What a node computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// An operation on two values, or on a value and a scalar, coefficient by coefficient.
+    Elementwise { op: Elementary, a: ValueId, by: By, modulus: ModulusIndex },
+    /// A negacyclic transform with a root of unity.
+    Transform { direction: Direction, a: ValueId, root: u128, modulus: ModulusIndex },
+    /// A movement of the words of `a`; negated words come from `negative`.
+    Permute { permutation: Permutation, a: ValueId, negative: Option<ValueId> },
+}
+
+/// An elementwise operation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Elementary {
+    Add,
+    Subtract,
+    Multiply,
+}
+
+/// The second operand of an elementwise operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    Value(ValueId),
+    /// A residue of the operation's modulus.
+    Scalar(u128),
+}
+
+impl Elementary {
+    /// The step of a kernel. Without `b`, the second operand is a scalar.
+    pub(crate) fn step(self, a: Operand, b: Option<Operand>) -> StepOp {
+        match (self, b) {
+            (Self::Add, Some(b)) => StepOp::Add(a, b),
+            (Self::Subtract, Some(b)) => StepOp::Subtract(a, b),
+            (Self::Multiply, Some(b)) => StepOp::Multiply(a, b),
+            (Self::Add, None) => StepOp::AddScalar(a),
+            (Self::Subtract, None) => StepOp::SubtractScalar(a),
+            (Self::Multiply, None) => StepOp::MultiplyScalar(a),
+        }
+    }
+}
+
+impl Task {
+    /// The values that the task reads.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = ValueId> {
+        let sources = match *self {
+            Self::Elementwise { a, by: By::Value(b), .. } => [Some(a), Some(b)],
+            Self::Elementwise { a, by: By::Scalar(_), .. } | Self::Transform { a, .. } => [Some(a), None],
+            Self::Permute { a, negative, .. } => [Some(a), negative],
+        };
+        sources.into_iter().flatten()
+    }
+}
+
+/// One line of the program, or a part of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    /// The index of the operation in the program.
+    pub(crate) operation: u32,
+    pub(crate) result: ValueId,
+    pub(crate) task: Task,
+}
+
+/// The dataflow of a program.
+#[derive(Debug)]
+pub struct Flow {
+    pub(crate) nodes: Vec<Node>,
+    /// The values of the inputs that the program depends on.
+    pub(crate) inputs: Vec<(Limb, ValueId)>,
+    /// The values of the outputs' limbs, in the order of [`RingProgram::outputs`].
+    pub(crate) outputs: Vec<Vec<ValueId>>,
+    /// The number of values.
+    pub(crate) values: usize,
+    /// The operations of the program that are no node: copies, zeros, sums with zero, and those
+    /// whose results nothing reads.
+    pub(crate) without_work: usize,
+}
+
+impl Flow {
+    /// The dataflow of `program`.
+    pub fn of(program: &RingProgram) -> Self {
+        let mut flow = Renaming::new(program);
+        for index in 0..program.operations().len() {
+            flow.add(index);
+        }
+        flow.finish()
+    }
+
+    /// The number of reads of each value, where an output counts as one read.
+    pub(crate) fn reads(&self) -> Vec<u32> {
+        let mut reads = vec![0; self.values];
+        let sources = self.nodes.iter().flat_map(|node| node.task.sources());
+        sources.chain(self.outputs.iter().flatten().copied()).for_each(|value| reads[value.index()] += 1);
+        reads
+    }
+}
+
+/// A flow under construction.
+struct Renaming<'p> {
+    program: &'p RingProgram,
+    /// The value of each limb.
+    current: Vec<Option<ValueId>>,
+    /// For each value, a modulus that all words are below; 1 for zero.
+    below: Vec<Option<u128>>,
+    nodes: Vec<Node>,
+    inputs: Vec<(Limb, ValueId)>,
+}
+
+impl<'p> Renaming<'p> {
+    fn new(program: &'p RingProgram) -> Self {
+        let mut renaming = Self {
+            program,
+            current: vec![None; program.limbs().len()],
+            below: vec![Some(1)],
+            nodes: Vec::with_capacity(program.operations().len()),
+            inputs: Vec::new(),
+        };
+        let moduli = input_moduli(program);
+        for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
+            if renaming.current[limb.index()].is_none() {
+                let below = match moduli[limb.index()] {
+                    Some(InputModulus::Residues(m)) => Some(program.moduli().value(m)),
+                    Some(InputModulus::Words(_)) | None => None,
+                };
+                let value = renaming.value(below);
+                renaming.current[limb.index()] = Some(value);
+                renaming.inputs.push((limb, value));
+            }
+        }
+        renaming
+    }
+
+    fn value(&mut self, below: Option<u128>) -> ValueId {
+        self.below.push(below);
+        ValueId(u32::try_from(self.below.len() - 1).expect("fewer values"))
+    }
+
+    fn source(&self, limb: Limb) -> ValueId {
+        self.current[limb.index()].expect("a valid program writes limbs before it reads them")
+    }
+
+    fn modulus(&self, m: ModulusIndex) -> u128 {
+        self.program.moduli().value(m)
+    }
+
+    /// Whether the words of a value are known to be residues.
+    fn is_reduced(&self, value: ValueId, m: ModulusIndex) -> bool {
+        self.below[value.index()].is_some_and(|below| below <= self.modulus(m))
+    }
+
+    fn node(&mut self, operation: usize, task: Task, below: Option<u128>) -> ValueId {
+        let result = self.value(below);
+        self.nodes.push(Node { operation: operation as u32, result, task });
+        result
+    }
+
+    fn elementwise(
+        &mut self,
+        operation: usize,
+        op: Elementary,
+        (a, by): (ValueId, By),
+        modulus: ModulusIndex,
+    ) -> ValueId {
+        let below = Some(self.modulus(modulus));
+        self.node(operation, Task::Elementwise { op, a, by, modulus }, below)
+    }
+
+    fn add(&mut self, index: usize) {
+        let operation = self.program.operations()[index];
+        let value = match operation {
+            Operation::Add(operands) => self.sum(index, operands),
+            Operation::Subtract(operands) => self.difference(index, operands),
+            Operation::Multiply(operands) => self.product(index, operands),
+            Operation::AddScalar(operands) => self.with_scalar(index, Elementary::Add, operands),
+            Operation::SubtractScalar(operands) => self.with_scalar(index, Elementary::Subtract, operands),
+            Operation::MultiplyScalar(operands) => self.with_scalar(index, Elementary::Multiply, operands),
+            Operation::Negate(Unary { a, m, .. }) => self.negative(index, self.source(a), m),
+            Operation::Ntt(operands) => self.transform(index, Direction::Forward, operands),
+            Operation::Intt(operands) => self.transform(index, Direction::Inverse, operands),
+            Operation::AutomorphEvaluation(Galois { a, k, .. }) => {
+                self.permute(index, Permutation::Values { k }, self.source(a), None)
+            }
+            Operation::AutomorphCoefficients(GaloisCoefficients { a, k, m, .. }) => {
+                self.permute(index, Permutation::Coefficients { k }, self.source(a), Some(m))
+            }
+            Operation::MultiplyMonomial(Monomial { a, offset, m, .. }) => {
+                self.permute(index, Permutation::Shift { offset }, self.source(a), Some(m))
+            }
+            Operation::Copy(Duplicate { a, .. }) => self.source(a),
+            Operation::Zero(_) => ValueId::ZERO,
+        };
+        self.current[operation.destination().index()] = Some(value);
+    }
+
+    fn sum(&mut self, index: usize, Binary { a, b, m, .. }: Binary) -> ValueId {
+        let (a, b) = (self.source(a), self.source(b));
+        match (a, b) {
+            (ValueId::ZERO, other) | (other, ValueId::ZERO) if self.is_reduced(other, m) => other,
+            _ => self.elementwise(index, Elementary::Add, (a, By::Value(b)), m),
+        }
+    }
+
+    fn difference(&mut self, index: usize, Binary { a, b, m, .. }: Binary) -> ValueId {
+        let (a, b) = (self.source(a), self.source(b));
+        if b == ValueId::ZERO && self.is_reduced(a, m) {
+            a
+        } else if a == ValueId::ZERO && self.is_reduced(b, m) {
+            self.negative(index, b, m)
+        } else {
+            self.elementwise(index, Elementary::Subtract, (a, By::Value(b)), m)
+        }
+    }
+
+    /// The second factor must be reduced, the first may be any word.
+    fn product(&mut self, index: usize, Binary { a, b, m, .. }: Binary) -> ValueId {
+        let (mut a, mut b) = (self.source(a), self.source(b));
+        if !self.is_reduced(b, m) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        if !self.is_reduced(b, m) {
+            b = self.elementwise(index, Elementary::Multiply, (b, By::Scalar(1)), m);
+        }
+        self.elementwise(index, Elementary::Multiply, (a, By::Value(b)), m)
+    }
+
+    fn with_scalar(&mut self, index: usize, op: Elementary, Scalar { a, scalar, m, .. }: Scalar) -> ValueId {
+        let scalar = self.program.constants().value(scalar) % self.modulus(m);
+        self.elementwise(index, op, (self.source(a), By::Scalar(scalar)), m)
+    }
+
+    fn negative(&mut self, index: usize, a: ValueId, m: ModulusIndex) -> ValueId {
+        let minus_one = self.modulus(m) - 1;
+        self.elementwise(index, Elementary::Multiply, (a, By::Scalar(minus_one)), m)
+    }
+
+    fn transform(
+        &mut self,
+        index: usize,
+        direction: Direction,
+        Transform { a, root, m, .. }: Transform,
+    ) -> ValueId {
+        let (a, root, below) = (self.source(a), self.program.root(root, m), self.modulus(m));
+        self.node(index, Task::Transform { direction, a, root, modulus: m }, Some(below))
+    }
+
+    /// A movement of words. With a modulus, it negates some of them.
+    fn permute(
+        &mut self,
+        index: usize,
+        permutation: Permutation,
+        a: ValueId,
+        modulus: Option<ModulusIndex>,
+    ) -> ValueId {
+        let below = modulus.map_or(self.below[a.index()], |m| Some(self.modulus(m)));
+        let negative = modulus.map(|m| self.negative(index, a, m));
+        self.node(index, Task::Permute { permutation, a, negative }, below)
+    }
+
+    fn finish(self) -> Flow {
+        let Self { program, current, below, mut nodes, inputs } = self;
+        let value =
+            |limb: &Limb| current[limb.index()].expect("a valid program has the values of its outputs");
+        let outputs: Vec<Vec<ValueId>> =
+            program.outputs().iter().map(|group| group.limbs.iter().map(value).collect()).collect();
+        let mut live = vec![false; below.len()];
+        outputs.iter().flatten().for_each(|value| live[value.index()] = true);
+        for node in nodes.iter().rev() {
+            if live[node.result.index()] {
+                node.task.sources().for_each(|source| live[source.index()] = true);
+            }
+        }
+        nodes.retain(|node| live[node.result.index()]);
+        let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
+        let mut worked: Vec<u32> = nodes.iter().map(|node| node.operation).collect();
+        worked.dedup();
+        let without_work = program.operations().len() - worked.len();
+        Flow { nodes, inputs, outputs, values: below.len(), without_work }
+    }
+}

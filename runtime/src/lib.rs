@@ -1,0 +1,24 @@
+//! Ring programs on the RPU.
+//!
+//! A [ring program](ring_program) has one operation on one residue polynomial, a limb, per line.
+//! This crate runs it on the RPU in these steps:
+//!
+//! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again;
+//! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines;
+//! * [`Kernels`] generates each kernel once, and times it once, for a machine;
+//! * [`Execution`] runs all launches on data, on the functional engine.
+//!
+//! The crate does no terminal input or output.
+
+pub mod execute;
+pub mod flow;
+pub mod kernels;
+pub mod lift;
+pub mod permute;
+mod run;
+
+pub use execute::Execution;
+pub use flow::Flow;
+pub use kernels::Kernels;
+pub use lift::{Launches, Limits, lift};
+pub use run::{RunError, Runtime};

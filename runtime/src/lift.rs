@@ -1,0 +1,343 @@
+//! Lifting: lines of a program become launches of kernels.
+//!
+//! A transform or a movement of words is a launch of its own. Elementwise lines join into groups,
+//! one launch each, so that intermediate limbs stay in registers. A line joins the group that made
+//! the latest of its operands, or else the newest group that is younger than all of its operands.
+//! Thus a launch depends on earlier launches only. This finds base conversions, modulus switches,
+//! inner products and the ends of mod-downs without looking for them.
+
+use crate::flow::{By, Direction, Elementary, Flow, Node, Task, ValueId};
+use crate::permute::Permutation;
+use codegen::elementwise::{Elementwise, Operand, Step};
+use ring_program::ModulusIndex;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The index of a kernel's shape among those of a program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ShapeId(u32);
+
+impl ShapeId {
+    /// The index of the shape.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The work of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// An elementwise kernel.
+    Elementwise(ShapeId),
+    /// A negacyclic transform with this root of unity.
+    Transform {
+        /// Its direction.
+        direction: Direction,
+        /// The primitive 2n-th root of unity.
+        root: u128,
+    },
+    /// A movement of words.
+    Permute(Permutation),
+}
+
+/// A launch of a kernel. Ranges are of the lists in [`Launches`].
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The work.
+    pub work: Work,
+    /// The index of its first operation in the program.
+    pub first: u32,
+    /// The number of lines that it executes.
+    pub lines: u32,
+    values: Range<u32>,
+    sources: u32,
+    moduli: Range<u32>,
+    scalars: Range<u32>,
+}
+
+/// The launches of a program, in an order in which they can run.
+#[derive(Debug, Default)]
+pub struct Launches {
+    /// The launches.
+    pub launches: Vec<Launch>,
+    /// The shapes of the elementwise kernels.
+    pub shapes: Vec<Elementwise>,
+    values: Vec<ValueId>,
+    moduli: Vec<ModulusIndex>,
+    scalars: Vec<u128>,
+}
+
+impl Launches {
+    /// The values that a launch reads, each once, in the order of the kernel's inputs.
+    pub fn sources(&self, launch: &Launch) -> &[ValueId] {
+        &self.values[span(&launch.values)][..launch.sources as usize]
+    }
+
+    /// The values that a launch writes, in the order of the kernel's outputs.
+    pub fn results(&self, launch: &Launch) -> &[ValueId] {
+        &self.values[span(&launch.values)][launch.sources as usize..]
+    }
+
+    /// The moduli of a launch, in the order of the modulus registers.
+    pub fn moduli(&self, launch: &Launch) -> &[ModulusIndex] {
+        &self.moduli[span(&launch.moduli)]
+    }
+
+    /// The scalars of a launch, in the order of the kernel's steps.
+    pub fn scalars(&self, launch: &Launch) -> &[u128] {
+        &self.scalars[span(&launch.scalars)]
+    }
+
+    /// The lines that share a launch with others.
+    pub fn lifted(&self) -> u64 {
+        let lifted = self.launches.iter().map(|launch| launch.lines).filter(|&lines| lines > 1);
+        lifted.map(u64::from).sum()
+    }
+
+    fn push(&mut self, draft: Draft) {
+        let end = |list: usize| u32::try_from(list).expect("fewer operands");
+        let starts = [self.values.len(), self.moduli.len(), self.scalars.len()].map(end);
+        let Draft { work, first, lines, sources, results, moduli, scalars } = draft;
+        let count = end(sources.len());
+        self.values.extend(sources.into_iter().chain(results));
+        self.moduli.extend(moduli);
+        self.scalars.extend(scalars);
+        self.launches.push(Launch {
+            work,
+            first,
+            lines,
+            values: starts[0]..end(self.values.len()),
+            sources: count,
+            moduli: starts[1]..end(self.moduli.len()),
+            scalars: starts[2]..end(self.scalars.len()),
+        });
+    }
+}
+
+fn span(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// The largest groups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Inputs and outputs.
+    pub operands: usize,
+    /// Steps.
+    pub steps: usize,
+}
+
+impl Limits {
+    /// One launch for each line.
+    pub const LINES: Self = Self { operands: 3, steps: 1 };
+
+    /// As many operands, moduli and scalars as the register files hold, with two address registers
+    /// for the table and the spilled vectors.
+    const REGISTERS: usize = 62;
+}
+
+/// A launch under construction, for [`Launches::push`].
+struct Draft {
+    work: Work,
+    first: u32,
+    lines: u32,
+    sources: Vec<ValueId>,
+    results: Vec<ValueId>,
+    moduli: Vec<ModulusIndex>,
+    scalars: Vec<u128>,
+}
+
+/// Lifts a program.
+pub fn lift(flow: &Flow, limits: Limits) -> Launches {
+    let mut lifting = Lifting {
+        limits,
+        drafts: Vec::new(),
+        newest: None,
+        maker: vec![None; flow.values],
+        unread: flow.reads(),
+        escapes: vec![false; flow.values],
+    };
+    flow.outputs.iter().flatten().for_each(|value| lifting.escapes[value.index()] = true);
+    flow.nodes.iter().for_each(|node| lifting.add(node));
+    lifting.finish()
+}
+
+struct Lifting {
+    limits: Limits,
+    drafts: Vec<Open>,
+    /// The newest group.
+    newest: Option<u32>,
+    /// The draft that makes each value, and the step in it.
+    maker: Vec<Option<(u32, u16)>>,
+    /// The reads of each value outside of its group so far, or ahead.
+    unread: Vec<u32>,
+    /// Whether another launch reads the value, or it is an output.
+    escapes: Vec<bool>,
+}
+
+/// A launch that may still grow.
+enum Open {
+    Group(Group),
+    Single(Draft),
+}
+
+#[derive(Default)]
+struct Group {
+    first: u32,
+    lines: u32,
+    last: u32,
+    inputs: Vec<ValueId>,
+    moduli: Vec<ModulusIndex>,
+    steps: Vec<Step>,
+    results: Vec<ValueId>,
+    scalars: Vec<u128>,
+    /// The results that are outputs, as far as is known.
+    outputs: usize,
+}
+
+impl Lifting {
+    fn add(&mut self, node: &Node) {
+        match node.task {
+            Task::Elementwise { op, a, by, modulus } => self.add_step(node, op, (a, by), modulus),
+            Task::Transform { direction, a, root, modulus } => {
+                self.add_single(node, Work::Transform { direction, root }, vec![a], vec![modulus]);
+            }
+            Task::Permute { permutation, a, negative } => {
+                let sources = std::iter::once(a).chain(negative).collect();
+                self.add_single(node, Work::Permute(permutation), sources, Vec::new());
+            }
+        }
+    }
+
+    fn add_single(&mut self, node: &Node, work: Work, sources: Vec<ValueId>, moduli: Vec<ModulusIndex>) {
+        sources.iter().for_each(|source| self.escapes[source.index()] = true);
+        self.maker[node.result.index()] = Some((self.drafts.len() as u32, 0));
+        let (first, results, scalars) = (node.operation, vec![node.result], Vec::new());
+        self.drafts.push(Open::Single(Draft { work, first, lines: 1, sources, results, moduli, scalars }));
+    }
+
+    fn add_step(&mut self, node: &Node, op: Elementary, (a, by): (ValueId, By), modulus: ModulusIndex) {
+        let latest = node.task.sources().filter_map(|source| self.maker[source.index()]).max();
+        let latest = latest.map(|(draft, _)| draft);
+        let newest = self.newest.filter(|&newest| latest.is_none_or(|latest| newest > latest));
+        let place = [latest, newest].into_iter().flatten().find(|&draft| self.has_room(draft, node, modulus));
+        let draft = place.unwrap_or_else(|| {
+            self.drafts.push(Open::Group(Group {
+                first: node.operation,
+                last: u32::MAX,
+                ..Group::default()
+            }));
+            self.drafts.len() as u32 - 1
+        });
+        if place.is_none() {
+            self.newest = Some(draft);
+        }
+        let a = self.operand(draft, a);
+        let b = match by {
+            By::Value(b) => Some(self.operand(draft, b)),
+            By::Scalar(_) => None,
+        };
+        let Open::Group(group) = &mut self.drafts[draft as usize] else { unreachable!("a group was found") };
+        if let By::Scalar(scalar) = by {
+            group.scalars.push(scalar);
+        }
+        let modulus = position(&mut group.moduli, modulus);
+        self.maker[node.result.index()] = Some((draft, group.steps.len() as u16));
+        group.steps.push(Step { op: op.step(a, b), modulus });
+        group.results.push(node.result);
+        group.outputs += 1;
+        group.lines += u32::from(group.last != node.operation);
+        group.last = node.operation;
+    }
+
+    /// Whether a draft is a group that the node can join.
+    fn has_room(&self, draft: u32, node: &Node, modulus: ModulusIndex) -> bool {
+        let Open::Group(group) = &self.drafts[draft as usize] else { return false };
+        let mut operands = group.inputs.len() + group.outputs + 1;
+        for source in node.task.sources() {
+            if self.is_made_in(draft, source) {
+                operands -= usize::from(self.is_last_read(source));
+            } else {
+                operands += usize::from(!group.inputs.contains(&source));
+            }
+        }
+        let moduli = group.moduli.len() + usize::from(!group.moduli.contains(&modulus));
+        operands <= self.limits.operands.min(Limits::REGISTERS)
+            && group.steps.len() < self.limits.steps
+            && moduli <= Limits::REGISTERS
+            && group.scalars.len() < Limits::REGISTERS
+    }
+
+    fn is_made_in(&self, draft: u32, value: ValueId) -> bool {
+        self.maker[value.index()].is_some_and(|(maker, _)| maker == draft)
+    }
+
+    /// Whether one more read in its group makes a value one that stays in the group.
+    fn is_last_read(&self, value: ValueId) -> bool {
+        self.unread[value.index()] == 1 && !self.escapes[value.index()]
+    }
+
+    /// The operand of a new step.
+    fn operand(&mut self, draft: u32, value: ValueId) -> Operand {
+        let is_last_read = self.is_last_read(value);
+        let Open::Group(group) = &mut self.drafts[draft as usize] else { unreachable!("a group was found") };
+        match self.maker[value.index()] {
+            Some((maker, step)) if maker == draft => {
+                group.outputs -= usize::from(is_last_read);
+                self.unread[value.index()] -= 1;
+                Operand::Step(step)
+            }
+            _ => {
+                self.escapes[value.index()] = true;
+                Operand::Input(position(&mut group.inputs, value))
+            }
+        }
+    }
+
+    fn finish(self) -> Launches {
+        let mut launches = Launches::default();
+        let mut known = FxHashMap::default();
+        for draft in self.drafts {
+            let draft = match draft {
+                Open::Single(draft) => draft,
+                Open::Group(group) => group.close(&self.escapes, |shape| {
+                    *known.entry(shape).or_insert_with_key(|shape| {
+                        launches.shapes.push(shape.clone());
+                        ShapeId(launches.shapes.len() as u32 - 1)
+                    })
+                }),
+            };
+            launches.push(draft);
+        }
+        launches
+    }
+}
+
+impl Group {
+    fn close(self, escapes: &[bool], shape: impl FnOnce(Elementwise) -> ShapeId) -> Draft {
+        let Self { first, lines, inputs, moduli, steps, results, scalars, .. } = self;
+        let is_output = |&step: &u16| escapes[results[usize::from(step)].index()];
+        let outputs: Vec<u16> = (0..results.len() as u16).filter(is_output).collect();
+        let written = outputs.iter().map(|&step| results[usize::from(step)]).collect();
+        let (inputs_count, moduli_count) = (inputs.len() as u16, moduli.len() as u16);
+        let shape = shape(Elementwise { inputs: inputs_count, moduli: moduli_count, steps, outputs });
+        Draft {
+            work: Work::Elementwise(shape),
+            first,
+            lines,
+            sources: inputs,
+            results: written,
+            moduli,
+            scalars,
+        }
+    }
+}
+
+/// The index of `item` in `items`; appends the item if it is new.
+fn position<T: PartialEq>(items: &mut Vec<T>, item: T) -> u16 {
+    let found = items.iter().position(|known| *known == item);
+    found.unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    }) as u16
+}

@@ -1,0 +1,51 @@
+//! Movements of the words of a limb.
+
+use ring::bits::bit_reverse;
+
+/// A movement of the words of a limb. Some move negated words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Permutation {
+    /// X to X^k on values: `d[i] = a[brv((k (2 brv(i) + 1) - 1)/2 mod n)]`.
+    Values {
+        /// The exponent, odd and below 2n.
+        k: u32,
+    },
+    /// X to X^k on coefficients: `d[k i mod n] = (-1)^floor(k i/n) a[i]`.
+    Coefficients {
+        /// The exponent, odd and below 2n.
+        k: u32,
+    },
+    /// The product with X^-offset on coefficients: `d[i] = a[i + offset]`, negated beyond n.
+    Shift {
+        /// The exponent, below n.
+        offset: u32,
+    },
+}
+
+impl Permutation {
+    /// Moves the words of `a`. `negative` holds their negatives, if the movement negates words.
+    pub(crate) fn apply(self, a: &[u128], negative: &[u128]) -> Vec<u128> {
+        let n = a.len();
+        let signed = |exponent: usize| if exponent < n { a } else { negative };
+        match self {
+            Self::Values { k } => {
+                let (bits, k) = (n.ilog2(), k as usize);
+                let reverse = |place: usize| bit_reverse(place, bits);
+                let from = |i: usize| reverse((k * (2 * reverse(i) + 1) - 1) / 2 % n);
+                (0..n).map(|i| a[from(i)]).collect()
+            }
+            Self::Coefficients { k } => {
+                let mut words = vec![0; n];
+                for i in 0..n {
+                    let exponent = k as usize * i % (2 * n);
+                    words[exponent % n] = signed(exponent)[i];
+                }
+                words
+            }
+            Self::Shift { offset } => {
+                let from = |i: usize| i + offset as usize;
+                (0..n).map(|i| signed(from(i))[from(i) % n]).collect()
+            }
+        }
+    }
+}

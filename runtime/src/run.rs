@@ -1,0 +1,150 @@
+//! A program on a machine.
+
+use crate::execute::{Execution, LaunchError};
+use crate::flow::Flow;
+use crate::kernels::Kernels;
+use crate::lift::{Launches, Limits, lift};
+use ring_program::data::Words;
+use ring_program::{ExecuteError, Inputs, RingProgram};
+use sim::Machine;
+
+/// A program, lifted to kernels of a machine.
+#[derive(Debug)]
+pub struct Runtime<'p> {
+    program: &'p RingProgram,
+    machine: &'p Machine,
+    flow: Flow,
+    launches: Launches,
+    kernels: Kernels,
+}
+
+impl<'p> Runtime<'p> {
+    /// Lifts a program, and generates its kernels.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn new(program: &'p RingProgram, machine: &'p Machine) -> Result<Self, RunError> {
+        Self::with_limits(program, machine, Limits { operands: 62, steps: 256 })
+    }
+
+    /// As [`new`](Self::new), with groups of at most this size.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn with_limits(
+        program: &'p RingProgram,
+        machine: &'p Machine,
+        limits: Limits,
+    ) -> Result<Self, RunError> {
+        let flow = Flow::of(program);
+        let launches = lift(&flow, limits);
+        let kernels = Kernels::new(program, &launches, machine).map_err(RunError::Kernel)?;
+        Ok(Self { program, machine, flow, launches, kernels })
+    }
+
+    /// The launches.
+    pub fn launches(&self) -> &Launches {
+        &self.launches
+    }
+
+    /// The kernels.
+    pub fn kernels(&self) -> &Kernels {
+        &self.kernels
+    }
+
+    /// Runs the program on data. The result has the words of each output, in the order of
+    /// [`RingProgram::outputs`].
+    ///
+    /// # Errors
+    /// Returns an error if an input is missing, or if an operand is not reduced.
+    pub fn execute(&self, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, RunError> {
+        if let Some(group) = inputs.missing().next() {
+            return Err(RunError::MissingInput { name: group.name.clone() });
+        }
+        let Self { program, machine, flow, launches, kernels } = self;
+        let execution = Execution { program, flow, launches, kernels, machine };
+        execution.run(inputs).map_err(|(launch, error)| {
+            let launch = &launches.launches[launch];
+            let line = program.line(launch.first as usize).map(|line| format!("line {line}: "));
+            let opcode = program.operations()[launch.first as usize].opcode();
+            let more = if launch.lines > 1 {
+                format!(" and {} more lines", launch.lines - 1)
+            } else {
+                String::new()
+            };
+            RunError::Launch { place: format!("{}`{opcode}`{more}", line.unwrap_or_default()), error }
+        })
+    }
+
+    /// Compares outputs with those of the executor on big integers.
+    ///
+    /// # Errors
+    /// Returns the first difference, or the executor's error.
+    pub fn check(&self, inputs: &Inputs<'_>, outputs: &[Vec<Words>]) -> Result<(), RunError> {
+        let expected = ring_program::execute(inputs).map_err(RunError::Reference)?;
+        for ((group, expected), found) in self.program.outputs().iter().zip(&expected).zip(outputs) {
+            for ((&limb, expected), found) in group.limbs.iter().zip(expected).zip(found) {
+                if let Some(index) = expected.iter().zip(&found[..]).position(|(a, b)| a != b) {
+                    return Err(RunError::Differs {
+                        output: group.name.clone(),
+                        id: self.program.limbs().id(limb),
+                        index,
+                        found: found[index],
+                        expected: expected[index],
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reason why a program cannot run.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum RunError {
+    /// A kernel cannot be generated for the machine.
+    #[error(transparent)]
+    Kernel(codegen::Error),
+    /// An input has no words.
+    #[error("the input `{name}` is missing")]
+    MissingInput {
+        /// The name of the input.
+        name: String,
+    },
+    /// A launch failed.
+    #[error("{place}: {error}")]
+    Launch {
+        /// Its lines in the text.
+        place: String,
+        /// The reason.
+        error: LaunchError,
+    },
+    /// The executor on big integers failed.
+    #[error("the executor on big integers: {0}")]
+    Reference(ExecuteError),
+    /// A result differs from that of the executor on big integers.
+    #[error(
+        "word {index} of the limb `{id}` of the output `{output}` is {found:#x}, but the executor on big integers \
+         computes {expected:#x}"
+    )]
+    Differs {
+        /// The name of the output.
+        output: String,
+        /// The limb.
+        id: ring_program::LimbId,
+        /// The index of the word.
+        index: usize,
+        /// The word.
+        found: u128,
+        /// The expected word.
+        expected: u128,
+    },
+}
+
+impl RunError {
+    /// Whether the program ran with a wrong result, in contrast to a run that could not start or
+    /// finish.
+    pub fn is_wrong_result(&self) -> bool {
+        matches!(self, Self::Differs { .. })
+    }
+}
