@@ -1,5 +1,7 @@
 //! `rpu run`
 
+mod ring;
+
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
@@ -13,23 +15,29 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Assembly text or object file, or - for standard input
+    /// Assembly text or object file, or - for standard input; or a ring program: .fhetch, .fhetch.gz
+    /// or .fhetch.xz
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Coefficients of an input, 16 little-endian bytes each. Inputs without a file keep the
-    /// program's initial data, or are drawn from the seed
+    #[command(flatten)]
+    ring: ring::RingArgs,
+    /// Coefficients of an input, 16 little-endian bytes each; of a ring program's input, limb after
+    /// limb. Inputs of a kernel without a file keep the program's initial data, or are drawn from
+    /// the seed
     #[arg(long = "input", value_name = "NAME=FILE.bin", value_parser = named_file)]
     inputs: Vec<NamedFile>,
     /// Write the coefficients of an output to a file
     #[arg(long = "output", value_name = "NAME=FILE.bin", value_parser = named_file, conflicts_with = "timing_only")]
     outputs: Vec<NamedFile>,
-    /// Seed of random inputs: SplitMix64 from state seed + i for the i-th input, two outputs hi, lo
-    /// per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Compare every coefficient of the outputs with the golden model
+    /// Seed of random inputs, by default 0: SplitMix64 from state seed + i for the i-th input, two
+    /// outputs hi, lo per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits.
+    /// A ring program needs files or a seed; its state is seed XOR a hash of the limb's id
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Compare every coefficient of the outputs with the golden model, or with the executor of ring
+    /// programs on big integers
     #[arg(long, conflicts_with = "timing_only")]
     check: bool,
     /// Simulate timing only; data is not touched
@@ -119,6 +127,10 @@ pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    if ring::is_meant(args)? { ring::main(args) } else { run_kernel(args) }
+}
+
+fn run_kernel(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
     let program = files::read_program(&args.file)?;
     check_outputs(&program, &args.outputs)?;
@@ -132,7 +144,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         _ => Mode::Full,
     };
     let stream = args.stream.map(|runs| runs as usize);
-    let options = Options { mode, check: args.check, seed: args.seed, inputs, stream };
+    let options = Options { mode, check: args.check, seed: args.seed.unwrap_or(0), inputs, stream };
     let outcome = run(&program, &machine, &options).map_err(|error| failure(&error, &args.inputs))?;
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {

@@ -106,9 +106,10 @@ pub struct Flow {
     pub(crate) outputs: Vec<Vec<ValueId>>,
     /// The number of values.
     pub(crate) values: usize,
-    /// The operations of the program that are no node: copies, zeros, sums with zero, and those
-    /// whose results nothing reads.
-    pub(crate) without_work: usize,
+    /// The operations that are other names of values: copies, zeros, and sums with zero.
+    pub(crate) renamed: u64,
+    /// The operations whose results no output depends on.
+    pub(crate) unused: u64,
 }
 
 impl Flow {
@@ -304,11 +305,15 @@ impl<'p> Renaming<'p> {
                 node.task.sources().for_each(|source| live[source.index()] = true);
             }
         }
+        let worked = |nodes: &[Node]| {
+            let lines = nodes.iter().zip(nodes.iter().skip(1));
+            let lines = lines.filter(|(node, next)| node.operation != next.operation).count();
+            (lines + usize::from(!nodes.is_empty())) as u64
+        };
+        let before = worked(&nodes);
         nodes.retain(|node| live[node.result.index()]);
+        let (renamed, unused) = (program.operations().len() as u64 - before, before - worked(&nodes));
         let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
-        let mut worked: Vec<u32> = nodes.iter().map(|node| node.operation).collect();
-        worked.dedup();
-        let without_work = program.operations().len() - worked.len();
-        Flow { nodes, inputs, outputs, values: below.len(), without_work }
+        Flow { nodes, inputs, outputs, values: below.len(), renamed, unused }
     }
 }

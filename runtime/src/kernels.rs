@@ -6,7 +6,7 @@
 
 use crate::flow::Direction;
 use crate::lift::{Launches, ShapeId, Work};
-use b512_asm::{MReg, Program};
+use b512_asm::{MReg, Program, Role, Space};
 use codegen::elementwise::{Elementwise, StepOp};
 use codegen::{Error, Kernel, PlanChoice, Request, compile, instantiate};
 use golden::Operation;
@@ -32,6 +32,12 @@ pub struct Timed {
     pub timing: Timing,
     /// The energy of one run, in uJ.
     pub energy_uj: f64,
+    /// The words of the VDM beside the operands and the table.
+    pub scratch_words: u64,
+    /// The words of its table of factors.
+    pub table_words: u32,
+    /// Whether it overwrites its operand to save space.
+    pub overwrites_operand: bool,
     /// The registers of the moduli, in order.
     pub moduli: Vec<MReg>,
     /// The words of the SDM with the scalars, in order.
@@ -50,11 +56,39 @@ impl Timed {
             runs,
             timing,
             energy_uj: energy.total(),
+            scratch_words: words(&kernel, Role::Scratch),
+            table_words: words(&kernel, Role::Table) as u32,
+            overwrites_operand: overwrites_operand(&kernel),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
             scalars: (0..scalars as u128).map(address).collect(),
             kernel,
         }
     }
+
+    /// The time of one launch on the machine that it was timed for, in ns.
+    pub fn launch_ns(&self, machine: &Machine) -> f64 {
+        f64::from(self.runs) * self.timing.cycles.0 as f64 / machine.frequency_ghz()
+    }
+
+    /// The energy of one launch, in uJ.
+    pub fn launch_energy_uj(&self) -> f64 {
+        f64::from(self.runs) * self.energy_uj
+    }
+}
+
+/// The words of the VDM with a role.
+fn words(kernel: &Kernel, role: Role) -> u64 {
+    let symbols = kernel.program.symbols.iter();
+    let symbols = symbols.filter(|symbol| symbol.space == Space::Vdm && symbol.role == role);
+    symbols.map(|symbol| u64::from(symbol.words)).sum()
+}
+
+/// Whether a kernel stores to an input.
+fn overwrites_operand(kernel: &Kernel) -> bool {
+    kernel.code.insts.iter().any(|inst| {
+        let stored = inst.memory.filter(|_| inst.results.is_empty());
+        stored.is_some_and(|memory| kernel.code.buffers[memory.buffer.index()].role == Role::Input)
+    })
 }
 
 /// The kernels of a program for a machine.

@@ -6,19 +6,29 @@
 //! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again;
 //! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines;
 //! * [`Kernels`] generates each kernel once, and times it once, for a machine;
-//! * [`Execution`] runs all launches on data, on the functional engine.
+//! * [`Execution`] runs all launches on data, on the functional engine;
+//! * [`Plan`] times all launches and all transfers to and from the off-chip memory: a [`Timeline`];
+//! * [`Report`] is the result as one document.
 //!
 //! The crate does no terminal input or output.
 
+mod channel;
 pub mod execute;
 pub mod flow;
 pub mod kernels;
 pub mod lift;
 pub mod permute;
+mod place;
+pub mod report;
 mod run;
+pub mod schedule;
+pub mod traffic;
 
 pub use execute::Execution;
 pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift};
+pub use report::Report;
 pub use run::{RunError, Runtime};
+pub use schedule::{Plan, Timeline};
+pub use traffic::Keys;

@@ -4,6 +4,9 @@ use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
 use crate::lift::{Launches, Limits, lift};
+use crate::report::Report;
+use crate::schedule::{Plan, Timeline, TooLarge};
+use crate::traffic::Keys;
 use ring_program::data::Words;
 use ring_program::{ExecuteError, Inputs, RingProgram};
 use sim::Machine;
@@ -50,6 +53,22 @@ impl<'p> Runtime<'p> {
     /// The kernels.
     pub fn kernels(&self) -> &Kernels {
         &self.kernels
+    }
+
+    /// Times the program. `record` asks for all launches and transfers.
+    ///
+    /// # Errors
+    /// Returns an error if a launch does not fit the VDM.
+    pub fn time(&self, keys: Keys, record: bool) -> Result<Timeline, RunError> {
+        let Self { program, machine, flow, launches, kernels } = self;
+        let plan = Plan { program, flow, launches, kernels, machine, keys, record };
+        plan.timeline().map_err(RunError::TooLarge)
+    }
+
+    /// The report of a timeline, not checked.
+    pub fn report(&self, timeline: &Timeline) -> Report {
+        let without_launch = (self.flow.renamed, self.flow.unused);
+        Report::new(self.program, self.machine, &self.launches, without_launch, timeline)
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -105,6 +124,9 @@ pub enum RunError {
     /// A kernel cannot be generated for the machine.
     #[error(transparent)]
     Kernel(codegen::Error),
+    /// A launch does not fit the VDM.
+    #[error(transparent)]
+    TooLarge(TooLarge),
     /// An input has no words.
     #[error("the input `{name}` is missing")]
     MissingInput {

@@ -1,0 +1,200 @@
+//! The result of a run as one document.
+
+use crate::lift::Launches;
+use crate::schedule::{Resource, Timeline};
+use crate::traffic::Kind;
+use ring_program::RingProgram;
+use serde::Serialize;
+use sim::{Area, Machine};
+use std::collections::BTreeMap;
+
+/// Intervals of equal length for which a report names the binding resource.
+const INTERVALS: usize = 50;
+
+/// The result of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The ring degree.
+    pub n: u64,
+    /// The time on the machine.
+    pub time_us: f64,
+    /// The operations of the program: its lines, without `halt`.
+    pub operations: u64,
+    /// The operations without a launch of their own: fused with others, or renamed.
+    pub lifted_operations: u64,
+    /// The operations that no output depends on. They are not executed.
+    pub unused_operations: u64,
+    /// The launches by name of the kernel.
+    pub kernels: BTreeMap<String, u64>,
+    /// The costs by name of the kernel.
+    pub costs: BTreeMap<String, Cost>,
+    /// The off-chip memory.
+    pub hbm: Hbm,
+    /// The kernels.
+    pub compute: Compute,
+    /// The share of the time that each resource limits. `latency` stands for kernels whose pipes are
+    /// all idle for half of their cycles or longer, `hbm` for the time without a kernel.
+    pub binds: BTreeMap<&'static str, f64>,
+    /// The resource that limits most of each of some intervals of equal length.
+    pub binds_over_time: Vec<&'static str>,
+    /// The largest occupancy of the VDM.
+    pub vdm_peak_words: u64,
+    /// The energy of all kernels. The off-chip memory is not included.
+    pub energy_uj: f64,
+    /// The area of the machine.
+    pub area_mm2: f64,
+    /// Whether every output was compared with that of the executor on big integers.
+    pub checked: bool,
+    /// The machine.
+    pub machine: Machine,
+    /// The simulation itself.
+    pub simulator: Simulator,
+}
+
+/// The cost of all launches of one name.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Cost {
+    /// The launches.
+    pub launches: u64,
+    /// The lines that they execute.
+    pub operations: u64,
+    /// The time of their kernels.
+    pub time_us: f64,
+    /// The energy of their kernels.
+    pub energy_uj: f64,
+}
+
+/// The off-chip memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Hbm {
+    /// The bytes of all transfers by kind.
+    pub bytes_by_kind: BTreeMap<&'static str, u64>,
+    /// The share of the time in which the channel is busy.
+    pub busy: f64,
+}
+
+/// The kernels.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Compute {
+    /// The share of the time in which a kernel runs.
+    pub busy: f64,
+}
+
+/// The time that the simulation took on this computer.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Simulator {
+    /// The total.
+    pub wall_s: f64,
+    /// The execution on data; none if there was no data.
+    pub functional_wall_s: Option<f64>,
+    /// The generation and the timing of all kernels, and the schedule.
+    pub timing_wall_s: f64,
+}
+
+impl Report {
+    /// The report of a timeline, not checked.
+    pub(crate) fn new(
+        program: &RingProgram,
+        machine: &Machine,
+        launches: &Launches,
+        (renamed, unused): (u64, u64),
+        timeline: &Timeline,
+    ) -> Self {
+        let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
+        let mut binds: BTreeMap<&'static str, f64> = BTreeMap::new();
+        for (resource, span) in &timeline.binds {
+            *binds.entry(resource.name()).or_default() += share(span.end_ns - span.begin_ns);
+        }
+        let cost = |cost: &crate::schedule::Cost| Cost {
+            launches: cost.launches,
+            operations: cost.lines,
+            time_us: cost.time_ns / 1e3,
+            energy_uj: cost.energy_uj,
+        };
+        let costs: BTreeMap<String, Cost> =
+            timeline.costs.iter().map(|(name, of)| ((*name).to_owned(), cost(of))).collect();
+        Self {
+            n: program.degree().get(),
+            time_us: timeline.total_ns / 1e3,
+            operations: program.operations().len() as u64,
+            lifted_operations: launches.lifted() + renamed,
+            unused_operations: unused,
+            kernels: costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect(),
+            hbm: Hbm {
+                bytes_by_kind: Kind::ALL.iter().map(|&kind| (kind.name(), timeline.traffic[kind])).collect(),
+                busy: share(timeline.channel_ns),
+            },
+            compute: Compute { busy: share(timeline.compute_ns) },
+            binds,
+            binds_over_time: over_time(timeline),
+            vdm_peak_words: timeline.peak_vdm_words,
+            energy_uj: costs.values().map(|cost| cost.energy_uj).sum(),
+            costs,
+            area_mm2: Area::of(machine).total(),
+            checked: false,
+            machine: machine.clone(),
+            simulator: Simulator::default(),
+        }
+    }
+}
+
+/// The resource that limits most of each interval.
+fn over_time(timeline: &Timeline) -> Vec<&'static str> {
+    let length = timeline.total_ns / INTERVALS as f64;
+    let mut binds = timeline.binds.iter().peekable();
+    let mut most = Vec::with_capacity(INTERVALS);
+    for interval in 0..INTERVALS {
+        let (begin, end) = (interval as f64 * length, (interval + 1) as f64 * length);
+        let mut times: Vec<(Resource, f64)> = Vec::new();
+        while let Some(&&(resource, span)) = binds.peek() {
+            if span.begin_ns >= end {
+                break;
+            }
+            let time = span.end_ns.min(end) - span.begin_ns.max(begin);
+            match times.iter_mut().find(|(known, _)| *known == resource) {
+                Some((_, total)) => *total += time,
+                None => times.push((resource, time)),
+            }
+            if span.end_ns > end {
+                break;
+            }
+            binds.next();
+        }
+        most.extend(
+            times.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(resource, _)| resource.name()),
+        );
+    }
+    most
+}
+
+impl Report {
+    /// The report as a table for reading.
+    pub fn table(&self) -> String {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let mut rows = vec![
+            ("ring degree".to_owned(), self.n.to_string()),
+            ("operations".to_owned(), self.operations.to_string()),
+            ("lifted".to_owned(), self.lifted_operations.to_string()),
+            ("unused".to_owned(), self.unused_operations.to_string()),
+            ("machine".to_owned(), self.machine.name.clone()),
+            ("time".to_owned(), format!("{:.3} us", self.time_us)),
+            ("energy".to_owned(), format!("{:.3} uJ", self.energy_uj)),
+            ("area".to_owned(), format!("{:.3} mm2", self.area_mm2)),
+            ("kernels run for".to_owned(), percent(self.compute.busy)),
+            ("HBM is busy for".to_owned(), percent(self.hbm.busy)),
+            ("checked".to_owned(), if self.checked { "yes" } else { "no" }.to_owned()),
+        ];
+        let binds = self.binds.iter().map(|(name, share)| (format!("limited by {name}"), percent(*share)));
+        rows.extend(binds);
+        let traffic = self.hbm.bytes_by_kind.iter();
+        rows.extend(traffic.map(|(name, bytes)| (format!("HBM {name}"), format!("{bytes} bytes"))));
+        rows.extend(self.costs.iter().map(|(name, cost)| {
+            let Cost { launches, operations, time_us, energy_uj } = cost;
+            let value =
+                format!("{launches} launches of {operations} lines, {time_us:.3} us, {energy_uj:.3} uJ");
+            (format!("kernel {name}"), value)
+        }));
+        let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    }
+}

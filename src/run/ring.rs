@@ -1,0 +1,195 @@
+//! `rpu run` on a ring program
+
+use super::{Args, Format, NamedFile, json};
+use crate::failure::Failure;
+use crate::files;
+use clap::ValueEnum;
+use diagnostic::nearest;
+use ring_program::data::{Words, write_data};
+use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
+use runtime::report::Report;
+use runtime::{Keys, RunError, Runtime};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The options of ring programs.
+#[derive(clap::Args)]
+pub(super) struct RingArgs {
+    /// Manifest of a ring program: its degree, its inputs and its outputs
+    #[arg(long, value_name = "P.json")]
+    manifest: Option<PathBuf>,
+    /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
+    /// they are written; `%7` has the name `id7`
+    #[arg(long, value_name = "N", conflicts_with = "manifest")]
+    n: Option<u64>,
+    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`
+    #[arg(long, value_enum)]
+    keys: Option<KeysArg>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum KeysArg {
+    /// From off-chip memory
+    Streamed,
+    /// Half of each key from off-chip memory, the other half from a seed on the chip
+    Seeded,
+    /// In a memory of their own on the chip
+    Resident,
+}
+
+impl RingArgs {
+    /// Whether an option is given.
+    fn any(&self) -> bool {
+        self.manifest.is_some() || self.n.is_some() || self.keys.is_some()
+    }
+
+    fn keys(&self) -> Keys {
+        match self.keys {
+            None | Some(KeysArg::Streamed) => Keys::Streamed,
+            Some(KeysArg::Seeded) => Keys::Seeded,
+            Some(KeysArg::Resident) => Keys::Resident,
+        }
+    }
+}
+
+/// Whether the file has the name of a ring program, perhaps compressed.
+fn is_ring_program(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = [".gz", ".xz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    name.ends_with(".fhetch")
+}
+
+/// Whether the command line is about a ring program.
+pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
+    if is_ring_program(&args.file) {
+        return Ok(true);
+    }
+    if args.ring.any() {
+        let message = format!("`{}` has not the name of a ring program", args.file.display());
+        let help =
+            "`--manifest`, `--n` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
+        return Err(Failure::wrong(message, help));
+    }
+    Ok(false)
+}
+
+pub(super) fn main(args: &Args) -> Result<(), Failure> {
+    let begin = Instant::now();
+    check_options(args)?;
+    let machine = args.machine.load()?;
+    let program = read_program(args)?;
+    check_outputs(&program, &args.outputs)?;
+    let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
+
+    let timing_begin = Instant::now();
+    let runtime = Runtime::new(&program, &machine).map_err(failure)?;
+    let timeline = runtime.time(args.ring.keys(), false).map_err(failure)?;
+    let mut report = runtime.report(&timeline);
+    report.simulator.timing_wall_s = timing_begin.elapsed().as_secs_f64();
+    let mut outputs = Vec::new();
+    if let Some(inputs) = &inputs {
+        let begin = Instant::now();
+        outputs = runtime.execute(inputs).map_err(failure)?;
+        report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
+        if args.check {
+            runtime.check(inputs, &outputs).map_err(failure)?;
+            report.checked = true;
+        }
+    }
+    report.simulator.wall_s = begin.elapsed().as_secs_f64();
+    write_outputs(&program, &args.outputs, &outputs)?;
+    print(args.format, &report)
+}
+
+/// Refuses the options that are for single kernels.
+fn check_options(args: &Args) -> Result<(), Failure> {
+    let refused = [
+        ("--functional-only", args.functional_only),
+        ("--stream", args.stream.is_some()),
+        ("--trace", !args.traces.is_empty()),
+    ];
+    match refused.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(Failure::wrong(format_args!("`{option}` is for single kernels, not for ring programs"), None))
+        }
+        None => Ok(()),
+    }
+}
+
+fn read_program(args: &Args) -> Result<RingProgram, Failure> {
+    let manifest = args.ring.manifest.as_deref().map(Manifest::read_file).transpose()?;
+    let interface = match (&manifest, args.ring.n) {
+        (Some(manifest), _) => Interface::Manifest(manifest),
+        (None, Some(n)) => Interface::Degree(n),
+        (None, None) => {
+            let help = "give its manifest with --manifest, or its degree with --n";
+            return Err(Failure::wrong("the text of a ring program does not say its degree", help));
+        }
+    };
+    for warning in manifest.iter().flat_map(|manifest| &manifest.warnings) {
+        eprintln!("warning: {warning}");
+    }
+    read_file(&args.file, interface).map_err(Failure::Source)
+}
+
+fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
+    let mut inputs = Inputs::new(program);
+    for NamedFile { name, path } in &args.inputs {
+        inputs.load_file(name, path)?;
+    }
+    if let Some(seed) = args.seed {
+        inputs.fill(seed);
+    }
+    let first = inputs.missing().next();
+    first.map_or(Ok(inputs), |group| Err(missing(&group.name)))
+}
+
+fn missing(name: &str) -> Failure {
+    Failure::Wrong {
+        message: format!("the input `{name}` is missing"),
+        help: Some(format!(
+            "give --input {name}=FILE; or use --seed for random data, or --timing-only for none"
+        )),
+    }
+}
+
+/// Checks that every file to write belongs to an output of the program.
+fn check_outputs(program: &RingProgram, outputs: &[NamedFile]) -> Result<(), Failure> {
+    let known = || program.outputs().iter().map(|group| group.name.as_str());
+    let unknown = outputs.iter().find(|output| known().all(|name| name != output.name));
+    unknown.map_or(Ok(()), |NamedFile { name, .. }| {
+        let help = match nearest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the program has: {}", known().take(20).collect::<Vec<_>>().join(", ")),
+        };
+        Err(Failure::Wrong { message: format!("unknown output `{name}`"), help: Some(help) })
+    })
+}
+
+fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Words>]) -> Result<(), Failure> {
+    for NamedFile { name, path } in files {
+        let known = program.outputs().iter().zip(outputs).find(|(group, _)| group.name == *name);
+        if let Some((_, limbs)) = known {
+            let mut content = Vec::new();
+            write_data(limbs, &mut content).map_err(|error| Failure::Work(error.to_string()))?;
+            files::write(path, &content)?;
+        }
+    }
+    Ok(())
+}
+
+fn print(format: Format, report: &Report) -> Result<(), Failure> {
+    let text = match format {
+        Format::Table => report.table(),
+        Format::Json => json(report)?,
+    };
+    files::print(text.as_bytes())
+}
+
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::MissingInput { name } => missing(&name),
+        error if error.is_wrong_result() => Failure::Work(error.to_string()),
+        error => Failure::wrong(error, None),
+    }
+}
