@@ -3,7 +3,7 @@
 mod layout;
 
 use self::layout::{Layout, TooMany};
-use crate::code::{Code, Tower};
+use crate::code::Code;
 use crate::error::Error;
 use crate::forwarding::{Removed, forward};
 use crate::kernel::Kernel;
@@ -81,27 +81,26 @@ fn emit(name: String, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> R
     Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
 }
 
-/// The program of a kernel in other rings: the same instructions and parameters, with other moduli
-/// and tables. It takes no scheduling.
+/// The program of a kernel for another request: for other rings, or with other parameters.
 ///
-/// `request` is the kernel's, with these rings.
+/// If its vector code has the same instructions, as that of most operations has, it takes no
+/// scheduling: the program has other moduli, tables and scalars.
 ///
 /// # Errors
-/// Returns an error if the request is invalid.
-///
-/// # Panics
-/// Panics if the request has another degree or number of rings than the kernel.
-pub fn instantiate(kernel: &Kernel, request: &Request) -> Result<Program, Error> {
-    request.check(kernel.code.isa)?;
-    let mut code = kernel.code.clone();
-    assert_eq!(code.towers.len(), request.towers(), "the rings of a kernel");
-    for (tower, ring) in code.towers.iter_mut().zip(request.basis.rings()) {
-        assert_eq!(tower.n, request.n(), "the degree of a kernel");
-        *tower = Tower { n: tower.n, modulus: ring.q(), root: ring.root().unwrap_or(0) };
+/// Returns the errors of [`compile`].
+pub fn instantiate(kernel: &Kernel, request: &Request, machine: &Machine) -> Result<Program, Error> {
+    let isa = machine.instruction_set();
+    request.check(isa)?;
+    check_recipe(request, &kernel.recipe, isa)?;
+    for memory_use in memory_uses(request, machine) {
+        let (code, _) = lower(isa, request, &kernel.recipe, machine, memory_use)?;
+        if code.insts == kernel.code.insts && code.buffers == kernel.code.buffers {
+            let layout = Layout::new(&code, kernel.recipe.tuning.table);
+            let layout = layout.map_err(|error| error.for_request(request))?;
+            return layout.program(request.name(), &code, &kernel.scheduled, &layout.launch());
+        }
     }
-    let layout =
-        Layout::new(&code, kernel.recipe.tuning.table).map_err(|error| error.for_request(request))?;
-    layout.program(request.name(), &code, &kernel.scheduled, &layout.launch())
+    Ok(compile(request, &kernel.recipe, machine)?.program)
 }
 
 /// Compiles vector code that no request describes, or that a test has built by hand.

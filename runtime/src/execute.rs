@@ -3,7 +3,7 @@
 //! Launches run window by window. Launches of a window that do not depend on each other run in
 //! parallel. A limb is freed after its last reader.
 
-use crate::flow::{Flow, ValueId};
+use crate::flow::{Flow, RingOperation, ValueId};
 use crate::kernels::{Kernels, Timed};
 use crate::lift::{Launch, Launches, ShapeId, Work};
 use b512_asm::Program;
@@ -159,7 +159,7 @@ impl Values {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Loaded {
     Elementwise(ShapeId),
-    Transform(crate::flow::Direction, ModulusIndex, u128),
+    Operation(RingOperation, ModulusIndex, Option<u128>),
 }
 
 /// Executors that are free, with their kernels loaded.
@@ -167,7 +167,7 @@ enum Loaded {
 struct Pools {
     /// The newest last.
     elementwise: Mutex<Vec<(Loaded, Executor)>>,
-    transforms: Mutex<FxHashMap<Loaded, Vec<Executor>>>,
+    operations: Mutex<FxHashMap<Loaded, Vec<Executor>>>,
 }
 
 impl Pools {
@@ -178,8 +178,8 @@ impl Pools {
                 let place = free.iter().rposition(|(loaded, _)| *loaded == key)?;
                 Some(free.remove(place).1)
             }
-            Loaded::Transform(..) => {
-                let mut free = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+            Loaded::Operation(..) => {
+                let mut free = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
                 free.get_mut(&key)?.pop()
             }
         }
@@ -194,8 +194,8 @@ impl Pools {
                 }
                 free.push((key, executor));
             }
-            Loaded::Transform(..) => {
-                let mut free = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+            Loaded::Operation(..) => {
+                let mut free = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
                 free.entry(key).or_default().push(executor);
             }
         }
@@ -211,16 +211,16 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn run(&self, launch: &Launch, values: &Values) -> Result<Vec<Words>, LaunchError> {
-        let Execution { launches, kernels, program, .. } = self.execution;
+        let Execution { launches, kernels, program, machine, .. } = self.execution;
         let sources: Vec<&Words> = launches.sources(launch).iter().map(|&value| values.get(value)).collect();
         match launch.work {
             Work::Permute(permutation) => {
                 Ok(vec![permutation.apply(sources[0], sources.last().expect("a source")).into()])
             }
-            Work::Transform { direction, root } => {
+            Work::Operation { operation, root } => {
                 let modulus = launches.moduli(launch)[0];
-                let key = Loaded::Transform(direction, modulus, root);
-                let load = || kernels.transform_program(direction, program.moduli().value(modulus), root);
+                let key = Loaded::Operation(operation, modulus, root);
+                let load = || kernels.program(operation, program.moduli().value(modulus), root, machine);
                 let mut executor = self.executor(key, load)?;
                 write(&mut executor, "x", sources[0]);
                 executor.run()?;

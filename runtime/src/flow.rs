@@ -25,13 +25,23 @@ impl ValueId {
     }
 }
 
-/// The direction of a transform.
+/// An operation of the registry with a kernel of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// From coefficients to values.
-    Forward,
-    /// From values to coefficients.
-    Inverse,
+pub enum RingOperation {
+    /// The transform from coefficients to values.
+    Ntt,
+    /// The transform from values to coefficients.
+    Intt,
+    /// X to X^k on values.
+    AutomorphismOfValues {
+        /// The exponent, odd and below 2n.
+        k: u32,
+    },
+    /// X to X^k on coefficients.
+    AutomorphismOfCoefficients {
+        /// The exponent, odd and below 2n.
+        k: u32,
+    },
 }
 
 /// What a node computes.
@@ -39,8 +49,8 @@ pub enum Direction {
 pub(crate) enum Task {
     /// An operation on two values, or on a value and a scalar, coefficient by coefficient.
     Elementwise { op: Elementary, a: ValueId, by: By, modulus: ModulusIndex },
-    /// A negacyclic transform with a root of unity.
-    Transform { direction: Direction, a: ValueId, root: u128, modulus: ModulusIndex },
+    /// An operation of the registry; transforms have a root of unity.
+    Operation { operation: RingOperation, a: ValueId, root: Option<u128>, modulus: ModulusIndex },
     /// A movement of the words of `a`; negated words come from `negative`.
     Permute { permutation: Permutation, a: ValueId, negative: Option<ValueId> },
 }
@@ -80,7 +90,7 @@ impl Task {
     pub(crate) fn sources(&self) -> impl Iterator<Item = ValueId> {
         let sources = match *self {
             Self::Elementwise { a, by: By::Value(b), .. } => [Some(a), Some(b)],
-            Self::Elementwise { a, by: By::Scalar(_), .. } | Self::Transform { a, .. } => [Some(a), None],
+            Self::Elementwise { a, by: By::Scalar(_), .. } | Self::Operation { a, .. } => [Some(a), None],
             Self::Permute { a, negative, .. } => [Some(a), negative],
         };
         sources.into_iter().flatten()
@@ -136,8 +146,8 @@ struct Renaming<'p> {
     program: &'p RingProgram,
     /// The value of each limb.
     current: Vec<Option<ValueId>>,
-    /// For each value, a modulus that all words are below; 1 for zero.
-    below: Vec<Option<u128>>,
+    /// For each value, a modulus of whose residues it consists, if one is known.
+    residues: Vec<Option<ModulusIndex>>,
     nodes: Vec<Node>,
     inputs: Vec<(Limb, ValueId)>,
 }
@@ -147,18 +157,18 @@ impl<'p> Renaming<'p> {
         let mut renaming = Self {
             program,
             current: vec![None; program.limbs().len()],
-            below: vec![Some(1)],
+            residues: vec![None],
             nodes: Vec::with_capacity(program.operations().len()),
             inputs: Vec::new(),
         };
         let moduli = input_moduli(program);
         for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
             if renaming.current[limb.index()].is_none() {
-                let below = match moduli[limb.index()] {
-                    Some(InputModulus::Residues(m)) => Some(program.moduli().value(m)),
+                let residues = match moduli[limb.index()] {
+                    Some(InputModulus::Residues(m)) => Some(m),
                     Some(InputModulus::Words(_)) | None => None,
                 };
-                let value = renaming.value(below);
+                let value = renaming.value(residues);
                 renaming.current[limb.index()] = Some(value);
                 renaming.inputs.push((limb, value));
             }
@@ -166,9 +176,9 @@ impl<'p> Renaming<'p> {
         renaming
     }
 
-    fn value(&mut self, below: Option<u128>) -> ValueId {
-        self.below.push(below);
-        ValueId(u32::try_from(self.below.len() - 1).expect("fewer values"))
+    fn value(&mut self, residues: Option<ModulusIndex>) -> ValueId {
+        self.residues.push(residues);
+        ValueId(u32::try_from(self.residues.len() - 1).expect("fewer values"))
     }
 
     fn source(&self, limb: Limb) -> ValueId {
@@ -181,11 +191,12 @@ impl<'p> Renaming<'p> {
 
     /// Whether the words of a value are known to be residues.
     fn is_reduced(&self, value: ValueId, m: ModulusIndex) -> bool {
-        self.below[value.index()].is_some_and(|below| below <= self.modulus(m))
+        let of = self.residues[value.index()];
+        value == ValueId::ZERO || of.is_some_and(|of| self.modulus(of) <= self.modulus(m))
     }
 
-    fn node(&mut self, operation: usize, task: Task, below: Option<u128>) -> ValueId {
-        let result = self.value(below);
+    fn node(&mut self, operation: usize, task: Task, residues: Option<ModulusIndex>) -> ValueId {
+        let result = self.value(residues);
         self.nodes.push(Node { operation: operation as u32, result, task });
         result
     }
@@ -197,8 +208,7 @@ impl<'p> Renaming<'p> {
         (a, by): (ValueId, By),
         modulus: ModulusIndex,
     ) -> ValueId {
-        let below = Some(self.modulus(modulus));
-        self.node(operation, Task::Elementwise { op, a, by, modulus }, below)
+        self.node(operation, Task::Elementwise { op, a, by, modulus }, Some(modulus))
     }
 
     fn add(&mut self, index: usize) {
@@ -211,17 +221,23 @@ impl<'p> Renaming<'p> {
             Operation::SubtractScalar(operands) => self.with_scalar(index, Elementary::Subtract, operands),
             Operation::MultiplyScalar(operands) => self.with_scalar(index, Elementary::Multiply, operands),
             Operation::Negate(Unary { a, m, .. }) => self.negative(index, self.source(a), m),
-            Operation::Ntt(operands) => self.transform(index, Direction::Forward, operands),
-            Operation::Intt(operands) => self.transform(index, Direction::Inverse, operands),
+            Operation::Ntt(operands) => self.transform(index, RingOperation::Ntt, operands),
+            Operation::Intt(operands) => self.transform(index, RingOperation::Intt, operands),
             Operation::AutomorphEvaluation(Galois { a, k, .. }) => {
-                self.permute(index, Permutation::Values { k }, self.source(a), None)
+                let a = self.source(a);
+                match self.residues[a.index()] {
+                    Some(m) => self.automorphism(index, RingOperation::AutomorphismOfValues { k }, a, m),
+                    None => self.node(
+                        index,
+                        Task::Permute { permutation: Permutation::Values { k }, a, negative: None },
+                        None,
+                    ),
+                }
             }
             Operation::AutomorphCoefficients(GaloisCoefficients { a, k, m, .. }) => {
-                self.permute(index, Permutation::Coefficients { k }, self.source(a), Some(m))
+                self.automorphism(index, RingOperation::AutomorphismOfCoefficients { k }, self.source(a), m)
             }
-            Operation::MultiplyMonomial(Monomial { a, offset, m, .. }) => {
-                self.permute(index, Permutation::Shift { offset }, self.source(a), Some(m))
-            }
+            Operation::MultiplyMonomial(operands) => self.shift(index, operands),
             Operation::Copy(Duplicate { a, .. }) => self.source(a),
             Operation::Zero(_) => ValueId::ZERO,
         };
@@ -272,33 +288,36 @@ impl<'p> Renaming<'p> {
     fn transform(
         &mut self,
         index: usize,
-        direction: Direction,
+        operation: RingOperation,
         Transform { a, root, m, .. }: Transform,
     ) -> ValueId {
-        let (a, root, below) = (self.source(a), self.program.root(root, m), self.modulus(m));
-        self.node(index, Task::Transform { direction, a, root, modulus: m }, Some(below))
+        let (a, root) = (self.source(a), Some(self.program.root(root, m)));
+        self.node(index, Task::Operation { operation, a, root, modulus: m }, Some(m))
     }
 
-    /// A movement of words. With a modulus, it negates some of them.
-    fn permute(
+    fn automorphism(
         &mut self,
         index: usize,
-        permutation: Permutation,
+        operation: RingOperation,
         a: ValueId,
-        modulus: Option<ModulusIndex>,
+        modulus: ModulusIndex,
     ) -> ValueId {
-        let below = modulus.map_or(self.below[a.index()], |m| Some(self.modulus(m)));
-        let negative = modulus.map(|m| self.negative(index, a, m));
-        self.node(index, Task::Permute { permutation, a, negative }, below)
+        self.node(index, Task::Operation { operation, a, root: None, modulus }, Some(modulus))
+    }
+
+    fn shift(&mut self, index: usize, Monomial { a, offset, m, .. }: Monomial) -> ValueId {
+        let a = self.source(a);
+        let negative = Some(self.negative(index, a, m));
+        self.node(index, Task::Permute { permutation: Permutation::Shift { offset }, a, negative }, Some(m))
     }
 
     fn finish(self) -> Flow {
-        let Self { program, current, below, mut nodes, inputs } = self;
+        let Self { program, current, residues, mut nodes, inputs } = self;
         let value =
             |limb: &Limb| current[limb.index()].expect("a valid program has the values of its outputs");
         let outputs: Vec<Vec<ValueId>> =
             program.outputs().iter().map(|group| group.limbs.iter().map(value).collect()).collect();
-        let mut live = vec![false; below.len()];
+        let mut live = vec![false; residues.len()];
         outputs.iter().flatten().for_each(|value| live[value.index()] = true);
         for node in nodes.iter().rev() {
             if live[node.result.index()] {
@@ -314,6 +333,6 @@ impl<'p> Renaming<'p> {
         nodes.retain(|node| live[node.result.index()]);
         let (renamed, unused) = (program.operations().len() as u64 - before, before - worked(&nodes));
         let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
-        Flow { nodes, inputs, outputs, values: below.len(), renamed, unused }
+        Flow { nodes, inputs, outputs, values: residues.len(), renamed, unused }
     }
 }

@@ -1,18 +1,18 @@
 //! The kernels of a program, each generated and timed once.
 //!
-//! Timing does not depend on data, moduli or scalars. A transform's kernel is chosen for the machine
-//! once, and has other tables for each modulus and root. An elementwise kernel works on slices of at
+//! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism is
+//! chosen for the machine once, and has other tables for each modulus and root. An elementwise kernel works on slices of at
 //! most [`SLICE_VECTORS`] vectors: one launch runs it on slice after slice, with other addresses.
 
-use crate::flow::Direction;
+use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId, Work};
-use b512_asm::{MReg, Program, Role, Space};
+use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, StepOp};
-use codegen::{Error, Kernel, PlanChoice, Request, compile, instantiate};
-use golden::Operation;
+use codegen::{Error, Kernel, Parameters, PlanChoice, Request, compile, instantiate};
 use rayon::prelude::*;
-use ring::{Degree, Ring};
+use ring::{Basis, Degree};
 use ring_program::RingProgram;
+use rustc_hash::FxHashMap;
 use sim::timing::{Timing, simulate};
 use sim::{Energy, Events, Machine};
 
@@ -96,8 +96,7 @@ fn overwrites_operand(kernel: &Kernel) -> bool {
 pub struct Kernels {
     degree: Degree,
     elementwise: Vec<Timed>,
-    forward: Option<Timed>,
-    inverse: Option<Timed>,
+    operations: FxHashMap<RingOperation, Timed>,
     /// The words of a limb that a run of an elementwise kernel works on.
     slice: u32,
 }
@@ -111,31 +110,27 @@ impl Kernels {
         let degree = program.degree();
         let n = degree.get() as u32;
         let slice = n.min(SLICE_VECTORS * machine.isa.vector_length);
-        let elementwise: Vec<Timed> = launches
-            .shapes
-            .par_iter()
-            .map(|shape| {
-                let (name, placeholder) = (name_of(shape), PLACEHOLDER);
-                let kernel = shape.compile(format!("{name}{slice}"), slice, placeholder, machine)?;
-                Ok(Timed::new(name, kernel, n / slice, shape.scalars(), machine))
-            })
-            .collect::<Result<_, Error>>()?;
-        let transform = |direction| -> Result<Option<Timed>, Error> {
-            let is_such =
-                |work: &Work| matches!(work, Work::Transform { direction: of, .. } if *of == direction);
-            let launch = launches.launches.iter().find(|launch| is_such(&launch.work));
-            let Some((launch, Work::Transform { root, .. })) = launch.map(|launch| (launch, launch.work))
-            else {
-                return Ok(None);
-            };
-            let operation = operation(direction);
-            let modulus = program.moduli().value(launches.moduli(launch)[0]);
-            let request = Request::single(operation, Ring::with_root(degree, modulus, root)?);
+        let shapes = launches.shapes.par_iter().map(|shape| {
+            let name = name_of(shape);
+            let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, machine)?;
+            Ok(Timed::new(name, kernel, n / slice, shape.scalars(), machine))
+        });
+        let elementwise = shapes.collect::<Result<_, Error>>()?;
+        // The first launch of each operation gives it a ring.
+        let mut first: FxHashMap<RingOperation, (u128, Option<u128>)> = FxHashMap::default();
+        for launch in &launches.launches {
+            if let Work::Operation { operation, root } = launch.work {
+                let modulus = program.moduli().value(launches.moduli(launch)[0]);
+                first.entry(operation).or_insert((modulus, root));
+            }
+        }
+        let operations = first.into_par_iter().map(|(operation, (modulus, root))| {
+            let request = request(operation, degree, modulus, root)?;
             let recipe = codegen::choose(&request, machine, &PlanChoice::Best)?.recipe;
-            Ok(Some(Timed::new(operation.name(), compile(&request, &recipe, machine)?, 1, 0, machine)))
-        };
-        let (forward, inverse) = (transform(Direction::Forward)?, transform(Direction::Inverse)?);
-        Ok(Self { degree, elementwise, forward, inverse, slice })
+            let kernel = compile(&request, &recipe, machine)?;
+            Ok((operation, Timed::new(request.operation.name(), kernel, 1, 0, machine)))
+        });
+        Ok(Self { degree, elementwise, operations: operations.collect::<Result<_, Error>>()?, slice })
     }
 
     /// The words of a limb that a run of an elementwise kernel works on.
@@ -148,42 +143,55 @@ impl Kernels {
         &self.elementwise[shape.index()]
     }
 
-    /// The kernel of a transform.
+    /// The kernel of an operation.
     ///
     /// # Panics
-    /// Panics if the program has no such transform.
-    pub fn transform(&self, direction: Direction) -> &Timed {
-        let kernel = match direction {
-            Direction::Forward => &self.forward,
-            Direction::Inverse => &self.inverse,
-        };
-        kernel.as_ref().expect("the program has such a transform")
+    /// Panics if the program has no such operation.
+    pub fn operation(&self, operation: RingOperation) -> &Timed {
+        &self.operations[&operation]
     }
 
-    /// The program of a transform in one ring.
+    /// The program of an operation in one ring.
     ///
     /// # Errors
     /// Returns an error if the modulus has no such root.
-    pub fn transform_program(
+    pub fn program(
         &self,
-        direction: Direction,
+        operation: RingOperation,
         modulus: u128,
-        root: u128,
+        root: Option<u128>,
+        machine: &Machine,
     ) -> Result<Program, Error> {
-        let ring = Ring::with_root(self.degree, modulus, root)?;
-        instantiate(&self.transform(direction).kernel, &Request::single(operation(direction), ring))
+        let request = request(operation, self.degree, modulus, root)?;
+        instantiate(&self.operation(operation).kernel, &request, machine)
     }
 }
 
 /// A modulus of kernels before their launch.
 const PLACEHOLDER: u128 = 97;
 
-/// The ring operation of a transform.
-fn operation(direction: Direction) -> Operation {
-    match direction {
-        Direction::Forward => golden::NTT,
-        Direction::Inverse => golden::INTT,
-    }
+/// The request of an operation in one ring.
+fn request(
+    operation: RingOperation,
+    degree: Degree,
+    modulus: u128,
+    root: Option<u128>,
+) -> Result<Request, Error> {
+    let automorphism = |k: u32, order: &str| {
+        let parameters = vec![
+            ("g".to_owned(), Setting::Number(k.into())),
+            ("order".to_owned(), Setting::Word(order.to_owned())),
+        ];
+        (golden::AUTOMORPHISM, Parameters::new(parameters))
+    };
+    let (operation, parameters) = match operation {
+        RingOperation::Ntt => (golden::NTT, Parameters::default()),
+        RingOperation::Intt => (golden::INTT, Parameters::default()),
+        RingOperation::AutomorphismOfValues { k } => automorphism(k, "evaluation"),
+        RingOperation::AutomorphismOfCoefficients { k } => automorphism(k, "coefficients"),
+    };
+    let basis = Basis::new(vec![Request::ring(operation, degree, modulus, root)?])?;
+    Ok(Request { operation, basis, parameters })
 }
 
 /// The name of an elementwise kernel in reports: that of its only operation, or what such groups are

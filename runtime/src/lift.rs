@@ -1,12 +1,12 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! A transform or a movement of words is a launch of its own. Elementwise lines join into groups,
+//! A transform, an automorphism or a movement of words is a launch of its own. Elementwise lines join into groups,
 //! one launch each, so that intermediate limbs stay in registers. A line joins the group that made
 //! the latest of its operands, or else the newest group that is younger than all of its operands.
 //! Thus a launch depends on earlier launches only. This finds base conversions, modulus switches,
 //! inner products and the ends of mod-downs without looking for them.
 
-use crate::flow::{By, Direction, Elementary, Flow, Node, Task, ValueId};
+use crate::flow::{By, Elementary, Flow, Node, RingOperation, Task, ValueId};
 use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::ModulusIndex;
@@ -29,12 +29,12 @@ impl ShapeId {
 pub enum Work {
     /// An elementwise kernel.
     Elementwise(ShapeId),
-    /// A negacyclic transform with this root of unity.
-    Transform {
-        /// Its direction.
-        direction: Direction,
-        /// The primitive 2n-th root of unity.
-        root: u128,
+    /// An operation of the registry.
+    Operation {
+        /// The operation.
+        operation: RingOperation,
+        /// The primitive 2n-th root of unity of a transform.
+        root: Option<u128>,
     },
     /// A movement of words.
     Permute(Permutation),
@@ -199,8 +199,8 @@ impl Lifting {
     fn add(&mut self, node: &Node) {
         match node.task {
             Task::Elementwise { op, a, by, modulus } => self.add_step(node, op, (a, by), modulus),
-            Task::Transform { direction, a, root, modulus } => {
-                self.add_single(node, Work::Transform { direction, root }, vec![a], vec![modulus]);
+            Task::Operation { operation, a, root, modulus } => {
+                self.add_single(node, Work::Operation { operation, root }, vec![a], vec![modulus]);
             }
             Task::Permute { permutation, a, negative } => {
                 let sources = std::iter::once(a).chain(negative).collect();

@@ -1,4 +1,5 @@
-//! Movements of the words of a limb.
+//! Movements of the words of a limb for which there is no kernel: automorphisms of values of which no
+//! modulus is known, and products with monomials.
 
 use ring::bits::bit_reverse;
 
@@ -7,11 +8,6 @@ use ring::bits::bit_reverse;
 pub enum Permutation {
     /// X to X^k on values: `d[i] = a[brv((k (2 brv(i) + 1) - 1)/2 mod n)]`.
     Values {
-        /// The exponent, odd and below 2n.
-        k: u32,
-    },
-    /// X to X^k on coefficients: `d[k i mod n] = (-1)^floor(k i/n) a[i]`.
-    Coefficients {
         /// The exponent, odd and below 2n.
         k: u32,
     },
@@ -26,7 +22,6 @@ impl Permutation {
     /// Moves the words of `a`. `negative` holds their negatives, if the movement negates words.
     pub(crate) fn apply(self, a: &[u128], negative: &[u128]) -> Vec<u128> {
         let n = a.len();
-        let signed = |exponent: usize| if exponent < n { a } else { negative };
         match self {
             Self::Values { k } => {
                 let (bits, k) = (n.ilog2(), k as usize);
@@ -34,17 +29,9 @@ impl Permutation {
                 let from = |i: usize| reverse((k * (2 * reverse(i) + 1) - 1) / 2 % n);
                 (0..n).map(|i| a[from(i)]).collect()
             }
-            Self::Coefficients { k } => {
-                let mut words = vec![0; n];
-                for i in 0..n {
-                    let exponent = k as usize * i % (2 * n);
-                    words[exponent % n] = signed(exponent)[i];
-                }
-                words
-            }
             Self::Shift { offset } => {
                 let from = |i: usize| i + offset as usize;
-                (0..n).map(|i| signed(from(i))[from(i) % n]).collect()
+                (0..n).map(|i| if from(i) < n { a[from(i)] } else { negative[from(i) - n] }).collect()
             }
         }
     }

@@ -170,7 +170,11 @@ mod tests {
             50.0
         };
         assert_eq!(memory.take(4, &mut save), Ok(50.0), "item 1, which is saved first");
-        assert_eq!(memory.take(8, &mut save), Ok(50.0), "the rest of item 1 and a part of item 2");
+        assert_eq!(
+            memory.take(8, &mut save),
+            Ok(3.0),
+            "a part of item 2, which is free before the rest of item 1"
+        );
         memory.pin(ItemId(0), 7);
         assert_eq!(memory.take(10, &mut save), Err(Full));
         assert_eq!(saved, [1]);

@@ -16,7 +16,7 @@
 //!   burst of [`BURST_BYTES`].
 
 use crate::channel::Channel;
-use crate::flow::{Direction, Flow, ValueId};
+use crate::flow::{Flow, RingOperation, ValueId};
 use crate::kernels::{Kernels, Timed};
 use crate::lift::{Launch, Launches, Work};
 use crate::place::{Full, Item, ItemId, Memory, NextUse};
@@ -177,17 +177,17 @@ impl Plan<'_> {
     fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
-            Work::Transform { direction, .. } => Some(self.kernels.transform(direction)),
+            Work::Operation { operation, .. } => Some(self.kernels.operation(operation)),
             Work::Permute(_) => None,
         }
     }
 }
 
-/// A program of the instruction memory: the shape of an elementwise kernel, or a transform.
+/// A program of the instruction memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ProgramId {
     Elementwise(u32),
-    Transform(Direction),
+    Operation(RingOperation),
 }
 
 /// A program in the instruction memory.
@@ -198,6 +198,9 @@ struct Fetched {
     idle_ns: f64,
 }
 
+/// The items of tables, by operation, modulus and root.
+type Tables = FxHashMap<(RingOperation, ModulusIndex, Option<u128>), ItemId>;
+
 struct Schedule<'a> {
     plan: &'a Plan<'a>,
     sources: Sources,
@@ -205,7 +208,7 @@ struct Schedule<'a> {
     channel: Channel<'a>,
     programs: FxHashMap<ProgramId, Fetched>,
     instructions: usize,
-    tables: FxHashMap<(Direction, ModulusIndex, u128), ItemId>,
+    tables: Tables,
     /// For each item, the launches that use it, and the number of them that are past.
     uses: Uses,
     is_output: Vec<bool>,
@@ -258,8 +261,8 @@ impl<'a> Schedule<'a> {
         plan.flow.inputs.iter().for_each(|(_, value)| items[value.index()].is_saved = true);
         let tables = tables(plan, &mut items);
         let table_of = |launch: &Launch| match launch.work {
-            Work::Transform { direction, root } => {
-                Some(tables[&(direction, plan.launches.moduli(launch)[0], root)])
+            Work::Operation { operation, root } => {
+                tables.get(&(operation, plan.launches.moduli(launch)[0], root)).copied()
             }
             Work::Elementwise(_) | Work::Permute(_) => None,
         };
@@ -304,8 +307,8 @@ impl<'a> Schedule<'a> {
         let sources = launches.sources(launch).iter();
         let sources = sources.filter(|value| !self.sources.is_on_chip(**value)).map(|value| ItemId(value.0));
         let table = match launch.work {
-            Work::Transform { direction, root } => {
-                Some(self.tables[&(direction, launches.moduli(launch)[0], root)])
+            Work::Operation { operation, root } => {
+                self.tables.get(&(operation, launches.moduli(launch)[0], root)).copied()
             }
             Work::Elementwise(_) | Work::Permute(_) => None,
         };
@@ -550,21 +553,23 @@ fn record(
 fn program_of(launch: &Launch) -> ProgramId {
     match launch.work {
         Work::Elementwise(shape) => ProgramId::Elementwise(shape.index() as u32),
-        Work::Transform { direction, .. } => ProgramId::Transform(direction),
+        Work::Operation { operation, .. } => ProgramId::Operation(operation),
         Work::Permute(_) => unreachable!("a movement of words has no program"),
     }
 }
 
-/// The items of the tables of all transforms, which it appends.
-fn tables(plan: &Plan<'_>, items: &mut Vec<Item>) -> FxHashMap<(Direction, ModulusIndex, u128), ItemId> {
+/// The items of the tables of all operations, which it appends.
+fn tables(plan: &Plan<'_>, items: &mut Vec<Item>) -> Tables {
     let mut tables = FxHashMap::default();
     for launch in &plan.launches.launches {
-        let Work::Transform { direction, root } = launch.work else { continue };
-        tables.entry((direction, plan.launches.moduli(launch)[0], root)).or_insert_with(|| {
-            let words = plan.kernels.transform(direction).table_words;
-            items.push(Item { words, is_saved: true, ..Item::default() });
-            ItemId(items.len() as u32 - 1)
-        });
+        let Work::Operation { operation, root } = launch.work else { continue };
+        let words = plan.kernels.operation(operation).table_words;
+        if words > 0 {
+            tables.entry((operation, plan.launches.moduli(launch)[0], root)).or_insert_with(|| {
+                items.push(Item { words, is_saved: true, ..Item::default() });
+                ItemId(items.len() as u32 - 1)
+            });
+        }
     }
     tables
 }

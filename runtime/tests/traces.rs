@@ -53,10 +53,7 @@ fn check(folder: &Path, name: &str) {
         let limbs: Vec<Words> = group.limbs.iter().map(words).collect();
         inputs.set(&group.name, limbs).unwrap();
     }
-    let mut machine = Machine::rpu_128x128();
-    if n == 512 {
-        machine.isa.vector_length = 256;
-    }
+    let machine = Machine::rpu_128x128();
     let start = Instant::now();
     let runtime = Runtime::new(&program, &machine).unwrap_or_else(|error| panic!("{name}: {error}"));
     let generated = start.elapsed();

@@ -5,4 +5,5 @@ mod crosscheck;
 mod programs;
 mod refuse;
 mod reproduce;
+mod ring;
 mod sweep;

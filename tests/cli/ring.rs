@@ -1,0 +1,114 @@
+//! Ring programs through the command line.
+
+use crate::common::{rpu, succeed};
+use std::fs;
+use std::path::Path;
+
+const Q: u128 = 0x3001;
+const N: usize = 512;
+
+/// The product of two polynomials modulo X^512 + 1, plus one input in evaluation form.
+const PROGRAM: &str = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n\
+    sr_ntt %4, %1, m=1\nsr_ntt %5, %2, m=1\nsr_mulp %4, %4, %5, m=1\nsr_addp %4, %4, %3, m=1\n\
+    sr_addps %6, %4, 0, m=0\nsr_intt %6, %6, m=1\nhalt\n";
+
+const MANIFEST: &str =
+    r#"{"ring_dimension": 512, "inputs": {"ab": [1, 2], "evk": [3]}, "outputs": {"sum": [4], "c": [6]}}"#;
+
+fn bytes(limbs: &[Vec<u128>]) -> Vec<u8> {
+    limbs.iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn prepare(folder: &Path) {
+    let limb = |factor: u128| (0..N as u128).map(|i| (i * i * factor + 7) % Q).collect::<Vec<u128>>();
+    fs::write(folder.join("p.fhetch"), PROGRAM).unwrap();
+    fs::write(folder.join("p.json"), MANIFEST).unwrap();
+    fs::write(folder.join("ab.bin"), bytes(&[limb(3), limb(5)])).unwrap();
+    fs::write(folder.join("evk.bin"), bytes(&[vec![0; N]])).unwrap();
+}
+
+fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let args: Vec<&str> = [&["run", "p.fhetch"], args, &["--format", "json"]].concat();
+    serde_json::from_str(&succeed(folder, &args)).expect("one JSON document")
+}
+
+#[test]
+fn a_ring_program_computes_its_outputs_and_every_key_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let data = ["--manifest", "p.json", "--input", "ab=ab.bin", "--input", "evk=evk.bin"];
+    let report = json(folder, &[&data[..], &["--output", "c=c.bin", "--check"]].concat());
+    assert_eq!(report["checked"], true);
+    assert_eq!((&report["operations"], &report["lifted_operations"]), (&6.into(), &3.into()));
+    assert_eq!(report["kernels"]["ntt"], 2);
+    let limb = N * 16;
+    let kinds = &report["hbm"]["bytes_by_kind"];
+    assert_eq!(kinds["inputs"], 2 * limb);
+    assert_eq!(kinds["keys"], limb);
+    assert_eq!(kinds["outputs"], 2 * limb);
+    assert_eq!(kinds["spills"], 0);
+    assert!(kinds["tables"].as_u64() > Some(0) && kinds["programs"].as_u64() > Some(0));
+    let binds: f64 = report["binds"].as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum();
+    assert!((binds - 1.0).abs() < 1e-9, "{binds}");
+    for busy in [&report["hbm"]["busy"], &report["compute"]["busy"]] {
+        assert!(busy.as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));
+    }
+    for key in ["time_us", "energy_uj", "area_mm2"] {
+        assert!(report[key].as_f64() > Some(0.0), "{key}");
+    }
+
+    // The negacyclic product by its definition.
+    let words: Vec<u128> = fs::read(folder.join("c.bin"))
+        .unwrap()
+        .as_chunks::<16>()
+        .0
+        .iter()
+        .map(|word| u128::from_le_bytes(*word))
+        .collect();
+    let ab = |factor: u128, i: usize| ((i * i) as u128 * factor + 7) % Q;
+    for place in [0, 1, 300, N - 1] {
+        let term = |i: usize| {
+            let product = ab(3, i) * ab(5, (N + place - i) % N);
+            if i <= place { product } else { Q * Q - product }
+        };
+        assert_eq!(words[place], (0..N).map(term).sum::<u128>() % Q, "coefficient {place}");
+    }
+}
+
+#[test]
+fn keys_stream_come_from_seeds_or_stay_on_the_chip() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let keys = |origin: &str| {
+        let report = json(folder, &["--manifest", "p.json", "--timing-only", "--keys", origin]);
+        assert_eq!(report["checked"], false);
+        report["hbm"]["bytes_by_kind"]["keys"].as_u64().unwrap()
+    };
+    let limb = (N * 16) as u64;
+    assert_eq!((keys("streamed"), keys("seeded"), keys("resident")), (limb, limb / 2, 0));
+}
+
+#[test]
+fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id4=4.bin", "--check"];
+    let table = succeed(folder, &args);
+    assert!(table.lines().any(|line| line.starts_with("checked") && line.ends_with("yes")), "{table}");
+    assert_eq!(fs::metadata(folder.join("4.bin")).unwrap().len(), (N * 16) as u64);
+}
+
+#[test]
+fn a_wrong_input_leaves_no_output_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    fs::write(folder.join("evk.bin"), bytes(&[vec![Q; N]])).unwrap();
+    let args = ["run", "p.fhetch", "--manifest", "p.json", "--input", "ab=ab.bin", "--input", "evk=evk.bin"];
+    let output = rpu(folder, &[&args[..], &["--output", "c=c.bin"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.join("c.bin").exists());
+}
