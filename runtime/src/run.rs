@@ -86,10 +86,10 @@ impl<'p> Runtime<'p> {
             let launch = &launches.launches[launch];
             let line = program.line(launch.first as usize).map(|line| format!("line {line}: "));
             let opcode = program.operations()[launch.first as usize].opcode();
-            let more = if launch.lines > 1 {
-                format!(" and {} more lines", launch.lines - 1)
-            } else {
-                String::new()
+            let more = match launch.lines {
+                1 => String::new(),
+                2 => " or the line fused with it".to_owned(),
+                lines => format!(" or one of the {} lines fused with it", lines - 1),
             };
             RunError::Launch { place: format!("{}`{opcode}`{more}", line.unwrap_or_default()), error }
         })

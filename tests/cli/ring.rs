@@ -95,10 +95,10 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
-    let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id4=4.bin", "--check"];
+    let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id6=6.bin", "--check"];
     let table = succeed(folder, &args);
     assert!(table.lines().any(|line| line.starts_with("checked") && line.ends_with("yes")), "{table}");
-    assert_eq!(fs::metadata(folder.join("4.bin")).unwrap().len(), (N * 16) as u64);
+    assert_eq!(fs::metadata(folder.join("6.bin")).unwrap().len(), (N * 16) as u64);
 }
 
 #[test]
