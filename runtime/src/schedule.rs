@@ -291,13 +291,11 @@ impl<'a> Schedule<'a> {
     fn launch(&mut self, index: u32, launch: &Launch) -> Result<(), TooLarge> {
         let kernel = self.plan.kernel(launch);
         let operands = self.operands(launch);
-        self.place(&operands, launch, kernel).and_then(|ready_ns| {
-            match kernel {
-                Some(kernel) => self.run(index, launch, kernel, ready_ns),
-                None => self.gather(index, launch, ready_ns),
-            }
-            Ok(())
-        })?;
+        let ready_ns = self.place(&operands, launch, kernel)?;
+        match kernel {
+            Some(kernel) => self.run(index, launch, kernel, ready_ns),
+            None => self.gather(index, launch, ready_ns),
+        }
         Ok(())
     }
 

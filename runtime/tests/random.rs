@@ -90,7 +90,7 @@ impl Random {
                 let q = ring::Modulus::new(self.builder.program().moduli().value(m)).unwrap();
                 let smallest = ring::root::smallest_root(q.value(), degree).unwrap();
                 let root =
-                    (small % 3 > 0).then(|| self.builder.constant(q.pow(smallest, (k % 8 | 1).into())));
+                    (small % 3 > 0).then(|| self.builder.constant(q.pow(smallest, ((k % 8) | 1).into())));
                 let a = self.residues(ids[1], m);
                 [Operation::Ntt, Operation::Intt][kind as usize - 7](Transform { d, a, root, m })
             }
