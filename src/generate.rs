@@ -5,8 +5,9 @@ use crate::files;
 use crate::machine::MachineArgs;
 use crate::run::{self, Format};
 use crate::settings;
+use b512_asm::Setting;
 use codegen::explain::explain;
-use codegen::{Request, choose, compile};
+use codegen::{Parameters, Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
 use lab::kernel::{self, parse_u128};
 use ring::prime::largest_primes;
@@ -38,7 +39,8 @@ pub(crate) struct Args {
     /// Use this many of the largest primes, one ring for each
     #[arg(long, value_name = "COUNT", default_value_t = 1, conflicts_with = "modulus")]
     towers: usize,
-    /// Primitive 2n-th root of unity for each modulus; by default the smallest
+    /// Primitive 2n-th root of unity for each modulus; by default the smallest. Of a kernel with lists of
+    /// moduli, for each different modulus in the order of the lists
     #[arg(long, value_name = "PSI", value_parser = number, value_delimiter = ',')]
     root: Vec<u128>,
     /// A setting of the kernel that its ring does not give; --list prints the settings. A number holds
@@ -66,15 +68,9 @@ fn number(text: &str) -> Result<u128, String> {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (Some(operation), Some(n)) = (args.kernel, args.n) else { return list(args.format) };
     let machine = args.machine.load()?;
-    let (roots, towers) = (args.root.len(), args.modulus.len().max(args.towers));
-    if roots > 0 && roots != towers {
-        let message = format!("--root gives {roots} roots, but there are {towers} moduli");
-        return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
-    }
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let parameters = settings::parse(operation, &args.setting)?;
-    let basis = basis(args, operation, n).map_err(ring_failure)?;
-    let request = Request { operation, basis, parameters };
+    let request = request(args, operation, n, parameters)?;
     let failure = |error| match error {
         codegen::Error::Ring(error) => ring_failure(error),
         error => settings::parameter_failure(&error).unwrap_or_else(|| Failure::wrong(error, None)),
@@ -87,15 +83,56 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 
-/// The rings of the given moduli and roots, or of the largest primes.
-fn basis(args: &Args, operation: Operation, n: u32) -> Result<Basis, RingError> {
-    let degree = Degree::try_from(n)?;
-    let moduli = match &args.modulus[..] {
-        [] => largest_primes(args.modulus_bits, degree, args.towers)?,
-        moduli => moduli.to_vec(),
+/// The request in the rings of the given moduli and roots, or of the largest primes.
+fn request(args: &Args, operation: Operation, n: u32, parameters: Parameters) -> Result<Request, Failure> {
+    let degree = Degree::try_from(n).map_err(RingError::from).map_err(ring_failure)?;
+    let moduli = if operation.in_one_ring() {
+        match &args.modulus[..] {
+            [] => largest_primes(args.modulus_bits, degree, args.towers).map_err(ring_failure)?,
+            moduli => moduli.to_vec(),
+        }
+    } else {
+        moduli_of_lists(args, operation, &parameters)?
     };
+    let (roots, towers) = (args.root.len(), moduli.len());
+    if roots > 0 && roots != towers {
+        let message = format!("--root gives {roots} roots, but there are {towers} moduli");
+        return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
+    }
     let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, args.root.get(tower).copied());
-    Basis::new(moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>()?)
+    let rings = moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>();
+    let basis = rings.and_then(Basis::new).map_err(ring_failure)?;
+    Ok(Request { operation, basis, parameters })
+}
+
+/// The different moduli of the lists of an operation that works in several rings, in order.
+fn moduli_of_lists(args: &Args, operation: Operation, parameters: &Parameters) -> Result<Vec<u128>, Failure> {
+    if !args.modulus.is_empty() {
+        let lists: Vec<String> =
+            operation.lists().map(|list| format!("--setting {}=..", list.name)).collect();
+        let message = format!("`{operation}` works with several lists of moduli");
+        let help = format!("in place of --modulus, give {}", lists.join(" "));
+        return Err(Failure::Wrong { message, help: Some(help) });
+    }
+    let mut moduli = Vec::new();
+    for list in operation.lists() {
+        let own: &[u128] = match parameters.get(list.name) {
+            Some(Setting::Numbers(numbers)) => numbers,
+            Some(Setting::Number(number)) => std::slice::from_ref(number),
+            Some(Setting::Word(_)) | None => {
+                let missing = codegen::Error::MissingSetting { operation, name: list.name, doc: list.doc };
+                return Err(
+                    settings::parameter_failure(&missing).unwrap_or_else(|| Failure::wrong(missing, None))
+                );
+            }
+        };
+        for &modulus in own {
+            if !moduli.contains(&modulus) {
+                moduli.push(modulus);
+            }
+        }
+    }
+    Ok(moduli)
 }
 
 /// Reports parameters that define no ring or transform, with valid ones.
@@ -128,7 +165,7 @@ fn list_text() -> String {
     let mut text = String::from("Kernels\n");
     for operation in golden::OPERATIONS {
         text += &format!("  {operation:<12} {}\n", operation.definition());
-        for SettingSpec { name, kind, doc } in operation.parameters() {
+        for SettingSpec { name, kind, doc } in operation.lists().chain(operation.parameters()) {
             text += &format!("  {:<12} --setting {name}=..: {}, {doc}\n", "", kind.name());
         }
     }
@@ -142,16 +179,16 @@ fn list_text() -> String {
 /// Lists every operation with its operands, settings and definition.
 fn list_document() -> serde_json::Value {
     let operands = |operands: &[Operand]| -> Vec<_> {
-        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus, "range": operand.range.name() })).collect()
+        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus, "range": operand.range.name(), "count": operand.count })).collect()
     };
-    let setting = |setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "parameter": setting.kind.is_parameter(), "description": setting.doc });
+    let setting = |operation: &Operation, setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "parameter": setting.kind.is_parameter() || operation.lists().any(|list| list.name == setting.name), "description": setting.doc });
     let kernel = |operation: &Operation| {
         json!({
             "name": operation.name(),
             "definition": operation.definition(),
             "inputs": operands(operation.inputs()),
             "outputs": operands(operation.outputs()),
-            "settings": operation.settings().iter().map(setting).collect::<Vec<_>>(),
+            "settings": operation.settings().iter().map(|spec| setting(operation, spec)).collect::<Vec<_>>(),
         })
     };
     let plan = |(name, description): &(&str, &str)| json!({ "name": name, "description": description });

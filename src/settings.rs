@@ -19,7 +19,7 @@ fn setting(operation: Operation, text: &str) -> Result<(String, Setting), Failur
     let Some((name, value)) = text.split_once('=') else {
         return Err(failure(format!("invalid setting `{text}`"), "write NAME=VALUE".to_owned()));
     };
-    let spec = operation.parameters().find(|spec| spec.name == name);
+    let spec = operation.lists().chain(operation.parameters()).find(|spec| spec.name == name);
     let spec = spec.ok_or_else(|| {
         failure(format!("unknown setting `{name}` of `{operation}`"), known(operation, name))
     })?;
@@ -36,7 +36,7 @@ fn parse_value(spec: &SettingSpec, value: &str) -> Option<Setting> {
     }
     let numbers = value.split(',').map(parse_u128).collect::<Option<Vec<_>>>()?;
     Some(match numbers[..] {
-        [number] if spec.kind == Kind::Number => Setting::Number(number),
+        [number] if matches!(spec.kind, Kind::Number | Kind::Modulus) => Setting::Number(number),
         _ => Setting::Numbers(numbers),
     })
 }
@@ -48,7 +48,8 @@ fn accepted(kind: Kind) -> &'static str {
              modulus, with commas between them"
         }
         Kind::Word => "write a word",
-        Kind::Degree | Kind::Modulus | Kind::Moduli | Kind::Root | Kind::Numbers => {
+        Kind::Modulus => "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits",
+        Kind::Degree | Kind::Moduli | Kind::Root | Kind::Roots(_) | Kind::Numbers => {
             "write numbers of at most 128 bits with commas between them"
         }
     }
@@ -56,12 +57,15 @@ fn accepted(kind: Kind) -> &'static str {
 
 /// The setting that was probably meant, or else all of them.
 fn known(operation: Operation, name: &str) -> String {
-    let names = || operation.parameters().map(|spec| spec.name);
+    let names = || operation.lists().chain(operation.parameters()).map(|spec| spec.name);
     if let Some(near) = nearest(name, names()) {
         return format!("did you mean `{near}`?");
     }
-    let list: Vec<String> =
-        operation.parameters().map(|spec| format!("`{}`, {}", spec.name, spec.doc)).collect();
+    let list: Vec<String> = operation
+        .lists()
+        .chain(operation.parameters())
+        .map(|spec| format!("`{}`, {}", spec.name, spec.doc))
+        .collect();
     if list.is_empty() {
         format!("`{operation}` has no settings beside its degree and its moduli")
     } else {

@@ -97,14 +97,14 @@ pub struct Inst {
     pub pass: u32,
 }
 
-/// Up to two values read.
+/// Up to three values read.
 pub type Sources = Few;
 /// Up to two values defined.
 pub type Results = Few;
 
-/// Up to two values.
+/// Up to three values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Few([Option<ValueId>; 2]);
+pub struct Few([Option<ValueId>; 3]);
 
 impl Few {
     /// The values in order.
@@ -164,13 +164,18 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&Setting> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The value of a parameter that is a word.
     ///
     /// # Panics
     /// Panics if the claim has no such word. [`Code::stated`] refuses such claims.
     pub fn word(&self, name: &str) -> &str {
-        match self.parameters.iter().find(|(known, _)| known == name) {
-            Some((_, Setting::Word(word))) => word,
+        match self.parameter(name) {
+            Some(Setting::Word(word)) => word,
             _ => panic!("the claim of `{}` has no word `{name}`", self.operation),
         }
     }
@@ -180,8 +185,8 @@ impl Claim {
     /// # Panics
     /// Panics if the claim has no such number. [`Code::stated`] refuses such claims.
     pub fn number(&self, name: &str) -> u128 {
-        match self.parameters.iter().find(|(known, _)| known == name) {
-            Some((_, Setting::Number(number))) => *number,
+        match self.parameter(name) {
+            Some(Setting::Number(number)) => *number,
             _ => panic!("the claim of `{}` has no number `{name}`", self.operation),
         }
     }
@@ -438,6 +443,22 @@ impl Code {
             pass: self.pass,
         });
         results
+    }
+
+    /// Appends a butterfly for its sum: `sum + a b` of vectors.
+    pub fn multiply_add(&mut self, sum: ValueId, [a, b]: [ValueId; 2], tower: TowerId) -> ValueId {
+        let results = [self.value(), self.value()];
+        self.push_checked(Inst {
+            op: Op::Bfly,
+            sources: [sum, a, b].into(),
+            constant: None,
+            scalar: None,
+            results: results.into(),
+            memory: None,
+            tower,
+            pass: self.pass,
+        });
+        results[0]
     }
 
     fn push_checked(&mut self, inst: Inst) {

@@ -160,7 +160,8 @@ fn lower(
     if recipe.order == Order::ByDemand {
         code.order_by_demand();
     }
-    if let Some(stagger) = recipe.stagger {
+    // The rings of one operation depend on each other.
+    if let Some(stagger) = recipe.stagger.filter(|_| request.operation.in_one_ring()) {
         code.interleave(stagger);
     }
     Ok((code, removed))

@@ -66,6 +66,14 @@ pub enum Error {
         /// The number of rings.
         rings: usize,
     },
+    /// A modulus of a list without a ring.
+    #[error("`{name}` has the modulus {modulus:#x}, but the request has no such ring")]
+    NotInBasis {
+        /// The list.
+        name: &'static str,
+        /// The modulus.
+        modulus: u128,
+    },
     /// A setting with an invalid value.
     #[error(transparent)]
     Setting(#[from] ClaimFault),

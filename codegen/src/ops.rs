@@ -3,19 +3,27 @@
 //! The golden model defines the list. An operation without a file here does not compile.
 
 mod builder;
+mod conversion;
 
 mod add;
 mod adds;
 mod automorphism;
+mod bconv;
 mod intt;
+mod ks_inner_product;
 mod mac;
+mod mod_down;
+mod mod_switch;
+mod mod_up;
 mod mul;
 mod muls;
 mod neg;
 mod ntt;
 mod polymul;
+mod rescale;
 mod sub;
 mod subs;
+mod tensor;
 
 pub(crate) use builder::{Builder, Workspace};
 

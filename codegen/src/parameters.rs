@@ -4,7 +4,8 @@ use crate::error::Error;
 use b512_asm::Setting;
 use golden::{Kind, Operation};
 
-/// Values of the parameters of an operation, such as a scalar.
+/// Values of the parameters of an operation, such as a scalar, and of its lists of moduli if it works in
+/// several rings.
 ///
 /// If an operation takes one number per ring, a list holds the numbers in the order of the rings. A
 /// single number applies to all rings.
@@ -22,14 +23,16 @@ impl Parameters {
         Self(operation.examples())
     }
 
+    /// A value.
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The settings of the claim in the ring of that number.
     pub(crate) fn in_ring(&self, operation: Operation, ring: usize) -> Vec<(String, Setting)> {
-        let value = |name: &str, kind| {
-            let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
-            match (kind, value) {
-                (Kind::Number, Setting::Numbers(numbers)) => numbers.get(ring).copied().map(Setting::Number),
-                _ => Some(value.clone()),
-            }
+        let value = |name: &str, kind| match (kind, self.get(name)?) {
+            (Kind::Number, Setting::Numbers(numbers)) => numbers.get(ring).copied().map(Setting::Number),
+            (_, value) => Some(value.clone()),
         };
         let known = operation.parameters();
         known.filter_map(|spec| Some((spec.name.to_owned(), value(spec.name, spec.kind)?))).collect()
@@ -37,8 +40,9 @@ impl Parameters {
 
     /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
     pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
+        let settings = || operation.lists().chain(operation.parameters());
         for (place, (name, value)) in self.0.iter().enumerate() {
-            let spec = operation.parameters().find(|spec| spec.name == name);
+            let spec = settings().find(|spec| spec.name == name);
             let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
             if self.0[..place].iter().any(|(other, _)| other == name) {
                 return Err(Error::RepeatedSetting { name: name.clone() });
@@ -49,8 +53,7 @@ impl Parameters {
                 return Err(Error::SettingCount { name: spec.name, given: numbers.len(), rings });
             }
         }
-        let has = |name: &str| self.0.iter().any(|(known, _)| known == name);
-        match operation.parameters().find(|spec| !has(spec.name)) {
+        match settings().find(|spec| self.get(spec.name).is_none()) {
             Some(spec) => Err(Error::MissingSetting { operation, name: spec.name, doc: spec.doc }),
             None => Ok(()),
         }

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::ops;
 use crate::parameters::Parameters;
 use crate::plan::{Plan, Shape};
-use b512_asm::{Claim, Isa};
-use golden::Operation;
+use b512_asm::{Claim, Isa, Setting};
+use golden::{Kind, Operation};
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
 
@@ -18,8 +18,10 @@ pub struct Request {
     /// rings computes the operation once in each: the towers of a residue number system. Their
     /// instructions interleave, which keeps the pipes busy where a single small transform would
     /// leave them idle.
+    ///
+    /// If the operation itself works in several rings, these are the rings of its lists of moduli.
     pub basis: Basis,
-    /// The values of the settings that no ring gives.
+    /// The values of the settings that no ring gives, and the moduli of each list.
     pub parameters: Parameters,
 }
 
@@ -34,7 +36,8 @@ impl Request {
     }
 
     /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots
-    /// and the operation's example parameters.
+    /// and the operation's example parameters. If the operation works in several rings, each of its
+    /// lists has `towers` moduli, the first list the largest ones; a list of one has one.
     ///
     /// # Errors
     /// Returns an error if `towers` is 0 or there are too few such primes.
@@ -44,10 +47,22 @@ impl Request {
         bits: u32,
         towers: usize,
     ) -> Result<Self, ring::Error> {
-        let rings = largest_primes(bits, degree, towers)?;
-        let rings = rings.into_iter().map(|modulus| Self::ring(operation, degree, modulus, None));
+        let length = |kind| if kind == Kind::Moduli { towers } else { 1 };
+        let lists: usize = operation.lists().map(|list| length(list.kind)).sum();
+        let primes = largest_primes(bits, degree, if operation.in_one_ring() { towers } else { lists })?;
+        let mut parameters = operation.examples();
+        let mut left = primes.iter().copied();
+        for list in operation.lists() {
+            let own = left.by_ref().take(length(list.kind));
+            let value = match list.kind {
+                Kind::Moduli => Setting::Numbers(own.collect()),
+                _ => Setting::Number(own.sum()),
+            };
+            parameters.push((list.name.to_owned(), value));
+        }
+        let rings = primes.iter().map(|&modulus| Self::ring(operation, degree, modulus, None));
         let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
-        Ok(Self { operation, basis, parameters: Parameters::examples(operation) })
+        Ok(Self { operation, basis, parameters: Parameters::new(parameters) })
     }
 
     /// The ring for an operation: with this psi, or else the smallest, if the operation has
@@ -75,9 +90,27 @@ impl Request {
         self.basis.degree().get() as u32
     }
 
-    /// The number of rings, at least one.
+    /// The number of times that the operation is computed, at least one: once in each ring, or once in
+    /// all rings together.
     pub fn towers(&self) -> usize {
-        self.basis.len()
+        if self.operation.in_one_ring() { self.basis.len() } else { 1 }
+    }
+
+    /// The rings of one of the operation's lists, as indices of the basis. A modulus that no ring has is
+    /// omitted; [`Self::check`] refuses it.
+    pub fn list(&self, name: &str) -> Vec<usize> {
+        let rings = self.basis.rings();
+        let moduli = self.moduli(name).iter();
+        moduli.filter_map(|&modulus| rings.iter().position(|ring| ring.q() == modulus)).collect()
+    }
+
+    /// The moduli of one of the operation's lists.
+    fn moduli(&self, list: &str) -> &[u128] {
+        match self.parameters.get(list) {
+            Some(Setting::Numbers(numbers)) => numbers,
+            Some(Setting::Number(number)) => std::slice::from_ref(number),
+            Some(Setting::Word(_)) | None => &[],
+        }
     }
 
     /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
@@ -89,17 +122,22 @@ impl Request {
         }
     }
 
-    /// The claim of the operation in the ring of that number, with the default names of its symbols.
+    /// The claim of the operation in the ring of that number, or the only one in all rings, with the
+    /// default names of its symbols.
     ///
     /// # Panics
     /// Panics if there is no such ring.
     pub fn claim(&self, ring: usize) -> Claim {
-        let (operation, number) = (self.operation, ring);
-        let ring = &self.basis.rings()[number];
         // Operations without a transform have no root.
-        let mut claim = operation.in_ring(self.n(), ring.q(), ring.root().unwrap_or(0));
-        claim.settings.extend(self.parameters.in_ring(operation, number));
-        claim
+        let of = |ring: usize| {
+            let ring = &self.basis.rings()[ring];
+            (ring.q(), ring.root().unwrap_or(0))
+        };
+        let rings = |list: &str| match self.operation.in_one_ring() {
+            true => vec![of(ring)],
+            false => self.list(list).into_iter().map(of).collect(),
+        };
+        self.operation.in_rings(self.n(), &rings, &self.parameters.in_ring(self.operation, ring))
     }
 
     /// The size of its transforms and vectors.
@@ -131,6 +169,12 @@ impl Request {
 
     fn check_parameters(&self) -> Result<(), Error> {
         self.parameters.check(self.operation, self.towers())?;
+        for list in self.operation.lists() {
+            let has = |modulus: u128| self.basis.rings().iter().any(|ring| ring.q() == modulus);
+            if let Some(&modulus) = self.moduli(list.name).iter().find(|&&modulus| !has(modulus)) {
+                return Err(Error::NotInBasis { name: list.name, modulus });
+            }
+        }
         for ring in 0..self.towers() {
             let claim = self.claim(ring);
             let faults = self.operation.settings_of(&claim).err();

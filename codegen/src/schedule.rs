@@ -321,6 +321,11 @@ impl<'a> Scheduler<'a> {
             }
         }
         for (value, &reg) in inst.results.iter().zip(results) {
+            // A result that nothing reads leaves its register at once.
+            if self.reads_left[value.index()] == 0 {
+                self.set(reg, Content::Free);
+                continue;
+            }
             self.place[value.index()] = Place::Register(reg);
             self.set(reg, Content::Value(value));
         }

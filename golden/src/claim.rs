@@ -80,6 +80,16 @@ impl<'c> Settings<'c> {
     pub(crate) fn count_faults(&self) -> Vec<ClaimFault> {
         let Signature { name, inputs, outputs, .. } = self.signature;
         let mut faults = Vec::new();
+        // Every vector takes memory.
+        let most = u128::from(MAX_VDM_WORDS);
+        for operand in inputs.iter().chain(outputs) {
+            let Some(count) = operand.count else { continue };
+            if !(1..=most).contains(&self.number(count)) {
+                let message = format!("invalid number `{count}` = {}", self.number(count));
+                let fault = ClaimFault::new(self.part(count), message);
+                return vec![fault.help("it must be at least 1, and the operands must fit the memory")];
+            }
+        }
         let mut count = |operands, what, given| {
             let expected = self.moduli(operands).len();
             if given != expected {
@@ -145,13 +155,22 @@ impl<'c> Settings<'c> {
 
     /// The modulus of each of the operands or results.
     pub fn moduli(&self, operands: &[Operand]) -> Vec<u128> {
-        operands.iter().flat_map(|operand| self.numbers(operand.modulus)).copied().collect()
+        self.each(operands).map(|(_, modulus)| modulus).collect()
     }
 
     /// The range of each of the operands or results.
     pub fn ranges(&self, operands: &[Operand]) -> Vec<Range> {
-        let of = |operand: &Operand| vec![operand.range; self.numbers(operand.modulus).len()];
-        operands.iter().flat_map(of).collect()
+        self.each(operands).map(|(operand, _)| operand.range).collect()
+    }
+
+    /// Each vector's operand and modulus.
+    fn each<'o>(&self, operands: &'o [Operand]) -> impl Iterator<Item = (&'o Operand, u128)> + use<'c, 'o> {
+        let settings = *self;
+        operands.iter().flat_map(move |operand| {
+            let times = operand.count.map_or(1, |count| settings.number(count) as usize);
+            let moduli = std::iter::repeat_n(settings.numbers(operand.modulus), times).flatten();
+            moduli.map(move |&modulus| (operand, modulus))
+        })
     }
 
     /// The position of a setting in the claim.
@@ -185,12 +204,12 @@ fn value_faults(spec: &SettingSpec, value: &Setting, part: ClaimPart) -> Vec<Cla
             empty.into_iter().chain(moduli.iter().filter_map(|&q| modulus_fault(q, part))).collect()
         }
         (Kind::Root | Kind::Number, Setting::Number(_))
-        | (Kind::Numbers, Setting::Numbers(_))
+        | (Kind::Numbers | Kind::Roots(_), Setting::Numbers(_))
         | (Kind::Word, Setting::Word(_)) => Vec::new(),
         (Kind::Degree | Kind::Modulus | Kind::Root | Kind::Number, _) => {
             vec![ClaimFault::new(part, format!("`{name}` must be a number"))]
         }
-        (Kind::Moduli | Kind::Numbers, _) => {
+        (Kind::Moduli | Kind::Numbers | Kind::Roots(_), _) => {
             let fault = ClaimFault::new(part, format!("`{name}` must be a list of numbers"));
             vec![fault.help(format!("write `{name}=[..]`"))]
         }

@@ -23,6 +23,7 @@
 
 mod arithmetic;
 mod claim;
+mod conversion;
 mod error;
 mod evaluate;
 mod operation;

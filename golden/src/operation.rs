@@ -83,32 +83,71 @@ impl Operation {
         self.settings().iter().filter(|setting| setting.kind.is_parameter())
     }
 
-    /// Whether the operation is defined by a root of unity.
+    /// Whether the operation is defined by roots of unity.
     pub fn has_root(self) -> bool {
-        self.settings().iter().any(|setting| setting.kind == Kind::Root)
+        self.settings().iter().any(|setting| matches!(setting.kind, Kind::Root | Kind::Roots(_)))
+    }
+
+    /// Whether all operands and results are residues of one modulus. Other operations have
+    /// [lists](Self::lists).
+    pub fn in_one_ring(self) -> bool {
+        self.settings().iter().all(|setting| setting.kind != Kind::Moduli)
+    }
+
+    /// The settings with moduli of an operation that works in several rings, in the order of claims; none
+    /// for other operations. A [`Kind::Modulus`] counts as a list of one.
+    pub fn lists(self) -> impl Iterator<Item = &'static SettingSpec> {
+        let settings = self.settings().iter().filter(move |_| !self.in_one_ring());
+        settings.filter(|setting| matches!(setting.kind, Kind::Modulus | Kind::Moduli))
     }
 
     /// The claim of this operation in one ring, with the default names of its symbols. A list of
     /// moduli contains `modulus` only; operations without a root omit it. The caller adds the
-    /// [parameters](Self::parameters).
+    /// [parameters](Self::parameters), whose examples give the numbers of operands.
     pub fn in_ring(self, n: u32, modulus: u128, root: u128) -> Claim {
-        let names = |operands: &[Operand]| {
+        let mut claim = self.in_rings(n, &|_| vec![(modulus, root)], &self.examples());
+        claim.settings.retain(|(name, _)| self.parameters().all(|parameter| parameter.name != name));
+        claim
+    }
+
+    /// The claim of this operation with the default names of its symbols. `rings` gives the moduli of
+    /// each setting with moduli, and their roots, which count only for operations with roots. A
+    /// parameter without a value is omitted.
+    pub fn in_rings(
+        self,
+        n: u32,
+        rings: &dyn Fn(&str) -> Vec<(u128, u128)>,
+        parameters: &[(String, Setting)],
+    ) -> Claim {
+        let parameter = |name: &str| parameters.iter().find(|(known, _)| known == name);
+        let names = |operands: &[Operand]| -> Vec<String> {
             let is_list = |name| {
                 self.settings().iter().any(|setting| setting.name == name && setting.kind == Kind::Moduli)
             };
-            let name = |operand: &Operand| match is_list(operand.modulus) {
-                true => format!("{}0", operand.name),
-                false => operand.name.to_owned(),
-            };
-            operands.iter().map(name).collect()
+            let names = operands.iter().flat_map(|operand| {
+                let count = match operand.count.and_then(parameter) {
+                    Some((_, Setting::Number(count))) => Some(*count as usize),
+                    _ => is_list(operand.modulus).then(|| rings(operand.modulus).len()),
+                };
+                match count {
+                    None => vec![operand.name.to_owned()],
+                    Some(count) => (0..count).map(|number| format!("{}{number}", operand.name)).collect(),
+                }
+            });
+            names.collect()
         };
+        let (moduli, roots) = (
+            |list: &str| rings(list).into_iter().map(|(modulus, _)| modulus).collect(),
+            |list: &str| rings(list).into_iter().map(|(_, root)| root).collect(),
+        );
         let value = |setting: &SettingSpec| {
             let value = match setting.kind {
                 Kind::Degree => Setting::Number(n.into()),
-                Kind::Modulus => Setting::Number(modulus),
-                Kind::Moduli => Setting::Numbers(vec![modulus]),
-                Kind::Root => Setting::Number(root),
-                Kind::Number | Kind::Numbers | Kind::Word => return None,
+                Kind::Modulus => Setting::Number(rings(setting.name).first()?.0),
+                Kind::Moduli => Setting::Numbers(moduli(setting.name)),
+                Kind::Root => Setting::Number(rings("modulus").first()?.1),
+                Kind::Roots(list) => Setting::Numbers(roots(list)),
+                Kind::Number | Kind::Numbers | Kind::Word => parameter(setting.name)?.1.clone(),
             };
             Some((setting.name.to_owned(), value))
         };

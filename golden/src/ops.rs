@@ -12,15 +12,22 @@ use std::str::FromStr;
 pub mod add;
 pub mod adds;
 pub mod automorphism;
+pub mod bconv;
 pub mod intt;
+pub mod ks_inner_product;
 pub mod mac;
+pub mod mod_down;
+pub mod mod_switch;
+pub mod mod_up;
 pub mod mul;
 pub mod muls;
 pub mod neg;
 pub mod ntt;
 pub mod polymul;
+pub mod rescale;
 pub mod sub;
 pub mod subs;
+pub mod tensor;
 
 /// Calls the macro `$then` with the list of operations: for each, the module (which has the
 /// operation's name), its type, and its constant.
@@ -47,6 +54,13 @@ macro_rules! for_each_operation {
             (subs, Subs, SUBS)
             (muls, Muls, MULS)
             (automorphism, Automorphism, AUTOMORPHISM)
+            (tensor, Tensor, TENSOR)
+            (ks_inner_product, KsInnerProduct, KS_INNER_PRODUCT)
+            (bconv, Bconv, BCONV)
+            (mod_up, ModUp, MOD_UP)
+            (mod_down, ModDown, MOD_DOWN)
+            (rescale, Rescale, RESCALE)
+            (mod_switch, ModSwitch, MOD_SWITCH)
         }
     };
 }

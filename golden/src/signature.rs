@@ -13,7 +13,7 @@ pub struct Signature {
     pub settings: &'static [SettingSpec],
 }
 
-/// An operand or a result: one vector, or one for each modulus of a list.
+/// An operand or a result: one vector, several of one modulus, or one for each modulus of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
     /// The default name of its symbol; one of several has its number appended.
@@ -23,18 +23,27 @@ pub struct Operand {
     pub modulus: &'static str,
     /// The words that an operand may have; results are always [`Range::Residue`].
     pub range: Range,
+    /// The setting with the number of vectors, if there may be several of one modulus. It is a
+    /// [`Kind::Number`].
+    pub count: Option<&'static str>,
 }
 
 impl Operand {
     /// An operand or a result whose words are residues modulo the setting `modulus`.
     pub const fn residues(name: &'static str, modulus: &'static str) -> Self {
-        Self { name, modulus, range: Range::Residue }
+        Self { name, modulus, range: Range::Residue, count: None }
     }
 
     /// An operand whose words may be any words. They stand for their residues modulo the setting
     /// `modulus`.
     pub const fn words(name: &'static str, modulus: &'static str) -> Self {
-        Self { name, modulus, range: Range::Word }
+        Self { name, modulus, range: Range::Word, count: None }
+    }
+
+    /// As many such operands as the setting `count` says.
+    #[must_use]
+    pub const fn times(self, count: &'static str) -> Self {
+        Self { count: Some(count), ..self }
     }
 }
 
@@ -80,6 +89,8 @@ pub enum Kind {
     Moduli,
     /// A root of unity: between 0 and the modulus.
     Root,
+    /// A list of roots of unity, one for each modulus of that setting.
+    Roots(&'static str),
     /// Any number.
     Number,
     /// A list of numbers.
@@ -92,7 +103,7 @@ impl Kind {
     /// Whether the setting is a parameter of the operation: a value that no ring gives.
     pub const fn is_parameter(self) -> bool {
         match self {
-            Self::Degree | Self::Modulus | Self::Moduli | Self::Root => false,
+            Self::Degree | Self::Modulus | Self::Moduli | Self::Root | Self::Roots(_) => false,
             Self::Number | Self::Numbers | Self::Word => true,
         }
     }
@@ -104,6 +115,7 @@ impl Kind {
             Self::Modulus => "modulus",
             Self::Moduli => "list of moduli",
             Self::Root => "root of unity",
+            Self::Roots(_) => "list of roots of unity",
             Self::Number => "number",
             Self::Numbers => "list of numbers",
             Self::Word => "word",
@@ -128,6 +140,16 @@ pub(crate) mod settings {
     /// `by`.
     pub(crate) const BY: SettingSpec =
         SettingSpec { name: "by", kind: Kind::Number, doc: "scalar k, reduced modulo q" };
+
+    /// `last`.
+    pub(crate) const LAST: SettingSpec =
+        SettingSpec { name: "last", kind: Kind::Modulus, doc: "modulus s that is divided by" };
+    /// `last_root`.
+    pub(crate) const LAST_ROOT: SettingSpec = SettingSpec {
+        name: "last_root",
+        kind: Kind::Roots("last"),
+        doc: "list of one primitive 2n-th root of unity modulo s",
+    };
 
     /// An operation in one ring, without a transform.
     pub(crate) const RING: &[SettingSpec] = &[N, MODULUS];

@@ -1,6 +1,6 @@
-//! The cyclic transform and its root of unity, which `ntt` and `intt` share.
+//! The transforms and their root of unity.
 
-use crate::arithmetic::{add, sub};
+use crate::arithmetic::{add, bit_reversed, sub};
 use crate::claim::{ClaimFault, Settings};
 use crate::error::GoldenError;
 use num_bigint::BigUint;
@@ -31,7 +31,11 @@ pub(crate) struct Root {
 impl Root {
     /// The root of a claim.
     pub(crate) fn new(settings: &Settings<'_>) -> Result<Self, GoldenError> {
-        let (n, modulus, root) = (settings.degree(), settings.number("modulus"), settings.number("root"));
+        Self::of(settings.degree(), settings.number("modulus"), settings.number("root"))
+    }
+
+    /// A root modulo any number.
+    pub(crate) fn of(n: usize, modulus: u128, root: u128) -> Result<Self, GoldenError> {
         let (psi, q) = (BigUint::from(root), BigUint::from(modulus));
         // The order divides 2n, a power of two, but not n.
         if psi.modpow(&n.into(), &q) == &q - 1u32 {
@@ -57,7 +61,7 @@ impl Root {
 /// `y[k] = sum_j x[stride j] w^(jk)` with `w = psi^(2 stride)`, over the elements of `x` at
 /// multiples of `stride`, from the powers of psi: the sums over even and over odd `j` are two such
 /// transforms of half the length.
-pub(crate) fn cyclic(x: &[BigUint], stride: usize, powers: &[BigUint], q: &BigUint) -> Vec<BigUint> {
+fn cyclic(x: &[BigUint], stride: usize, powers: &[BigUint], q: &BigUint) -> Vec<BigUint> {
     if x.len() <= stride {
         return vec![x[0].clone()];
     }
@@ -70,4 +74,23 @@ pub(crate) fn cyclic(x: &[BigUint], stride: usize, powers: &[BigUint], q: &BigUi
     }
     low.append(&mut high);
     low
+}
+
+/// The values of `x` at the odd powers of psi, in bit-reversed order.
+///
+/// As psi^((2k + 1) j) = psi^j (psi^2)^(jk), it is the cyclic transform of `x[j] psi^j` with the root
+/// psi^2.
+pub(crate) fn forward(x: &[BigUint], root: &Root) -> Vec<BigUint> {
+    let powers = root.powers();
+    let twisted: Vec<BigUint> = x.iter().zip(&powers).map(|(x, power)| x * power % &root.q).collect();
+    bit_reversed(&cyclic(&twisted, 1, &powers, &root.q))
+}
+
+/// The polynomial with these values: `x[j] = 1/n psi^-j sum_k y[bitrev(k)] (psi^-2)^(jk)`.
+pub(crate) fn inverse(y: &[BigUint], root: &Root) -> Vec<BigUint> {
+    let q = &root.q;
+    let scale = BigUint::from(root.n).modinv(q).expect("n is a power of two and the modulus is odd");
+    let powers = root.inverse().powers();
+    let x = cyclic(&bit_reversed(y), 1, &powers, q);
+    x.into_iter().zip(&powers).map(|(x, power)| x * power % q * &scale % q).collect()
 }

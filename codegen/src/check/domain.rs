@@ -282,7 +282,18 @@ impl Domain {
         })
     }
 
-    pub(super) fn tower_of(&self, polynomial: PolynomialId) -> TowerId {
+    /// The tower of a buffer.
+    pub(crate) fn tower_of_buffer(&self, buffer: BufferId) -> TowerId {
+        self.buffers[buffer.index()].1
+    }
+
+    /// The polynomial as the tower's multiplier reduces it: itself, or the polynomial of its integers.
+    pub(crate) fn residue_in(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
+        if self.tower_of(p) == tower { p } else { self.reduced(p, tower) }
+    }
+
+    /// The tower of a polynomial.
+    pub(crate) fn tower_of(&self, polynomial: PolynomialId) -> TowerId {
         self.polynomials[polynomial.index()].1
     }
 
@@ -294,9 +305,14 @@ impl Domain {
         &self.towers[tower.index()]
     }
 
-    pub(super) fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
-        let modulus = &self.moduli[self.tower_of(polynomial).index()];
-        modulus.as_ref().expect("the proof has checked the moduli")
+    /// The modulus of a polynomial's tower.
+    pub(crate) fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
+        self.modulus(self.tower_of(polynomial))
+    }
+
+    /// The modulus of a tower.
+    pub(crate) fn modulus(&self, tower: TowerId) -> &Modulus {
+        self.moduli[tower.index()].as_ref().expect("the proof has checked the moduli")
     }
 
     /// Whether the modulus is odd and at least 3.

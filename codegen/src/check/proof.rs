@@ -187,11 +187,25 @@ impl<'c> Proof<'c> {
                 let (sums, differences) = self.sums(number, inst, sources, Some(&factors))?;
                 vec![sums, differences]
             }
+            (Op::Bfly, None) => {
+                let pair = |proof: &mut Self, lane: usize| {
+                    let [u, v, w] = [0, 1, 2].map(|which| source(which)[lane]);
+                    let product = proof.domain.multiply(v, w, inst.tower);
+                    let product = product.ok_or_else(|| proof.combination(number, inst.op, lane, v, w))?;
+                    let results = proof.domain.combine(u, product, inst.tower);
+                    results.ok_or_else(|| proof.combination(number, inst.op, lane, u, product))
+                };
+                let pairs = (0..self.lanes).map(|lane| pair(self, lane)).collect::<Result<Vec<_>, _>>()?;
+                vec![
+                    pairs.iter().map(|[sum, _]| *sum).collect(),
+                    pairs.iter().map(|[_, difference]| *difference).collect(),
+                ]
+            }
             (
                 Op::Vload | Op::Vstore | Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi | Op::Vadd | Op::Vsub,
                 Some(_),
             )
-            | (Op::Vadds | Op::Vsubs | Op::Vmuls | Op::Bfly | Op::Gsbfly, None) => {
+            | (Op::Vadds | Op::Vsubs | Op::Vmuls | Op::Gsbfly, None) => {
                 return Err(fault("has a constant in place of a value, or a value in place of a constant"));
             }
             (Op::Halt | Op::Sload | Op::Aload | Op::Mload, _) => {

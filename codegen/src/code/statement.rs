@@ -3,6 +3,7 @@
 use super::{BufferId, Claim, Code, Tower};
 use b512_asm::Setting;
 use golden::{Kind, Operand, Signature};
+use std::iter::repeat_n;
 
 impl Code {
     /// A claim of the code as a program states it, over symbols with the names of the buffers.
@@ -17,13 +18,12 @@ impl Code {
     }
 
     fn stated_as(&self, signature: Signature, claim: &Claim) -> Option<b512_asm::Claim> {
-        let lists = Lists::new(signature, claim)?;
+        let [inputs, outputs] = [signature.inputs, signature.outputs].map(|operands| each(operands, claim));
+        let lists = Lists::new(signature, [(&inputs, claim.inputs.len()), (&outputs, claim.outputs.len())])?;
         let tower = |buffer: &BufferId| self.towers.get(self.buffers.get(buffer.index())?.tower.index());
         let Tower { n, root, .. } = *tower(claim.outputs.first()?)?;
-        let mut moduli: Vec<(&str, Vec<u128>)> = Vec::new();
-        for (operands, mut buffers) in
-            [(signature.inputs, &claim.inputs[..]), (signature.outputs, &claim.outputs[..])]
-        {
+        let mut moduli: Vec<(&str, Vec<&Tower>)> = Vec::new();
+        for (operands, mut buffers) in [(&inputs, &claim.inputs[..]), (&outputs, &claim.outputs[..])] {
             for operand in operands {
                 let (own, rest) = buffers.split_at_checked(lists.len(operand.modulus))?;
                 buffers = rest;
@@ -31,9 +31,9 @@ impl Code {
                 if own.iter().any(|tower| tower.n != n) {
                     return None;
                 }
-                let own: Vec<u128> = own.iter().map(|tower| tower.modulus).collect();
+                let values = |towers: &[&Tower]| towers.iter().map(|tower| tower.modulus).collect::<Vec<_>>();
                 match moduli.iter().find(|(name, _)| *name == operand.modulus) {
-                    Some((_, known)) if *known != own => return None,
+                    Some((_, known)) if values(known) != values(&own) => return None,
                     Some(_) => {}
                     None => moduli.push((operand.modulus, own)),
                 }
@@ -43,11 +43,11 @@ impl Code {
         let value = |kind, name| match kind {
             Kind::Degree => Some(Setting::Number(n.into())),
             Kind::Root => Some(Setting::Number(root)),
-            Kind::Modulus => Some(Setting::Number(*of(name)?.first()?)),
-            Kind::Moduli => Some(Setting::Numbers(of(name)?.clone())),
+            Kind::Modulus => Some(Setting::Number(of(name)?.first()?.modulus)),
+            Kind::Moduli => Some(Setting::Numbers(of(name)?.iter().map(|tower| tower.modulus).collect())),
+            Kind::Roots(list) => Some(Setting::Numbers(of(list)?.iter().map(|tower| tower.root).collect())),
             Kind::Number | Kind::Numbers | Kind::Word => {
-                let parameter = claim.parameters.iter().find(|(known, _)| known == name);
-                let value = parameter.map(|(_, value)| value.clone())?;
+                let value = claim.parameter(name)?.clone();
                 let suits = match value {
                     Setting::Number(_) => kind == Kind::Number,
                     Setting::Numbers(_) => kind == Kind::Numbers,
@@ -70,17 +70,26 @@ impl Code {
     }
 }
 
+/// Each operand as often as the claim's parameters say.
+fn each(operands: &'static [Operand], claim: &Claim) -> Vec<Operand> {
+    let times = |operand: &Operand| match operand.count.map(|count| claim.parameter(count)) {
+        None => 1,
+        Some(Some(Setting::Number(count))) => usize::try_from(*count).unwrap_or(0),
+        Some(_) => 0,
+    };
+    operands.iter().flat_map(|operand| repeat_n(*operand, times(operand))).collect()
+}
+
 /// The length of each list of moduli.
 struct Lists(Vec<(&'static str, Option<usize>)>);
 
 impl Lists {
     /// The lengths for which the claim has the right number of operands and results. Returns `None`
     /// if there are none, or several.
-    fn new(signature: Signature, claim: &Claim) -> Option<Self> {
+    fn new(signature: Signature, sides: [(&[Operand], usize); 2]) -> Option<Self> {
         let is_list = |kind| kind == Kind::Moduli;
         let lists = signature.settings.iter().filter(|spec| is_list(spec.kind));
         let mut lists = Self(lists.map(|spec| (spec.name, None)).collect());
-        let sides = [(signature.inputs, claim.inputs.len()), (signature.outputs, claim.outputs.len())];
         // Each round finds a list that is the only unknown one of the operands or of the results.
         while lists.0.iter().any(|(_, length)| length.is_none()) {
             let found = sides.iter().find_map(|&(operands, buffers)| lists.only_unknown(operands, buffers));

@@ -33,6 +33,28 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// The value of a parameter that is a number, for all rings together.
+    ///
+    /// # Panics
+    /// Panics if there is no such number. The request has been checked.
+    pub(crate) fn number(&self, name: &str) -> u128 {
+        match self.request.parameters.get(name) {
+            Some(Setting::Number(number)) => *number,
+            _ => panic!("`{}` has no number `{name}`", self.request.operation),
+        }
+    }
+
+    /// The value of a parameter that is a word, for all rings together.
+    ///
+    /// # Panics
+    /// Panics if there is no such word. The request has been checked.
+    pub(crate) fn word(&self, name: &str) -> &str {
+        match self.request.parameters.get(name) {
+            Some(Setting::Word(word)) => word,
+            _ => panic!("`{}` has no word `{name}`", self.request.operation),
+        }
+    }
+
     /// Runs `lower` for each ring: an operation that works in one ring. Its buffers
     /// carry the ring's number if there are several.
     ///
@@ -83,12 +105,18 @@ pub(crate) struct RingBuilder<'a> {
 impl RingBuilder<'_> {
     /// Adds a buffer for a polynomial of the ring.
     pub(crate) fn buffer(&mut self, name: &str, role: Role) -> BufferId {
-        self.code.buffer(format!("{name}{}", self.suffix), self.n, role, self.tower)
+        self.code.buffer(self.name(name), self.n, role, self.tower)
+    }
+
+    /// A name with the ring's number.
+    fn name(&self, name: &str) -> String {
+        let numbered = name.ends_with(|last: char| last.is_ascii_digit()) && !self.suffix.is_empty();
+        format!("{name}{}{}", if numbered { "_" } else { "" }, self.suffix)
     }
 
     /// Adds memory for intermediate results, of a number of words.
     pub(crate) fn scratch(&mut self, name: &str, words: u32) -> BufferId {
-        self.code.buffer(format!("{name}{}", self.suffix), words, Role::Scratch, self.tower)
+        self.code.buffer(self.name(name), words, Role::Scratch, self.tower)
     }
 
     /// Adds an operand.
@@ -127,12 +155,24 @@ impl RingBuilder<'_> {
         output: BufferId,
         compute: impl Fn(&mut Code, TowerId, [ValueId; N]) -> ValueId,
     ) {
+        self.each_vector(inputs, [output], |code, tower, values| [compute(code, tower, values)]);
+    }
+
+    /// Appends an elementwise operation with several results.
+    pub(crate) fn each_vector<const N: usize, const M: usize>(
+        &mut self,
+        inputs: [BufferId; N],
+        outputs: [BufferId; M],
+        compute: impl Fn(&mut Code, TowerId, [ValueId; N]) -> [ValueId; M],
+    ) {
         let tower = self.tower;
         for word in (0..self.n).step_by(self.code.isa.vector_length() as usize) {
             let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
             let values = inputs.map(|input| self.code.load(at(input), tower));
-            let result = compute(self.code, tower, values);
-            self.code.store(result, at(output), tower);
+            let results = compute(self.code, tower, values);
+            for (result, output) in results.into_iter().zip(outputs) {
+                self.code.store(result, at(output), tower);
+            }
         }
     }
 

@@ -1,10 +1,9 @@
 //! The inverse negacyclic number-theoretic transform.
 
-use crate::arithmetic::{big, bit_reversed, words};
+use crate::arithmetic::{big, words};
 use crate::signature::settings::TRANSFORM;
-use crate::transform::{self, Root, cyclic};
+use crate::transform::{self, Root, inverse};
 use crate::{ClaimFault, Definition, GoldenError, Operand, SettingSpec, Settings};
-use num_bigint::BigUint;
 
 /// The inverse of [`Ntt`](super::ntt::Ntt): bit-reversed order in, natural order out, scaled by 1/n.
 #[derive(Clone, Copy, Debug)]
@@ -40,22 +39,11 @@ impl Definition for Intt {
     }
 }
 
-/// `x[j] = 1/n psi^-j sum_k y[bitrev(k)] (psi^-2)^(jk)`.
-fn inverse(y: &[BigUint], root: &Root) -> Vec<BigUint> {
-    let q = &root.q;
-    let scale = BigUint::from(root.n).modinv(q).expect("n is a power of two and the modulus is odd");
-    let powers = root.inverse().powers();
-    let x = cyclic(&bit_reversed(y), 1, &powers, q);
-    x.into_iter().zip(&powers).map(|(x, power)| x * power % q * &scale % q).collect()
-}
-
 #[cfg(test)]
 impl crate::tests::Textbook for Intt {
     fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
         let n = case.n;
-        let scale = BigUint::from(n).modinv(&case.q()).unwrap();
-        case.each(|i| {
-            (0..n).map(|k| case.word(0, k) * case.psi((2 * n - case.odd(k)) * i) * &scale).sum::<BigUint>()
-        })
+        let scale = num_bigint::BigUint::from(n).modinv(&case.q()).unwrap();
+        case.each(|i| (0..n).map(|k| case.word(0, k) * case.psi((2 * n - case.odd(k)) * i) * &scale).sum())
     }
 }
