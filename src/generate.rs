@@ -85,7 +85,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 /// The request in the rings of the given moduli and roots, or of the largest primes.
 fn request(args: &Args, operation: Operation, n: u32, parameters: Parameters) -> Result<Request, Failure> {
-    let degree = Degree::try_from(n).map_err(RingError::from).map_err(ring_failure)?;
+    let degree = Degree::try_from(n).map_err(ring_failure)?;
     let moduli = if operation.in_one_ring() {
         match &args.modulus[..] {
             [] => largest_primes(args.modulus_bits, degree, args.towers).map_err(ring_failure)?,

@@ -54,9 +54,10 @@ impl Request {
         let mut left = primes.iter().copied();
         for list in operation.lists() {
             let own = left.by_ref().take(length(list.kind));
-            let value = match list.kind {
-                Kind::Moduli => Setting::Numbers(own.collect()),
-                _ => Setting::Number(own.sum()),
+            let value = if list.kind == Kind::Moduli {
+                Setting::Numbers(own.collect())
+            } else {
+                Setting::Number(own.sum())
             };
             parameters.push((list.name.to_owned(), value));
         }

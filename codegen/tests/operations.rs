@@ -89,7 +89,7 @@ fn polynomials_of_one_vector_equal_the_golden_model() {
     let mut machine = Machine::rpu_128x128();
     for gs_butterfly in [false, true] {
         machine.isa.gs_butterfly = gs_butterfly;
-        for &operation in golden::OPERATIONS {
+        for operation in golden::OPERATIONS.iter().copied().filter(|operation| operation.in_one_ring()) {
             for (bits, towers) in [(30, 1), (128, 1), (60, 3)] {
                 let degree = Degree::try_from(512u32).unwrap();
                 let request = Request::with_primes(operation, degree, bits, towers).unwrap();
