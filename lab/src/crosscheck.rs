@@ -20,16 +20,18 @@ impl Operands {
     /// The operands for `request`: residues at the ends of their range, and random ones from the
     /// seed, as [`draw`] generates them.
     pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
-        let (n, q) = (request.n() as usize, modulus(request));
-        let set = |name, vector: &dyn Fn(u64) -> Vec<u128>| Self {
+        let n = request.n() as usize;
+        // A request with an invalid claim has no operands; every witness refuses it.
+        let moduli = golden::moduli(&request.claim(0)).map_or(Vec::new(), |moduli| moduli.inputs);
+        let set = |name, vector: &dyn Fn(u64, u128) -> Vec<u128>| Self {
             name,
-            vectors: (0..request.operation.inputs().len() as u64).map(vector).collect(),
+            vectors: (0..).zip(&moduli).map(|(operand, &q)| vector(operand, q)).collect(),
         };
-        let extreme = |operand| match operand {
+        let extreme = |operand, q: u128| match operand {
             0 => vec![q - 1; n],
             _ => [q - 1, 0, 1].into_iter().cycle().take(n).collect(),
         };
-        vec![set("extreme", &extreme), set("random", &|operand| draw(seed, operand, n, q))]
+        vec![set("extreme", &extreme), set("random", &|operand, q| draw(seed, operand, n, q))]
     }
 }
 

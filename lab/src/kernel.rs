@@ -18,7 +18,8 @@ pub struct KernelSpec {
 }
 
 /// A [`Request`] in one ring as a command line or a sweep gives it: the modulus may be a number of
-/// bits, and the root may be missing.
+/// bits, and the root may be missing. An operation in several rings has lists of one modulus of as many
+/// bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RequestSpec {
     /// The ring operation.
@@ -56,6 +57,9 @@ impl RequestSpec {
     /// Returns an error if the degree is invalid, or if there is no such modulus or no such root.
     pub fn resolve(&self) -> Result<Request, ring::Error> {
         let degree = Degree::try_from(self.n)?;
+        if let (false, ModulusSpec::Bits(bits)) = (self.operation.in_one_ring(), self.modulus) {
+            return Request::with_primes(self.operation, degree, bits, 1);
+        }
         let modulus = match self.modulus {
             ModulusSpec::Value(modulus) => modulus,
             ModulusSpec::Bits(bits) => largest_prime(bits, degree)?,
