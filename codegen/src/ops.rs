@@ -21,6 +21,8 @@ mod neg;
 mod ntt;
 mod polymul;
 mod rescale;
+mod rns_join;
+mod rns_split;
 mod sub;
 mod subs;
 mod tensor;

@@ -207,6 +207,41 @@ fn tensors_and_inner_products_equal_the_golden_model() {
     }
 }
 
+/// Digits and residues, in both directions; the digits of an integer give its residues again.
+#[test]
+fn digits_and_residues_equal_the_golden_model() {
+    let machine = large();
+    for (n, from, to) in [
+        (512, &[40][..], &[60][..]),
+        (1024, &[60, 100, 128], &[30, 60, 127]),
+        (4096, &[128, 30, 60, 60], &[100]),
+        (65536, &[60, 100], &[30]),
+    ] {
+        for operation in [golden::RNS_JOIN, golden::RNS_SPLIT] {
+            let to = if operation == golden::RNS_JOIN { &[] } else { to };
+            compute_all(&kernel(&request(operation, n, from, to), &machine, n < 65536), &machine);
+        }
+    }
+    let join = request(golden::RNS_JOIN, 512, &[60, 100, 128], &[]).claim(0);
+    let residues: Vec<Vec<u128>> = (0..)
+        .zip(golden::moduli(&join).unwrap().inputs)
+        .map(|(operand, q)| (0..512).map(|i| random(operand, i, q)).collect())
+        .collect();
+    let slices = |words: &[Vec<u128>]| words.iter().map(Vec::as_slice).collect::<Vec<_>>().concat();
+    let digits = golden::evaluate(&join, &residues.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
+    let moduli = join.setting("from").unwrap().clone();
+    let split = golden::RNS_SPLIT.in_rings(
+        512,
+        &|_| match &moduli {
+            Setting::Numbers(moduli) => moduli.iter().map(|&q| (q, 0)).collect(),
+            Setting::Number(_) | Setting::Word(_) => Vec::new(),
+        },
+        &[],
+    );
+    let back = golden::evaluate(&split, &digits.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
+    assert_eq!(slices(&back), slices(&residues));
+}
+
 /// A wrong factor of a conversion, or a product that is not added, is found.
 #[test]
 fn wrong_conversions_are_refused() {

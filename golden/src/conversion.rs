@@ -101,6 +101,12 @@ impl System {
         Self { moduli, product, cofactors }
     }
 
+    /// The integers from 0 to S - 1 with these residues.
+    pub(crate) fn integers(&self, residues: &[Vec<BigUint>]) -> Vec<BigUint> {
+        let overflowing = self.overflowing(residues, Variant::Plain);
+        reduce(&overflowing, &self.product)
+    }
+
     /// The integers `x + u S` that a fast conversion makes of the residues of x, one for each
     /// coefficient: the sum of the scaled residues `y_i = x_i (S/s_i)^-1 mod s_i` times S/s_i. With plain
     /// residues, x is from 0 to S - 1 and u is from 0 to one less than the number of moduli.

@@ -25,6 +25,8 @@ pub mod neg;
 pub mod ntt;
 pub mod polymul;
 pub mod rescale;
+pub mod rns_join;
+pub mod rns_split;
 pub mod sub;
 pub mod subs;
 pub mod tensor;
@@ -61,6 +63,8 @@ macro_rules! for_each_operation {
             (mod_down, ModDown, MOD_DOWN)
             (rescale, Rescale, RESCALE)
             (mod_switch, ModSwitch, MOD_SWITCH)
+            (rns_split, RnsSplit, RNS_SPLIT)
+            (rns_join, RnsJoin, RNS_JOIN)
         }
     };
 }
@@ -87,8 +91,9 @@ pub fn find(name: &str) -> Option<Operation> {
 impl FromStr for Operation {
     type Err = UnknownOperation;
 
+    /// The operation of that name, also with hyphens for underscores.
     fn from_str(name: &str) -> Result<Self, UnknownOperation> {
-        find(name).ok_or_else(|| UnknownOperation::new(name, help(name)))
+        find(&name.replace('-', "_")).ok_or_else(|| UnknownOperation::new(name, help(name)))
     }
 }
 

@@ -261,6 +261,7 @@ fn scalars_and_words_are_reduced() {
 fn unknown_names_come_with_what_was_meant() {
     let error = |name: &str| name.parse::<Operation>().unwrap_err().to_string();
     assert_eq!(error("polymull"), "unknown operation `polymull`; did you mean `polymul`?");
+    assert_eq!("mod-up".parse::<Operation>(), Ok(crate::MOD_UP));
     assert!(error("convolution").contains("; the operations are ntt, intt, "));
 }
 

@@ -153,19 +153,95 @@ impl BasisBuilder<'_> {
     ) -> Result<(), Error> {
         let (from, to) = (self.towers(from).to_vec(), self.towers(to).to_vec());
         let constants = self.constants(&from, &to, conversion)?;
+        self.weighted_sums([(sources, &from), (targets, &to)], &constants);
+        Ok(())
+    }
+
+    /// Appends the residues of integers that are given by digits in the mixed radix of `from`.
+    pub(crate) fn split(&mut self, [from, to]: [&str; 2], digits: &[BufferId], targets: &[BufferId]) {
+        let (from, to) = (self.towers(from).to_vec(), self.towers(to).to_vec());
+        let mut constants = Constants { inverses: vec![None; from.len()], ..Constants::default() };
+        for &tower in &to {
+            constants.cofactors.push(self.weights(&from, tower));
+        }
+        self.weighted_sums([(digits, &from), (targets, &to)], &constants);
+    }
+
+    /// The products of the first moduli of `radices`, for each number of them, in a tower.
+    fn weights(&mut self, radices: &[TowerId], tower: TowerId) -> Vec<ConstantId> {
+        let q = self.modulus(tower);
+        let mut weight = 1;
+        let weights = radices.iter().map(|radix| {
+            let constant = self.constant(tower, weight);
+            weight = q.mul(weight, q.residue(self.code.towers[radix.index()].modulus));
+            constant
+        });
+        weights.collect()
+    }
+
+    /// Appends Garner's algorithm: the digits of integers from their residues.
+    ///
+    /// # Errors
+    /// Returns an error if the moduli are not coprime.
+    pub(crate) fn join(&mut self, list: &str, x: &[BufferId], y: &[BufferId]) -> Result<(), Error> {
+        let towers = self.towers(list).to_vec();
+        let mut steps = Vec::with_capacity(towers.len());
+        for (number, &tower) in towers.iter().enumerate() {
+            let q = self.modulus(tower);
+            let moduli = towers[..number].iter().map(|below| self.code.towers[below.index()].modulus);
+            let weight = moduli.fold(1, |weight, modulus| q.mul(weight, q.residue(modulus)));
+            let inverse = q.inverse(weight).ok_or(Error::NoInverse { modulus: q.value() })?;
+            steps.push((self.weights(&towers[..number], tower), self.constant(tower, inverse)));
+        }
+        for word in self.blocks().flatten() {
+            let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
+            let mut digits: Vec<ValueId> = Vec::with_capacity(towers.len());
+            for ((&tower, (weights, inverse)), (&x, &y)) in towers.iter().zip(&steps).zip(x.iter().zip(y)) {
+                let mut digit = self.code.load(at(x), tower);
+                if let Some(below) = self.weighted_sum(&digits, weights, tower) {
+                    let rest = self.code.apply(Op::Vsub, [digit, below], None, tower);
+                    digit = self.code.apply(Op::Vmul, [rest], Some(*inverse), tower);
+                }
+                self.code.store(digit, at(y), tower);
+                digits.push(digit);
+            }
+        }
+        self.code.end_pass();
+        Ok(())
+    }
+
+    /// The sum of values times constants in a tower, if there is a value.
+    fn weighted_sum(
+        &mut self,
+        values: &[ValueId],
+        constants: &[ConstantId],
+        tower: TowerId,
+    ) -> Option<ValueId> {
+        values.iter().zip(constants).fold(None, |sum, (&value, &constant)| {
+            Some(match sum {
+                None => self.code.apply(Op::Vmul, [value], Some(constant), tower),
+                Some(sum) => self.code.butterfly(Op::Bfly, [sum, value], constant, tower)[0],
+            })
+        })
+    }
+
+    /// Appends the sums of scaled sources for each target.
+    fn weighted_sums(
+        &mut self,
+        [(sources, from), (targets, to)]: [(&[BufferId], &[TowerId]); 2],
+        constants: &Constants,
+    ) {
         for words in self.blocks() {
             let mut scaled: Vec<Vec<ValueId>> = Vec::with_capacity(sources.len());
-            for (number, (&source, &tower)) in sources.iter().zip(&from).enumerate() {
-                let vectors = words.iter().map(|&word| self.scaled(source, word, tower, &constants, number));
+            for (number, (&source, &tower)) in sources.iter().zip(from).enumerate() {
+                let vectors = words.iter().map(|&word| self.scaled(source, word, tower, constants, number));
                 scaled.push(vectors.collect());
             }
-            for (number, (&target, &tower)) in targets.iter().zip(&to).enumerate() {
+            for (number, (&target, &tower)) in targets.iter().zip(to).enumerate() {
                 let cofactors = &constants.cofactors[number];
                 for (at, &word) in words.iter().enumerate() {
-                    let first = self.code.apply(Op::Vmul, [scaled[0][at]], Some(cofactors[0]), tower);
-                    let sum = scaled.iter().zip(cofactors).skip(1).fold(first, |sum, (scaled, &cofactor)| {
-                        self.code.butterfly(Op::Bfly, [sum, scaled[at]], cofactor, tower)[0]
-                    });
+                    let values: Vec<ValueId> = scaled.iter().map(|vectors| vectors[at]).collect();
+                    let sum = self.weighted_sum(&values, cofactors, tower).expect("a list has a modulus");
                     let sum = match constants.excess.get(number) {
                         Some(&excess) => self.code.with_scalar(Op::Vsubs, sum, excess, tower),
                         None => sum,
@@ -176,7 +252,6 @@ impl BasisBuilder<'_> {
             }
         }
         self.code.end_pass();
-        Ok(())
     }
 
     /// A vector of scaled residues; centred ones are half the modulus too large.
