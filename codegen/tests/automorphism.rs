@@ -8,14 +8,17 @@ use sim::Machine;
 use sim::functional::Executor;
 use sim::timing::simulate;
 
-fn kernel(n: u32, bits: u32, g: u32, order: &str, machine: &Machine) -> Kernel {
+fn request(n: u32, bits: u32, g: u32, order: &str) -> Request {
     let degree = Degree::try_from(n).unwrap();
     let ring = Ring::new(degree, largest_prime(bits, degree).unwrap()).unwrap();
     let g = ("g".to_owned(), Setting::Number(g.into()));
     let order = ("order".to_owned(), Setting::Word(order.to_owned()));
     let parameters = Parameters::new(vec![g, order]);
-    let request = Request { parameters, ..Request::single(golden::AUTOMORPHISM, ring) };
-    generate(&request, machine, &PlanChoice::Classical).unwrap()
+    Request { parameters, ..Request::single(golden::AUTOMORPHISM, ring) }
+}
+
+fn kernel(n: u32, bits: u32, g: u32, order: &str, machine: &Machine) -> Kernel {
+    generate(&request(n, bits, g, order), machine, &PlanChoice::Classical).unwrap()
 }
 
 /// Runs the kernel on these words, and compares the result.
@@ -105,4 +108,16 @@ fn the_number_of_instructions_is_bounded() {
     }
     let counts = simulate(&machine, &kernel(32768, 60, 1, "coefficients", &machine).program).instructions;
     assert_eq!(Pipe::VECTOR.map(|pipe| counts[pipe]), [2 * 64, 0, 0]);
+}
+
+/// On the paper's machine, the network of a large polynomial takes at most 1.3 times as long as its busiest
+/// resource.
+#[test]
+fn the_network_is_scheduled_well() {
+    let machine = Machine::rpu_128x128();
+    let request = request(65536, 60, 5, "evaluation");
+    let kernel = generate(&request, &machine, &PlanChoice::Best).unwrap();
+    let timing = simulate(&machine, &kernel.program);
+    let (cycles, bound) = (timing.cycles.0, timing.bounds.resource.0);
+    assert!(10 * cycles <= 13 * bound, "{cycles} cycles, the bound is {bound}");
 }

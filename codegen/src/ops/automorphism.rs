@@ -25,7 +25,7 @@
 
 mod network;
 
-use self::network::{Pair, Visit};
+use self::network::{Pair, Visit, permute};
 use super::builder::RingBuilder;
 use super::{Builder, RingOp};
 use crate::check::{Contract, Domain};
@@ -68,6 +68,9 @@ impl RingOp for Automorphism {
 
 const EVALUATION: &str = "evaluation";
 
+/// The pairs that go through the network together. They and their tables fit the registers.
+const GROUP: usize = 12;
+
 /// The permutation of an automorphism.
 #[derive(Clone, Copy)]
 struct Map {
@@ -85,9 +88,11 @@ impl Map {
         Self { g, n, lanes, classes: n / lanes }
     }
 
-    /// Pairs of classes. The only class of a polynomial of one vector is there twice.
-    fn pairs(self) -> impl Iterator<Item = [u32; 2]> {
-        (0..self.classes).step_by(2).map(move |class| [class, (class + 1) % self.classes])
+    /// Groups of pairs of classes. The only class of a polynomial of one vector is there twice.
+    fn groups(self) -> impl Iterator<Item = Vec<[u32; 2]>> {
+        let pair = move |class| [class, (class + 1) % self.classes];
+        let group = move |first| (first..self.classes).step_by(2).take(GROUP).map(pair).collect();
+        (0..self.classes).step_by(2 * GROUP).map(group)
     }
 
     /// A factor modulo the ring's modulus that undoes doublings, and its negative.
@@ -106,21 +111,26 @@ fn values(ring: &mut RingBuilder<'_>, map: Map, [x, y]: [BufferId; 2]) {
     let reversed = |word: u32| bit_reverse(word as usize, n.ilog2()) as u32;
     // The word of the operand that a word of the result takes: the value at the gth power.
     let source = |word| reversed(g.wrapping_mul(2 * reversed(word) + 1) % (2 * n) / 2);
-    for pair in map.pairs() {
-        let targets = pair.map(|class| {
-            let mut targets = vec![0; lanes as usize];
-            for lane in 0..lanes {
-                targets[(source(class * lanes + lane) % lanes) as usize] = lane;
+    for group in map.groups() {
+        let load = |pair: &[u32; 2]| {
+            let targets = pair.map(|class| {
+                let mut targets = vec![0; lanes as usize];
+                for lane in 0..lanes {
+                    targets[(source(class * lanes + lane) % lanes) as usize] = lane;
+                }
+                targets
+            });
+            let registers = pair.map(|class| ring.code.load(at(x, source(class * lanes) / lanes), tower));
+            Pair::new(registers, [&targets[0], &targets[1]])
+        };
+        let mut pairs: Vec<Pair> = group.iter().map(load).collect();
+        permute(ring, &mut pairs, Visit::Descending);
+        for (classes_of_pair, pair) in group.iter().zip(pairs) {
+            let [undo, _] = Map::undo(ring, pair.doublings);
+            for (&class, value) in classes_of_pair.iter().zip(pair.registers).take(classes as usize) {
+                let value = if pair.doublings > 0 { ring.code.scale(value, undo, tower) } else { value };
+                ring.code.store(value, at(y, class), tower);
             }
-            targets
-        });
-        let registers = pair.map(|class| ring.code.load(at(x, source(class * lanes) / lanes), tower));
-        let mut network = Pair::new(registers, [&targets[0], &targets[1]]);
-        network.permute(ring, Visit::Descending);
-        let [undo, _] = Map::undo(ring, network.doublings);
-        for (&class, value) in pair.iter().zip(network.registers).take(classes as usize) {
-            let value = if network.doublings > 0 { ring.code.scale(value, undo, tower) } else { value };
-            ring.code.store(value, at(y, class), tower);
         }
     }
 }
@@ -140,24 +150,28 @@ fn coefficients(ring: &mut RingBuilder<'_>, map: Map, [x, y]: [BufferId; 2]) {
     let mut negative = vec![false; lanes as usize];
     (0..lanes).for_each(|lane| negative[targets[lane as usize] as usize] = product(lane) >= lanes);
     let mut shift = Shift { rows: None, next: 0, lanes };
-    for pair in map.pairs() {
-        let registers = pair.map(|class| ring.code.load(at(x, class), tower));
-        let mut network = Pair::new(registers, [&targets, &targets]);
-        network.permute(ring, Visit::Ascending);
-        let undo = Map::undo(ring, network.doublings);
-        for (&class, value) in pair.iter().zip(network.registers).take(classes as usize) {
-            let moved = g.wrapping_mul(class) % (2 * n);
-            let mut signed = |ring: &mut RingBuilder<'_>, minus: bool| {
-                let factor = |&negative: &bool| undo[usize::from(negative != minus)];
-                let factors: Vec<Number> = negative.iter().map(factor).collect();
-                if network.doublings == 0 && !minus && !negative.contains(&true) {
-                    return value;
-                }
-                let factors = ring.vector(factors);
-                ring.code.apply(Op::Vmul, [value], Some(factors), tower)
-            };
-            let value = shift.apply(ring, moved / classes, &mut signed);
-            ring.code.store(value, at(y, moved % classes), tower);
+    for group in map.groups() {
+        let load = |pair: &[u32; 2]| {
+            let registers = pair.map(|class| ring.code.load(at(x, class), tower));
+            Pair::new(registers, [&targets, &targets])
+        };
+        let mut pairs: Vec<Pair> = group.iter().map(load).collect();
+        permute(ring, &mut pairs, Visit::Ascending);
+        for (classes_of_pair, pair) in group.iter().zip(pairs) {
+            let undo = Map::undo(ring, pair.doublings);
+            for (&class, value) in classes_of_pair.iter().zip(pair.registers).take(classes as usize) {
+                let moved = g.wrapping_mul(class) % (2 * n);
+                let mut signed = |ring: &mut RingBuilder<'_>, minus: bool| {
+                    if pair.doublings == 0 && !minus && !negative.contains(&true) {
+                        return value;
+                    }
+                    let factor = |&negative: &bool| undo[usize::from(negative != minus)];
+                    let factors = ring.vector(negative.iter().map(factor).collect());
+                    ring.code.apply(Op::Vmul, [value], Some(factors), tower)
+                };
+                let value = shift.apply(ring, moved / classes, &mut signed);
+                ring.code.store(value, at(y, moved % classes), tower);
+            }
         }
     }
 }

@@ -30,6 +30,28 @@ struct Target {
     lane: u32,
 }
 
+/// Moves every element of the pairs to its target, unless all of its pair are there. The pairs advance
+/// together, which hides the latencies of a step.
+///
+/// The visited bits of a target must depend on the bits of its lane that are visited first, up to the same
+/// one: on the others, the network has two elements with one target.
+pub(super) fn permute(ring: &mut RingBuilder<'_>, pairs: &mut [Pair], visit: Visit) {
+    let mut moving: Vec<&mut Pair> = pairs.iter_mut().filter(|pair| !pair.is_sorted()).collect();
+    let bits = ring.code.isa.lane_bits();
+    for step in 0..bits {
+        let bit = match visit {
+            Visit::Ascending => step,
+            Visit::Descending => bits - 1 - step,
+        };
+        moving.iter_mut().for_each(|pair| pair.shuffle(ring, visit));
+        moving.iter_mut().for_each(|pair| pair.exchange(ring, bit));
+    }
+    for pair in moving {
+        pair.shuffle(ring, visit);
+        debug_assert!(pair.is_sorted());
+    }
+}
+
 impl Pair {
     /// Two registers whose lanes shall move to these lanes.
     pub(super) fn new(registers: [ValueId; 2], lanes: [&[u32]; 2]) -> Self {
@@ -38,29 +60,6 @@ impl Pair {
             lanes[register].iter().map(target).collect()
         });
         Self { registers, doublings: 0, targets }
-    }
-
-    /// Moves every element to its target, unless all are there.
-    ///
-    /// The visited bits of a target must depend on the bits of its lane that are visited first, up to
-    /// the same one: on the others, the network has two elements with one target.
-    pub(super) fn permute(&mut self, ring: &mut RingBuilder<'_>, visit: Visit) {
-        if self.is_sorted() {
-            return;
-        }
-        let bits = self.targets[0].len().ilog2();
-        for step in 0..bits {
-            self.shuffle(ring, visit);
-            self.exchange(
-                ring,
-                match visit {
-                    Visit::Ascending => step,
-                    Visit::Descending => bits - 1 - step,
-                },
-            );
-        }
-        self.shuffle(ring, visit);
-        debug_assert!(self.is_sorted());
     }
 
     fn is_sorted(&self) -> bool {
