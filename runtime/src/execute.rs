@@ -4,7 +4,7 @@
 //! parallel. A limb is freed after its last reader.
 
 use crate::flow::{Flow, RingOperation, ValueId};
-use crate::kernels::{Kernels, Timed};
+use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, ShapeId, Work};
 use b512_asm::Program;
 use codegen::Elementwise;
@@ -20,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 /// Launches in a window. More would run in parallel, but also have more limbs alive.
 const WINDOW: usize = 1 << 12;
 
-/// Idle executors of elementwise kernels that are kept.
-const IDLE: usize = 64;
+/// Idle executors that are kept.
+const IDLE: usize = 256;
 
 /// A program that is ready to run on data.
 #[derive(Debug)]
@@ -156,49 +156,32 @@ impl Values {
 }
 
 /// A kernel in an executor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Loaded {
     Elementwise(ShapeId),
-    Operation(RingOperation, ModulusIndex, Option<u128>),
+    Operation(RingOperation, Vec<RingParameters>),
 }
 
 /// Executors that are free, with their kernels loaded.
 #[derive(Default)]
 struct Pools {
-    /// The newest last.
-    elementwise: Mutex<Vec<(Loaded, Executor)>>,
-    operations: Mutex<FxHashMap<Loaded, Vec<Executor>>>,
+    /// By use, the newest last.
+    free: Mutex<Vec<(Loaded, Executor)>>,
 }
 
 impl Pools {
-    fn take(&self, key: Loaded) -> Option<Executor> {
-        match key {
-            Loaded::Elementwise(_) => {
-                let mut free = self.elementwise.lock().unwrap_or_else(PoisonError::into_inner);
-                let place = free.iter().rposition(|(loaded, _)| *loaded == key)?;
-                Some(free.remove(place).1)
-            }
-            Loaded::Operation(..) => {
-                let mut free = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-                free.get_mut(&key)?.pop()
-            }
-        }
+    fn take(&self, key: &Loaded) -> Option<Executor> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = free.iter().rposition(|(loaded, _)| loaded == key)?;
+        Some(free.remove(place).1)
     }
 
     fn give_back(&self, key: Loaded, executor: Executor) {
-        match key {
-            Loaded::Elementwise(_) => {
-                let mut free = self.elementwise.lock().unwrap_or_else(PoisonError::into_inner);
-                if free.len() == IDLE {
-                    free.remove(0);
-                }
-                free.push((key, executor));
-            }
-            Loaded::Operation(..) => {
-                let mut free = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-                free.entry(key).or_default().push(executor);
-            }
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.len() == IDLE {
+            free.remove(0);
         }
+        free.push((key, executor));
     }
 }
 
@@ -217,21 +200,24 @@ impl Worker<'_> {
             Work::Permute(permutation) => {
                 Ok(vec![permutation.apply(sources[0], sources.last().expect("a source")).into()])
             }
-            Work::Operation { operation, root } => {
-                let modulus = launches.moduli(launch)[0];
-                let key = Loaded::Operation(operation, modulus, root);
-                let load = || kernels.program(operation, program.moduli().value(modulus), root, machine);
-                let mut executor = self.executor(key, load)?;
-                write(&mut executor, "x", sources[0]);
+            Work::Operation(operation) => {
+                let rings = launches.rings(program, launch);
+                let batch = Batch { operation, rings: rings.len() as u16 };
+                let key = Loaded::Operation(operation, rings.clone());
+                let mut executor = self.executor(&key, || kernels.program(batch, &rings, machine))?;
+                for (ring, source) in sources.iter().enumerate() {
+                    write(&mut executor, &batch.symbol("x", ring), source);
+                }
                 executor.run()?;
-                let result = read(&executor, "y").into();
+                let results = (0..rings.len()).map(|ring| read(&executor, &batch.symbol("y", ring)).into());
+                let results = results.collect();
                 self.pools.give_back(key, executor);
-                Ok(vec![result])
+                Ok(results)
             }
             Work::Elementwise(shape) => {
                 let key = Loaded::Elementwise(shape);
                 let kernel = kernels.elementwise(shape);
-                let mut executor = self.executor(key, || Ok(kernel.kernel.program.clone()))?;
+                let mut executor = self.executor(&key, || Ok(kernel.kernel.program.clone()))?;
                 self.launch(&mut executor, kernel, launch);
                 let results = self.slices(&mut executor, &sources, launches.results(launch).len())?;
                 self.pools.give_back(key, executor);
@@ -242,7 +228,7 @@ impl Worker<'_> {
 
     fn executor(
         &self,
-        key: Loaded,
+        key: &Loaded,
         program: impl FnOnce() -> Result<Program, codegen::Error>,
     ) -> Result<Executor, LaunchError> {
         if let Some(executor) = self.pools.take(key) {

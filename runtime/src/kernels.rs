@@ -5,7 +5,7 @@
 //! most [`SLICE_VECTORS`] vectors: one launch runs it on slice after slice, with other addresses.
 
 use crate::flow::RingOperation;
-use crate::lift::{Launches, ShapeId, Work};
+use crate::lift::{Launches, ShapeId};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, StepOp};
 use codegen::{Error, Kernel, Parameters, PlanChoice, Request, compile, instantiate};
@@ -91,12 +91,31 @@ fn overwrites_operand(kernel: &Kernel) -> bool {
     })
 }
 
+/// An operation in a number of rings.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Batch {
+    /// The operation.
+    pub operation: RingOperation,
+    /// The number of rings.
+    pub rings: u16,
+}
+
+impl Batch {
+    /// The name of an operand in one of the rings.
+    pub fn symbol(self, name: &str, ring: usize) -> String {
+        if self.rings == 1 { name.to_owned() } else { format!("{name}{ring}") }
+    }
+}
+
+/// A modulus, and the root of unity of a transform.
+pub type RingParameters = (u128, Option<u128>);
+
 /// The kernels of a program for a machine.
 #[derive(Debug)]
 pub struct Kernels {
     degree: Degree,
     elementwise: Vec<Timed>,
-    operations: FxHashMap<RingOperation, Timed>,
+    operations: FxHashMap<Batch, Timed>,
     /// The words of a limb that a run of an elementwise kernel works on.
     slice: u32,
 }
@@ -116,19 +135,18 @@ impl Kernels {
             Ok(Timed::new(name, kernel, n / slice, shape.scalars(), machine))
         });
         let elementwise = shapes.collect::<Result<_, Error>>()?;
-        // The first launch of each operation gives it a ring.
-        let mut first: FxHashMap<RingOperation, (u128, Option<u128>)> = FxHashMap::default();
+        // The first launch of each operation gives it rings.
+        let mut first: FxHashMap<Batch, Vec<RingParameters>> = FxHashMap::default();
         for launch in &launches.launches {
-            if let Work::Operation { operation, root } = launch.work {
-                let modulus = program.moduli().value(launches.moduli(launch)[0]);
-                first.entry(operation).or_insert((modulus, root));
+            if let Some(batch) = launches.batch(launch) {
+                first.entry(batch).or_insert_with(|| launches.rings(program, launch));
             }
         }
-        let operations = first.into_par_iter().map(|(operation, (modulus, root))| {
-            let request = request(operation, degree, modulus, root)?;
+        let operations = first.into_par_iter().map(|(batch, rings)| {
+            let request = request(batch.operation, degree, &rings)?;
             let recipe = codegen::choose(&request, machine, &PlanChoice::Best)?.recipe;
             let kernel = compile(&request, &recipe, machine)?;
-            Ok((operation, Timed::new(request.operation.name(), kernel, 1, 0, machine)))
+            Ok((batch, Timed::new(request.operation.name(), kernel, 1, 0, machine)))
         });
         Ok(Self { degree, elementwise, operations: operations.collect::<Result<_, Error>>()?, slice })
     }
@@ -147,36 +165,29 @@ impl Kernels {
     ///
     /// # Panics
     /// Panics if the program has no such operation.
-    pub fn operation(&self, operation: RingOperation) -> &Timed {
-        &self.operations[&operation]
+    pub fn operation(&self, batch: Batch) -> &Timed {
+        &self.operations[&batch]
     }
 
-    /// The program of an operation in one ring.
+    /// The program of an operation in some rings.
     ///
     /// # Errors
-    /// Returns an error if the modulus has no such root.
+    /// Returns an error if a modulus has no such root.
     pub fn program(
         &self,
-        operation: RingOperation,
-        modulus: u128,
-        root: Option<u128>,
+        batch: Batch,
+        rings: &[RingParameters],
         machine: &Machine,
     ) -> Result<Program, Error> {
-        let request = request(operation, self.degree, modulus, root)?;
-        instantiate(&self.operation(operation).kernel, &request, machine)
+        instantiate(&self.operation(batch).kernel, &request(batch.operation, self.degree, rings)?, machine)
     }
 }
 
 /// A modulus of kernels before their launch.
 const PLACEHOLDER: u128 = 97;
 
-/// The request of an operation in one ring.
-fn request(
-    operation: RingOperation,
-    degree: Degree,
-    modulus: u128,
-    root: Option<u128>,
-) -> Result<Request, Error> {
+/// The request of an operation in some rings.
+fn request(operation: RingOperation, degree: Degree, rings: &[RingParameters]) -> Result<Request, Error> {
     let automorphism = |k: u32, order: &str| {
         let parameters = vec![
             ("g".to_owned(), Setting::Number(k.into())),
@@ -190,7 +201,8 @@ fn request(
         RingOperation::AutomorphismOfValues { k } => automorphism(k, "evaluation"),
         RingOperation::AutomorphismOfCoefficients { k } => automorphism(k, "coefficients"),
     };
-    let basis = Basis::new(vec![Request::ring(operation, degree, modulus, root)?])?;
+    let rings = rings.iter().map(|&(modulus, root)| Request::ring(operation, degree, modulus, root));
+    let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
     Ok(Request { operation, basis, parameters })
 }
 

@@ -1,15 +1,16 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! A transform, an automorphism or a movement of words is a launch of its own. Elementwise lines join into groups,
-//! one launch each, so that intermediate limbs stay in registers. A line joins the group that made
+//! Transforms in several rings share a launch, and so do automorphisms with one exponent. Elementwise
+//! lines join into groups, one launch each, so that intermediate limbs stay in registers. A line joins the group that made
 //! the latest of its operands, or else the newest group that is younger than all of its operands.
 //! Thus a launch depends on earlier launches only. This finds base conversions, modulus switches,
 //! inner products and the ends of mod-downs without looking for them.
 
 use crate::flow::{By, Elementary, Flow, Node, RingOperation, Task, ValueId};
+use crate::kernels::{Batch, RingParameters};
 use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
-use ring_program::ModulusIndex;
+use ring_program::{ModulusIndex, RingProgram};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -29,13 +30,9 @@ impl ShapeId {
 pub enum Work {
     /// An elementwise kernel.
     Elementwise(ShapeId),
-    /// An operation of the registry.
-    Operation {
-        /// The operation.
-        operation: RingOperation,
-        /// The primitive 2n-th root of unity of a transform.
-        root: Option<u128>,
-    },
+    /// An operation of the registry, in one or several rings. The scalars of the launch are the
+    /// primitive 2n-th roots of unity of transforms.
+    Operation(RingOperation),
     /// A movement of words.
     Permute(Permutation),
 }
@@ -88,6 +85,21 @@ impl Launches {
         &self.scalars[span(&launch.scalars)]
     }
 
+    /// The operation of a launch with its number of rings, if it is one of the registry.
+    pub fn batch(&self, launch: &Launch) -> Option<Batch> {
+        match launch.work {
+            Work::Operation(operation) => Some(Batch { operation, rings: self.moduli(launch).len() as u16 }),
+            Work::Elementwise(_) | Work::Permute(_) => None,
+        }
+    }
+
+    /// The modulus and the root of each ring of a launch of an operation.
+    pub fn rings(&self, program: &RingProgram, launch: &Launch) -> Vec<RingParameters> {
+        let roots = self.scalars(launch);
+        let moduli = self.moduli(launch).iter().enumerate();
+        moduli.map(|(ring, &m)| (program.moduli().value(m), roots.get(ring).copied())).collect()
+    }
+
     /// The lines that share a launch with others.
     pub fn lifted(&self) -> u64 {
         let lifted = self.launches.iter().map(|launch| launch.lines).filter(|&lines| lines > 1);
@@ -125,16 +137,39 @@ pub struct Limits {
     pub operands: usize,
     /// Steps.
     pub steps: usize,
+    /// Rings of a transform or an automorphism.
+    pub rings: usize,
+    /// Nodes that are brought into stages together. More find more common work, and keep more limbs
+    /// alive.
+    pub window: usize,
 }
 
 impl Limits {
     /// One launch for each line.
-    pub const LINES: Self = Self { operands: 3, steps: 1 };
+    pub const LINES: Self = Self { operands: 3, steps: 1, rings: 1, window: 1 };
+
+    /// The limits for polynomials of degree `n` on a machine with vectors of `vector_length` words. A
+    /// short transform leaves the pipes idle, so several limbs share a launch.
+    pub fn for_degree(n: u64, vector_length: u32) -> Self {
+        let vectors = (n / u64::from(vector_length)).max(1);
+        Self {
+            operands: Self::REGISTERS,
+            steps: 256,
+            rings: (VECTORS / vectors).max(1) as usize,
+            window: WINDOW,
+        }
+    }
 
     /// As many operands, moduli and scalars as the register files hold, with two address registers
     /// for the table and the spilled vectors.
     const REGISTERS: usize = 62;
 }
+
+/// Nodes that are brought into stages together.
+const WINDOW: usize = 1 << 10;
+
+/// The vectors of all limbs of a launch of transforms that keep the pipes busy.
+const VECTORS: u64 = 16;
 
 /// A launch under construction, for [`Launches::push`].
 struct Draft {
@@ -152,21 +187,58 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
     let mut lifting = Lifting {
         limits,
         drafts: Vec::new(),
+        is_read: Vec::new(),
         newest: None,
+        batches: FxHashMap::default(),
         maker: vec![None; flow.values],
         unread: flow.reads(),
         escapes: vec![false; flow.values],
     };
     flow.outputs.iter().flatten().for_each(|value| lifting.escapes[value.index()] = true);
-    flow.nodes.iter().for_each(|node| lifting.add(node));
+    for nodes in by_stage(flow, limits.window) {
+        nodes.into_iter().for_each(|node| lifting.add(node));
+    }
     lifting.finish()
+}
+
+/// The nodes in windows, and those of a window in stages: elementwise nodes, then the operations that
+/// need them, then the elementwise nodes that need those, and so on.
+///
+/// Programs convert, transform and use one limb after the other. In stages, limbs meet those with the
+/// same work.
+fn by_stage(flow: &Flow, window: usize) -> impl Iterator<Item = Vec<&Node>> {
+    // The window of each value's node, and its stage.
+    let mut stages = vec![(usize::MAX, 0_u32); flow.values];
+    flow.nodes.chunks(window).enumerate().map(move |(window, nodes)| {
+        let mut ordered: Vec<(u32, &Node)> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let stage = |source: ValueId| match stages[source.index()] {
+                (of, stage) if of == window => stage,
+                _ => 0,
+            };
+            let before = node.task.sources().map(stage).max().unwrap_or(0);
+            // Elementwise nodes have even stages.
+            let stage = match node.task {
+                Task::Elementwise { .. } => before.next_multiple_of(2),
+                Task::Operation { .. } | Task::Permute { .. } => before + 1 + before % 2,
+            };
+            stages[node.result.index()] = (window, stage);
+            ordered.push((stage, node));
+        }
+        ordered.sort_by_key(|&(stage, _)| stage);
+        ordered.into_iter().map(|(_, node)| node).collect()
+    })
 }
 
 struct Lifting {
     limits: Limits,
     drafts: Vec<Open>,
+    /// Whether another draft reads a result of the draft.
+    is_read: Vec<bool>,
     /// The newest group.
     newest: Option<u32>,
+    /// The newest launch of each operation.
+    batches: FxHashMap<RingOperation, u32>,
     /// The draft that makes each value, and the step in it.
     maker: Vec<Option<(u32, u16)>>,
     /// The reads of each value outside of its group so far, or ahead.
@@ -179,6 +251,15 @@ struct Lifting {
 enum Open {
     Group(Group),
     Single(Draft),
+    /// A launch that has moved to a later place.
+    Moved,
+}
+
+impl Draft {
+    fn empty(work: Work, first: u32) -> Self {
+        let (sources, results) = (Vec::new(), Vec::new());
+        Self { work, first, lines: 0, sources, results, moduli: Vec::new(), scalars: Vec::new() }
+    }
 }
 
 #[derive(Default)]
@@ -200,20 +281,86 @@ impl Lifting {
         match node.task {
             Task::Elementwise { op, a, by, modulus } => self.add_step(node, op, (a, by), modulus),
             Task::Operation { operation, a, root, modulus } => {
-                self.add_single(node, Work::Operation { operation, root }, vec![a], vec![modulus]);
+                self.add_operation(node, operation, a, (modulus, root));
             }
             Task::Permute { permutation, a, negative } => {
                 let sources = std::iter::once(a).chain(negative).collect();
-                self.add_single(node, Work::Permute(permutation), sources, Vec::new());
+                self.add_permutation(node, permutation, sources);
             }
         }
     }
 
-    fn add_single(&mut self, node: &Node, work: Work, sources: Vec<ValueId>, moduli: Vec<ModulusIndex>) {
-        sources.iter().for_each(|source| self.escapes[source.index()] = true);
-        self.maker[node.result.index()] = Some((self.drafts.len() as u32, 0));
-        let (first, results, scalars) = (node.operation, vec![node.result], Vec::new());
-        self.drafts.push(Open::Single(Draft { work, first, lines: 1, sources, results, moduli, scalars }));
+    /// An operation joins the newest launch of the same operation in other rings. If its operand is
+    /// younger than that launch, the launch moves behind it, unless its results are in use already.
+    fn add_operation(
+        &mut self,
+        node: &Node,
+        operation: RingOperation,
+        a: ValueId,
+        (modulus, root): (ModulusIndex, Option<u128>),
+    ) {
+        self.read(a, u32::MAX);
+        let newest = self.batches.get(&operation).copied();
+        let newest = newest.filter(|&newest| match &self.drafts[newest as usize] {
+            Open::Single(draft) => {
+                draft.sources.len() < self.limits.rings
+                    && !draft.moduli.contains(&modulus)
+                    && !draft.sources.contains(&a)
+            }
+            Open::Group(_) | Open::Moved => false,
+        });
+        let maker = self.maker[a.index()].map(|(draft, _)| draft);
+        let place = newest
+            .filter(|&newest| maker.is_none_or(|maker| maker < newest) || !self.is_read[newest as usize]);
+        let draft = match place {
+            Some(place) if maker.is_some_and(|maker| maker > place) => self.move_to_the_end(place),
+            Some(place) => place,
+            None => {
+                let work = Work::Operation(operation);
+                self.push(Open::Single(Draft::empty(work, node.operation)))
+            }
+        };
+        self.batches.insert(operation, draft);
+        let Open::Single(batch) = &mut self.drafts[draft as usize] else { unreachable!("a batch was found") };
+        batch.sources.push(a);
+        batch.moduli.push(modulus);
+        batch.scalars.extend(root);
+        batch.results.push(node.result);
+        batch.lines += 1;
+        self.maker[node.result.index()] = Some((draft, 0));
+    }
+
+    /// Moves a launch whose results nothing has read behind all others.
+    fn move_to_the_end(&mut self, place: u32) -> u32 {
+        let moved = std::mem::replace(&mut self.drafts[place as usize], Open::Moved);
+        let end = self.push(moved);
+        if let Open::Single(draft) = &self.drafts[end as usize] {
+            draft.results.iter().for_each(|result| self.maker[result.index()] = Some((end, 0)));
+        }
+        end
+    }
+
+    fn push(&mut self, draft: Open) -> u32 {
+        self.drafts.push(draft);
+        self.is_read.push(false);
+        self.drafts.len() as u32 - 1
+    }
+
+    /// Records that the draft `reader` reads a value of another.
+    fn read(&mut self, value: ValueId, reader: u32) {
+        if let Some((maker, _)) = self.maker[value.index()].filter(|&(maker, _)| maker != reader) {
+            self.is_read[maker as usize] = true;
+        }
+        if !self.is_made_in(reader, value) {
+            self.escapes[value.index()] = true;
+        }
+    }
+
+    fn add_permutation(&mut self, node: &Node, permutation: Permutation, sources: Vec<ValueId>) {
+        sources.iter().for_each(|&source| self.read(source, u32::MAX));
+        let draft = Draft::empty(Work::Permute(permutation), node.operation);
+        let draft = self.push(Open::Single(Draft { lines: 1, sources, results: vec![node.result], ..draft }));
+        self.maker[node.result.index()] = Some((draft, 0));
     }
 
     fn add_step(&mut self, node: &Node, op: Elementary, (a, by): (ValueId, By), modulus: ModulusIndex) {
@@ -222,12 +369,8 @@ impl Lifting {
         let newest = self.newest.filter(|&newest| latest.is_none_or(|latest| newest > latest));
         let place = [latest, newest].into_iter().flatten().find(|&draft| self.has_room(draft, node, modulus));
         let draft = place.unwrap_or_else(|| {
-            self.drafts.push(Open::Group(Group {
-                first: node.operation,
-                last: u32::MAX,
-                ..Group::default()
-            }));
-            self.drafts.len() as u32 - 1
+            let group = Group { first: node.operation, last: u32::MAX, ..Group::default() };
+            self.push(Open::Group(group))
         });
         if place.is_none() {
             self.newest = Some(draft);
@@ -280,6 +423,7 @@ impl Lifting {
     /// The operand of a new step.
     fn operand(&mut self, draft: u32, value: ValueId) -> Operand {
         let is_last_read = self.is_last_read(value);
+        self.read(value, draft);
         let Open::Group(group) = &mut self.drafts[draft as usize] else { unreachable!("a group was found") };
         match self.maker[value.index()] {
             Some((maker, step)) if maker == draft => {
@@ -287,10 +431,7 @@ impl Lifting {
                 self.unread[value.index()] -= 1;
                 Operand::Step(step)
             }
-            _ => {
-                self.escapes[value.index()] = true;
-                Operand::Input(position(&mut group.inputs, value))
-            }
+            _ => Operand::Input(position(&mut group.inputs, value)),
         }
     }
 
@@ -299,6 +440,7 @@ impl Lifting {
         let mut known = FxHashMap::default();
         for draft in self.drafts {
             let draft = match draft {
+                Open::Moved => continue,
                 Open::Single(draft) => draft,
                 Open::Group(group) => group.close(&self.escapes, |shape| {
                     *known.entry(shape).or_insert_with_key(|shape| {

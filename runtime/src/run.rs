@@ -27,7 +27,8 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &'p Machine) -> Result<Self, RunError> {
-        Self::with_limits(program, machine, Limits { operands: 62, steps: 256 })
+        let limits = Limits::for_degree(program.degree().get(), machine.isa.vector_length);
+        Self::with_limits(program, machine, limits)
     }
 
     /// As [`new`](Self::new), with groups of at most this size.

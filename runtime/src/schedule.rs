@@ -3,7 +3,7 @@
 //! The RPU runs one kernel at a time, in the order of the launches. One channel carries all transfers
 //! ([`sim::hbm`]). These rules apply:
 //!
-//! * A launch begins when the launch before has ended, its operands, its table and its program are in
+//! * A launch begins when the launch before has ended, its operands, its tables and its program are in
 //!   the memories of the RPU, and there is space for its results and its scratch words.
 //! * The VDM holds limbs and tables of factors. If space is short, the item whose next use is farthest
 //!   makes room; it is saved first if the off-chip memory lacks it.
@@ -16,13 +16,13 @@
 //!   burst of [`BURST_BYTES`].
 
 use crate::channel::Channel;
-use crate::flow::{Flow, RingOperation, ValueId};
-use crate::kernels::{Kernels, Timed};
+use crate::flow::{Flow, ValueId};
+use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, Work};
 use crate::place::{Full, Item, ItemId, Memory, NextUse};
 use crate::traffic::{Keys, Kind, Sources, Traffic};
 use b512_asm::{PerPipe, Pipe};
-use ring_program::{ModulusIndex, RingProgram};
+use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Machine;
 use sim::hbm::Span;
@@ -177,7 +177,7 @@ impl Plan<'_> {
     fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
-            Work::Operation { operation, .. } => Some(self.kernels.operation(operation)),
+            Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch)),
             Work::Permute(_) => None,
         }
     }
@@ -187,7 +187,7 @@ impl Plan<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ProgramId {
     Elementwise(u32),
-    Operation(RingOperation),
+    Operation(Batch),
 }
 
 /// A program in the instruction memory.
@@ -198,8 +198,8 @@ struct Fetched {
     idle_ns: f64,
 }
 
-/// The items of tables, by operation, modulus and root.
-type Tables = FxHashMap<(RingOperation, ModulusIndex, Option<u128>), ItemId>;
+/// The items of tables, by operation and ring.
+type Tables = FxHashMap<(Batch, RingParameters), ItemId>;
 
 struct Schedule<'a> {
     plan: &'a Plan<'a>,
@@ -260,15 +260,9 @@ impl<'a> Schedule<'a> {
         items[ValueId::ZERO.index()].is_saved = true;
         plan.flow.inputs.iter().for_each(|(_, value)| items[value.index()].is_saved = true);
         let tables = tables(plan, &mut items);
-        let table_of = |launch: &Launch| match launch.work {
-            Work::Operation { operation, root } => {
-                tables.get(&(operation, plan.launches.moduli(launch)[0], root)).copied()
-            }
-            Work::Elementwise(_) | Work::Permute(_) => None,
-        };
         let pairs = (0..).zip(&plan.launches.launches).flat_map(|(index, launch)| {
             let sources = plan.launches.sources(launch).iter().map(|value| ItemId(value.0));
-            sources.chain(table_of(launch)).map(move |item| (item, index))
+            sources.chain(tables_of(plan, &tables, launch)).map(move |item| (item, index))
         });
         let uses = Uses::of(items.len(), pairs);
         let mut is_output = vec![false; plan.flow.values];
@@ -304,13 +298,7 @@ impl<'a> Schedule<'a> {
         let launches = self.plan.launches;
         let sources = launches.sources(launch).iter();
         let sources = sources.filter(|value| !self.sources.is_on_chip(**value)).map(|value| ItemId(value.0));
-        let table = match launch.work {
-            Work::Operation { operation, root } => {
-                self.tables.get(&(operation, launches.moduli(launch)[0], root)).copied()
-            }
-            Work::Elementwise(_) | Work::Permute(_) => None,
-        };
-        sources.chain(table).collect()
+        sources.chain(tables_of(self.plan, &self.tables, launch)).collect()
     }
 
     /// Brings the operands of a launch into the VDM and takes space for its results. Returns the time
@@ -393,7 +381,7 @@ impl<'a> Schedule<'a> {
         self.bind(Resource::Hbm, self.computed_ns, begin_ns);
         self.bind(Resource::of(kernel), begin_ns, end_ns);
         (self.computed_ns, self.out.compute_ns) = (end_ns, self.out.compute_ns + end_ns - begin_ns);
-        if let Some(program) = self.programs.get_mut(&program_of(launch)) {
+        if let Some(program) = self.programs.get_mut(&program_of(self.plan.launches, launch)) {
             program.idle_ns = end_ns;
         }
         self.charge(launch, kernel.name, end_ns - begin_ns, kernel.launch_energy_uj());
@@ -471,7 +459,8 @@ impl<'a> Schedule<'a> {
         let parameters = launches.moduli(launch).len() + launches.scalars(launch).len();
         let words = parameters + kernel.kernel.program.addresses.len();
         let mut bytes = LAUNCH_WORD_BYTES * words as u64;
-        let (id, instructions) = (program_of(launch), kernel.kernel.program.instructions.len());
+        let (id, instructions) =
+            (program_of(self.plan.launches, launch), kernel.kernel.program.instructions.len());
         let mut ready_ns = 0.0;
         match self.programs.get(&id) {
             Some(program) => ready_ns = program.ready_ns,
@@ -548,26 +537,38 @@ fn record(
     span
 }
 
-fn program_of(launch: &Launch) -> ProgramId {
+fn program_of(launches: &Launches, launch: &Launch) -> ProgramId {
     match launch.work {
         Work::Elementwise(shape) => ProgramId::Elementwise(shape.index() as u32),
-        Work::Operation { operation, .. } => ProgramId::Operation(operation),
+        Work::Operation(operation) => {
+            ProgramId::Operation(Batch { operation, rings: launches.moduli(launch).len() as u16 })
+        }
         Work::Permute(_) => unreachable!("a movement of words has no program"),
     }
 }
 
-/// The items of the tables of all operations, which it appends.
+/// The items of the tables of all operations, which it appends. The limbs of a launch have a table each.
 fn tables(plan: &Plan<'_>, items: &mut Vec<Item>) -> Tables {
     let mut tables = FxHashMap::default();
     for launch in &plan.launches.launches {
-        let Work::Operation { operation, root } = launch.work else { continue };
-        let words = plan.kernels.operation(operation).table_words;
-        if words > 0 {
-            tables.entry((operation, plan.launches.moduli(launch)[0], root)).or_insert_with(|| {
+        let Some(batch) = plan.launches.batch(launch) else { continue };
+        let words = plan.kernels.operation(batch).table_words.div_ceil(batch.rings.into());
+        if words == 0 {
+            continue;
+        }
+        for ring in plan.launches.rings(plan.program, launch) {
+            tables.entry((batch, ring)).or_insert_with(|| {
                 items.push(Item { words, is_saved: true, ..Item::default() });
                 ItemId(items.len() as u32 - 1)
             });
         }
     }
     tables
+}
+
+/// The tables of a launch.
+fn tables_of(plan: &Plan<'_>, tables: &Tables, launch: &Launch) -> Vec<ItemId> {
+    let Some(batch) = plan.launches.batch(launch) else { return Vec::new() };
+    let rings = plan.launches.rings(plan.program, launch);
+    rings.into_iter().filter_map(|ring| tables.get(&(batch, ring)).copied()).collect()
 }
