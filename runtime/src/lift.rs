@@ -12,6 +12,7 @@ use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::{ModulusIndex, RingProgram};
 use rustc_hash::FxHashMap;
+use sim::Machine;
 use std::ops::Range;
 
 /// The index of a kernel's shape among those of a program.
@@ -148,15 +149,19 @@ impl Limits {
     /// One launch for each line.
     pub const LINES: Self = Self { operands: 3, steps: 1, rings: 1, window: 1 };
 
-    /// The limits for polynomials of degree `n` on a machine with vectors of `vector_length` words. A
-    /// short transform leaves the pipes idle, so several limbs share a launch.
-    pub fn for_degree(n: u64, vector_length: u32) -> Self {
-        let vectors = (n / u64::from(vector_length)).max(1);
+    /// The limits for polynomials of degree `n` on a machine.
+    ///
+    /// A short transform leaves the pipes idle, so several limbs share a launch. Larger groups are
+    /// hardly faster, but seldom have the same shape. A larger window saves launches, but its limbs do
+    /// not fit the VDM.
+    pub fn for_degree(n: u64, machine: &Machine) -> Self {
+        let vectors = (n / u64::from(machine.isa.vector_length)).max(1);
+        let limbs = u64::from(machine.vdm_words()) / n;
         Self {
-            operands: Self::REGISTERS,
-            steps: 256,
+            operands: 32.min(limbs as usize).max(3),
+            steps: 32,
             rings: (VECTORS / vectors).max(1) as usize,
-            window: WINDOW,
+            window: (2 * limbs).clamp(64, 1024) as usize,
         }
     }
 
@@ -164,9 +169,6 @@ impl Limits {
     /// for the table and the spilled vectors.
     const REGISTERS: usize = 62;
 }
-
-/// Nodes that are brought into stages together.
-const WINDOW: usize = 1 << 10;
 
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const VECTORS: u64 = 16;

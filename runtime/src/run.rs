@@ -27,7 +27,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &'p Machine) -> Result<Self, RunError> {
-        let limits = Limits::for_degree(program.degree().get(), machine.isa.vector_length);
+        let limits = Limits::for_degree(program.degree().get(), machine);
         Self::with_limits(program, machine, limits)
     }
 
