@@ -2,6 +2,9 @@
 //!
 //! It permutes the values of a polynomial, and the coefficients up to signs. Rotations of ciphertexts are
 //! automorphisms by powers of 5, conjugation is the one by 2n - 1.
+//!
+//! Next to a transform, it needs no kernel: the transform of x with the root psi^g is that of x(X^g) with
+//! the root psi.
 
 use crate::arithmetic::bit_reverse;
 use crate::signature::settings::{MODULUS, N};
@@ -111,6 +114,8 @@ mod tests {
             let power = (0..g).fold(1, |power, _| power * psi % q);
             let value = x.iter().rev().fold(0, |value, &c| (value * power + c) % q);
             assert_eq!(map("evaluation", &transform(&x))[0], value, "g = {g}");
+            let with_other_root = NTT.result(&[&x], n as usize, q, power).unwrap();
+            assert_eq!(with_other_root, map("evaluation", &transform(&x)), "g = {g}");
         }
     }
 
