@@ -22,6 +22,7 @@ mod place;
 pub mod report;
 mod run;
 pub mod schedule;
+mod trace;
 pub mod traffic;
 
 pub use execute::Execution;

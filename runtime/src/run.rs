@@ -3,7 +3,7 @@
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
-use crate::lift::{Launches, Limits, lift};
+use crate::lift::{Launch, Launches, Limits, Work, lift};
 use crate::report::Report;
 use crate::schedule::{Plan, Timeline, TooLarge};
 use crate::traffic::Keys;
@@ -44,6 +44,25 @@ impl<'p> Runtime<'p> {
         let launches = lift(&flow, limits);
         let kernels = Kernels::new(program, &launches, machine).map_err(RunError::Kernel)?;
         Ok(Self { program, machine, flow, launches, kernels })
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        self.machine
+    }
+
+    /// The name of a launch's kernel; none for a movement of words.
+    pub(crate) fn kernel_name(&self, launch: &Launch) -> Option<&'static str> {
+        match launch.work {
+            Work::Elementwise(shape) => Some(self.kernels.elementwise(shape).name),
+            Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch).name),
+            Work::Permute(_) => None,
+        }
+    }
+
+    /// The first line of a launch in the text.
+    pub(crate) fn line(&self, launch: &Launch) -> Option<u64> {
+        self.program.line(launch.first as usize).map(|line| u64::from(line.get()))
     }
 
     /// The launches.

@@ -5,7 +5,7 @@
 
 mod ascii;
 mod kanata;
-mod perfetto;
+pub mod perfetto;
 
 use crate::machine::Machine;
 use crate::timing::scheduling::{Decoder, MicroOp};

@@ -1,6 +1,6 @@
 //! `rpu run` on a ring program
 
-use super::{Args, Format, NamedFile, json};
+use super::{Args, Format, NamedFile, TraceFile, TraceKind, json};
 use crate::failure::Failure;
 use crate::files;
 use clap::ValueEnum;
@@ -83,7 +83,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
 
     let timing_begin = Instant::now();
     let runtime = Runtime::new(&program, &machine).map_err(failure)?;
-    let timeline = runtime.time(args.ring.keys(), false).map_err(failure)?;
+    let timeline = runtime.time(args.ring.keys(), !args.traces.is_empty()).map_err(failure)?;
     let mut report = runtime.report(&timeline);
     report.simulator.timing_wall_s = timing_begin.elapsed().as_secs_f64();
     let mut outputs = Vec::new();
@@ -98,6 +98,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     }
     report.simulator.wall_s = begin.elapsed().as_secs_f64();
     write_outputs(&program, &args.outputs, &outputs)?;
+    for TraceFile { path, .. } in &args.traces {
+        let mut content = Vec::new();
+        let written = runtime.write_perfetto(&timeline, &mut content);
+        written.map_err(|error| Failure::Work(error.to_string()))?;
+        files::write(path, &content)?;
+    }
     print(args.format, &report)
 }
 
@@ -106,7 +112,8 @@ fn check_options(args: &Args) -> Result<(), Failure> {
     let refused = [
         ("--functional-only", args.functional_only),
         ("--stream", args.stream.is_some()),
-        ("--trace", !args.traces.is_empty()),
+        ("--trace kanata", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Kanata))),
+        ("--trace ascii", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii))),
     ];
     match refused.iter().find(|(_, given)| *given) {
         Some((option, _)) => {

@@ -102,6 +102,20 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
 }
 
 #[test]
+fn a_perfetto_trace_has_kernels_and_transfers() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let args = ["run", "p.fhetch", "--n", "512", "--timing-only", "--trace", "perfetto=t.perfetto"];
+    succeed(folder, &args);
+    let trace = fs::read(folder.join("t.perfetto")).unwrap();
+    let has = |name: &[u8]| trace.windows(name.len()).any(|window| window == name);
+    for name in ["kernels", "HBM", "VDM", "intt", "inputs", "outputs", "tables", "programs"] {
+        assert!(has(name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
 fn a_wrong_input_leaves_no_output_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -104,6 +104,67 @@ mod track {
     }
 }
 
+/// An interval on a track of [`write_slices`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Slice<'a> {
+    /// The index of the track.
+    pub track: usize,
+    /// The name.
+    pub name: &'a str,
+    /// The beginning, in ps.
+    pub begin_ps: u64,
+    /// The end, in ps, after the beginning. Slices of one track do not overlap.
+    pub end_ps: u64,
+    /// A number, and its name.
+    pub annotation: (&'a str, u64),
+}
+
+/// The values of a counter of [`write_slices`] from some times on, in ps.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The unit.
+    pub unit: &'a str,
+    /// The times and values.
+    pub values: &'a [(u64, u64)],
+}
+
+/// Writes a Perfetto trace of intervals and one counter. A nanosecond of the trace is a picosecond, so
+/// that short intervals have a length.
+///
+/// # Errors
+/// Returns the errors of the writer.
+pub fn write_slices(
+    tracks: &[&str],
+    slices: &[Slice<'_>],
+    counter: Counter<'_>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let uuid = |index: usize| track::MACHINE + 1 + index as u64;
+    let of_counter = uuid(tracks.len());
+    let mut packets = vec![track(track::MACHINE, "RPU (1 ns = 1 ps)", None)];
+    packets.extend(tracks.iter().enumerate().map(|(index, name)| track(uuid(index), name, None)));
+    packets.push(track(of_counter, counter.name, Some(counter.unit)));
+    let mut events = Vec::new();
+    for slice in slices {
+        events.push((slice.begin_ps, begin(uuid(slice.track), slice.name, &[slice.annotation])));
+        events.push((slice.end_ps, end(uuid(slice.track))));
+    }
+    events.extend(counter.values.iter().map(|&(time, value)| {
+        let event = event(of_counter, EventType::Counter);
+        (time, schema::TrackEvent { counter_value: Some(value as i64), ..event })
+    }));
+    // If one slice ends where another begins, the end comes first.
+    events.sort_by_key(|(time, event)| (*time, event.r#type != Some(EventType::SliceEnd.into())));
+    packets.extend(events.into_iter().map(|(time, event)| schema::TracePacket {
+        timestamp: Some(time),
+        track_event: Some(event),
+        ..packet()
+    }));
+    out.write_all(&schema::Trace { packet: packets }.encode_to_vec())
+}
+
 impl Trace<'_> {
     /// Writes a Perfetto trace.
     ///
