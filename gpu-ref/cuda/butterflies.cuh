@@ -9,20 +9,27 @@ struct ReducedField : Arithmetic {
     using Twiddle = Word;
     using Arithmetic::Arithmetic;
     using Arithmetic::add;
-    using Arithmetic::product;
     using Arithmetic::subtract;
+
+    // Data have the same bound at every stage.
+    static constexpr int PRODUCT = 0, TIMES = 0;
+    static constexpr INLINE int after_forward(int) { return 0; }
 
     INLINE Reg enter(Word x) const { return x; }
     INLINE Reg unpack(Word x) const { return x; }
     INLINE Word pack(Reg x) const { return x; }
+    template <int BOUND = 0>
     INLINE Word leave(Reg x) const { return x; }
+    template <int BOUND = 0>
+    INLINE Reg product(Reg x, Reg y) const { return Arithmetic::product(x, y); }
 
+    template <int BOUND = 0>
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
         const Reg u = x, v = product(y, w);
         x = add(u, v);
         y = subtract(u, v);
     }
-    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w, bool) const {
         const Reg u = add(x, y), v = subtract(x, y);
         x = u;
         y = product(v, w);
@@ -39,20 +46,29 @@ struct ReducedField : Arithmetic {
 // operand that is not multiplied is narrowed.
 template <class Arithmetic>
 struct SignedField : Arithmetic {
+    using Word = typename Arithmetic::Word;
     using Reg = typename Arithmetic::Reg;
     using Twiddle = Reg;
     using Arithmetic::Arithmetic;
     using Arithmetic::narrow;
     using Arithmetic::times;
 
+    // Data have the same bound at every stage.
+    static constexpr int PRODUCT = 0, TIMES = 0;
+    static constexpr INLINE int after_forward(int) { return 0; }
+
+    template <int BOUND = 0>
+    INLINE Word leave(Reg x) const { return Arithmetic::leave(x); }
+    template <int BOUND = 0>
     INLINE Reg product(Reg x, Reg y) const { return times(narrow(x), narrow(y)); }
 
+    template <int BOUND = 0>
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
         const Reg u = narrow(x), v = times(y, w);
         x = u + v;
         y = u - v;
     }
-    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w, bool) const {
         const Reg u = x + y, v = x - y;
         x = narrow(u);
         y = times(v, w);

@@ -20,11 +20,14 @@ using u128 = unsigned __int128;
 #define EXPORT_KERNEL(NAME)
 
 // A launch may let the blocks of a kernel start before the preceding kernel has finished. Every
-// kernel calls this before it accesses data written by other kernels. After an ordinary launch it
-// has no effect.
+// kernel calls this before it accesses data written by other kernels. After an ordinary launch, and
+// on devices before Hopper, it has no effect.
 INLINE void wait_for_previous_kernel() {
-    asm volatile("griddepcontrol.launch_dependents;");
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+    // Not earlier: waiting blocks of several later kernels would fill the multiprocessors unevenly.
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
 }
 #else
 INLINE void wait_for_previous_kernel() {}
@@ -35,7 +38,7 @@ INLINE void wait_for_previous_kernel() {}
 template <class Word, class Twiddle>
 struct Constants {
     Word q;
-    Word aux[3];
+    Word aux[7];
     Twiddle scale;               // 1/N
     Twiddle scale_root;          // 1/N times the inverse root of the last inverse stage
     Twiddle product_scale;       // the same two for data from Field::product,
@@ -94,12 +97,20 @@ INLINE u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 INLINE i32 multiply_high(i32 a, i32 b) { return __mulhi(a, b); }
 
-// x - bound if that is not negative, else x. One subtraction and one minimum: a negative difference
-// wraps to a very large one.
-template <class Word>
-INLINE Word subtract_if_not_less(Word x, Word bound) {
-    const Word reduced = x - bound;
+// x - bound if that is not negative, else x.
+INLINE u32 subtract_if_not_less(u32 x, u32 bound) {
+    // One subtraction and one minimum: a negative difference wraps to a very large one.
+    const u32 reduced = x - bound;
     return reduced < x ? reduced : x;
+}
+INLINE u64 subtract_if_not_less(u64 x, u64 bound) {
+#ifndef EMULATED
+    // The compiler would select between two results.
+    asm("{\n\t.reg .pred p;\n\tsetp.ge.u64 p, %0, %1;\n\t@p sub.u64 %0, %0, %1;\n\t}" : "+l"(x) : "l"(bound));
+    return x;
+#else
+    return x >= bound ? x - bound : x;
+#endif
 }
 
 #include "wide_integer.cuh"

@@ -132,15 +132,15 @@ struct Resident {
             Field::Reg x = done == 0 ? field.enter(left) : field.unpack(left);
             Field::Reg y = done == 0 ? field.enter(right) : field.unpack(right);
             if (FORWARD) {
-                field.forward(x, y, w);
+                field.forward<Field::LIMIT>(x, y, w);
             } else if (last) {
                 field.inverse_scaled(x, y, PRODUCT ? limb.product_scale : limb.scale,
                                      PRODUCT ? limb.product_scale_root : limb.scale_root);
             } else {
-                field.inverse(x, y, w);
+                field.inverse(x, y, w, false);
             }
             const bool reduced = LOCAL || last;
-            const Word upper = reduced ? field.leave(x) : field.pack(x), lower = reduced ? field.leave(y) : field.pack(y);
+            const Word upper = reduced ? field.leave<Field::LIMIT>(x) : field.pack(x), lower = reduced ? field.leave<Field::LIMIT>(y) : field.pack(y);
             if (LOCAL && !last) {
                 Word* to = place(done + 1);
                 store_relaxed(to + at, upper | trigger(done + 1));
@@ -161,7 +161,7 @@ struct Resident {
 #define RESIDENT_KERNEL(NAME, LOG_N, LOCAL, FORWARD, PRODUCT)                                                              \
     extern "C" __global__ void __launch_bounds__(256, 8)                                                                   \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each, void* sync) { \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, void* sync) { \
         Resident<LOG_N, LOCAL, FORWARD, PRODUCT>::transform(in, out, tables, constants, sync);                            \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
@@ -171,12 +171,12 @@ struct Resident {
     extern "C" __global__ void __launch_bounds__(256)                                                                     \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out, const Field::Twiddle* forward_tables,   \
              const Field::Twiddle* inverse_tables,                                                                        \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
         const Field field(constants[blockIdx.y]);                                                                         \
         wait_for_previous_kernel();                                                                                       \
         const size_t base = (size_t)(blockIdx.z * gridDim.y + blockIdx.y) << LOG_N;                                       \
         for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < 1u << LOG_N; i += gridDim.x * blockDim.x) {               \
-            out[base + i] = field.leave(field.product(left[base + i], right[base + i]));                                  \
+            out[base + i] = field.leave<Field::PRODUCT>(field.product<1>(left[base + i], right[base + i]));                                  \
         }                                                                                                                 \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)

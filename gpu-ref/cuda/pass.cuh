@@ -18,9 +18,9 @@
 // registers allow: register number r represents POINTS_LOG adjacent bits of i, the "window", and
 // the thread number the other bits. Between rounds the window moves down, through shared memory.
 //
-// Grid: x = sub-transforms / lanes, y = limb (the modulus), z = groups of `each` polynomials, which
-// one block processes in sequence to find the roots in the L1 cache. Data: [polynomial][limb][N]
-// words.
+// A tile is the work of one block: 2^LANES_LOG sub-transforms of one polynomial and limb. Grid: x =
+// tile, y = polynomial, z = limb (the modulus), so that the polynomials of a limb run together and
+// find its roots in the L2 cache. Data: [polynomial][limb][N] words.
 //
 // Roots. The table of a limb has N entries; stage s owns entries 2^s .. 2^(s+1)-1. Within a stage,
 // entries are in the order in which the threads of a warp read them: (row, register part of the
@@ -30,6 +30,8 @@
 //   INTERLEAVED k: 2^k polynomials are interleaved, coefficient by coefficient,
 //     [group][limb][N][2^k]. They act as additional columns, and `polynomials` counts groups. Every
 //     pass is then a pass over columns.
+//   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
+//     preceding kernel.
 //   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see
 //     `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
@@ -80,6 +82,14 @@ struct Pass {
     }
     static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
     static constexpr INLINE int end_stage(int round) { return STAGES - window(round) < END ? STAGES - window(round) : END; }
+
+    // Bound of all data after `stages` stages of the forward transform, from the field.
+    static constexpr INLINE int forward_bound(int stages) {
+        int bound = 1;
+        for (int stage = 0; stage < stages; ++stage) bound = Field::after_forward(bound);
+        return bound;
+    }
+    static constexpr int OUTPUT_BOUND = forward_bound(FIRST + END);
 
     // The element index i of register r is base(round) + (r << window(round)). All offsets below
     // are sums of a base that depends on the thread and a constant that depends on r, so r costs no
@@ -142,6 +152,25 @@ struct Pass {
             return load_entry(own + ((1u << (FIRST + STAGE)) + (row << STAGE)) + (part << hidden(ROUND)));
         }
     };
+    // The same roots in registers: `tree[2^d + p]` is that of part p in the stage with 2^d parts.
+    template <int ROUND>
+    struct HeldRoots {
+        Twiddle tree[2 << depth(ROUND, end_stage(ROUND) - 1)];
+        INLINE HeldRoots(const Field& field, const Twiddle* table, u32 row) {
+            hold<first_stage(ROUND)>(RoundRoots<ROUND>(field, table, row));
+        }
+        template <int STAGE>
+        INLINE void hold(const RoundRoots<ROUND>& roots) {
+            if constexpr (STAGE < end_stage(ROUND)) {
+                constexpr int PARTS = 1 << depth(ROUND, STAGE);
+#pragma unroll
+                for (int part = 0; part < PARTS; ++part) tree[PARTS | part] = roots.template at<STAGE>(part);
+                hold<STAGE + 1>(roots);
+            }
+        }
+        template <int STAGE>
+        INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
+    };
     // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short
     // table, one for the high bits of j and one for its SPLIT low bits, since the reversal of a sum
     // of disjoint bits is the sum of the reversals. This gives the roots of a round's last stage.
@@ -170,20 +199,29 @@ struct Pass {
         INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
     };
 
+#ifdef EARLY_ROOTS
+    template <int ROUND>
+    using FirstRoots = HeldRoots<ROUND>;
+#else
+    template <int ROUND>
+    using FirstRoots = RoundRoots<ROUND>;
+#endif
+
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1)
     // after, and vice versa for inverse. Shared memory must be free on entry. Recursion instead of
     // loops over rounds and stages keeps every index into x constant; otherwise x would not be in
     // registers.
-    template <int ROUND = 0>
-    INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared) {
-        if constexpr (ROUND < ROUNDS) {
-            if constexpr (ROUND > 0) exchange<ROUND - 1, ROUND>(x, shared);
-            forward_stages<ROUND, first_stage(ROUND)>(field, x, RoundRoots<ROUND>(field, table, row));
-            forward_rounds<ROUND + 1>(field, x, table, row, shared);
+    template <int ROUND = 0, class Roots>
+    INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
+                                      Reg* shared) {
+        forward_stages<ROUND, first_stage(ROUND)>(field, x, roots);
+        if constexpr (ROUND + 1 < ROUNDS) {
+            exchange<ROUND, ROUND + 1>(x, shared);
+            forward_rounds<ROUND + 1>(field, x, RoundRoots<ROUND + 1>(field, table, row), table, row, shared);
         }
     }
-    template <int ROUND, int STAGE>
-    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const RoundRoots<ROUND>& roots) {
+    template <int ROUND, int STAGE, class Roots>
+    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots) {
         if constexpr (STAGE < end_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
 #pragma unroll
@@ -192,24 +230,25 @@ struct Pass {
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
-                    field.forward(x[at], x[at | 1 << DISTANCE], w);
+                    field.template forward<forward_bound(FIRST + STAGE)>(x[at], x[at | 1 << DISTANCE], w);
                 }
             }
             forward_stages<ROUND, STAGE + 1>(field, x, roots);
         }
     }
 
-    template <int ROUND = ROUNDS - 1>
-    INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Twiddle* table, u32 row, Reg* shared,
-                                      const Twiddle& scale, const Twiddle& scale_root) {
-        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, RoundRoots<ROUND>(field, table, row), scale, scale_root);
+    template <int ROUND = ROUNDS - 1, class Roots>
+    INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
+                                      Reg* shared, const Twiddle& scale, const Twiddle& scale_root) {
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, roots, scale, scale_root);
         if constexpr (ROUND > 0) {
             exchange<ROUND, ROUND - 1>(x, shared);
-            inverse_rounds<ROUND - 1>(field, x, table, row, shared, scale, scale_root);
+            const RoundRoots<ROUND - 1> next(field, table, row);
+            inverse_rounds<ROUND - 1>(field, x, next, table, row, shared, scale, scale_root);
         }
     }
-    template <int ROUND, int STAGE>
-    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const RoundRoots<ROUND>& roots,
+    template <int ROUND, int STAGE, class Roots>
+    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots,
                                       const Twiddle& scale, const Twiddle& scale_root) {
         if constexpr (STAGE >= first_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
@@ -223,7 +262,9 @@ struct Pass {
                     if constexpr (LAST) {
                         field.inverse_scaled(x[at], x[at | 1 << DISTANCE], scale, w);
                     } else {
-                        field.inverse(x[at], x[at | 1 << DISTANCE], w);
+                        // The stage before has multiplied the elements with this bit.
+                        const bool products = STAGE < end_stage(ROUND) - 1 && at >> (DISTANCE - 1) & 1;
+                        field.inverse(x[at], x[at | 1 << DISTANCE], w, products);
                     }
                 }
             }
@@ -241,11 +282,13 @@ struct Pass {
             x[r] = fresh ? field.enter(word) : field.unpack(word);
         }
     }
+    template <int BOUND>
     INLINE static void store(const Field& field, const Reg (&x)[POINTS], Word* to, int round, bool finished) {
         to += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            store_data(to + ((size_t)r << (window(round) + LOG_COLUMNS)), finished ? field.leave(x[r]) : field.pack(x[r]));
+            store_data(to + ((size_t)r << (window(round) + LOG_COLUMNS)),
+                       finished ? field.template leave<BOUND>(x[r]) : field.pack(x[r]));
         }
     }
 
@@ -267,81 +310,67 @@ struct Pass {
         block += threadIdx.x;
         const Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) store_data(block + r * THREADS, field.leave(at[padded(r * THREADS)]));
+        for (int r = 0; r < POINTS; ++r) {
+            store_data(block + r * THREADS, field.template leave<OUTPUT_BOUND>(at[padded(r * THREADS)]));
+        }
     }
 #endif
 
-    // Position of this thread in the grid.
+    // Position of this thread's elements.
     struct Place {
         u32 row;
-        size_t thread_base;  // first word of its sub-transform inside a polynomial
-        size_t block_base;   // first word of its block's rows (row passes only)
-        INLINE Place() {
+        size_t thread;  // first word of its sub-transform in the batch
+        size_t block;   // first word of its block's rows (row passes only)
+        INLINE explicit Place(u32 limbs) {
             const u32 number = blockIdx.x << LANES_LOG | lane();
             const u32 column = number & ((1u << LOG_COLUMNS) - 1);
-            row = number >> LOG_COLUMNS;
-            thread_base = ((size_t)row << (LOG_N - FIRST + INTERLEAVED)) + column;
-            block_base = (size_t)blockIdx.x << (LANES_LOG + STAGES);
+            const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << (LOG_N + INTERLEAVED);
+            row = OPENS ? 0 : number >> LOG_COLUMNS;  // a constant saves the first pass address arithmetic
+            thread = base + ((size_t)row << (LOG_N - FIRST + INTERLEAVED)) + column;
+            block = base + ((size_t)blockIdx.x << (LANES_LOG + STAGES));
         }
     };
-    INLINE static size_t polynomial(u32 number) {
-        return (size_t)(number * gridDim.y + blockIdx.y) << (LOG_N + INTERLEAVED);
-    }
-    INLINE static u32 end_of(u32 begin, u32 each, u32 polynomials) {
-        return begin + each < polynomials ? begin + each : polynomials;
-    }
 
     static __device__ void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
-                                   u32 polynomials, u32 each) {
+                                   u32 limbs) {
         SHARED_ARRAY(Reg, shared);
-        const Field field(constants[blockIdx.y]);
-        const Twiddle* table = tables + (size_t)blockIdx.y * TABLE;
-        const Place place;
+        const Field field(constants[blockIdx.z]);
+        const Twiddle* table = tables + (size_t)blockIdx.z * TABLE;
+        const Place place(limbs);
+        const FirstRoots<0> roots(field, table, place.row);
         wait_for_previous_kernel();
-        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
-#pragma unroll 1
-        for (u32 number = begin; number < end; ++number) {
-            const size_t base = polynomial(number);
-            Reg x[POINTS];
-            load(field, x, in + base + place.thread_base, 0, OPENS);
-            if (number > begin) __syncthreads();
-            forward_rounds(field, x, table, place.row, exchange_memory(shared, out + base + place.thread_base));
-            if constexpr (STAGED) {
-                store_staged(field, x, out + base + place.block_base, shared);
-            } else {
-                store(field, x, out + base + place.thread_base, ROUNDS - 1, CLOSES);
-            }
+        Reg x[POINTS];
+        load(field, x, in + place.thread, 0, OPENS);
+        forward_rounds(field, x, roots, table, place.row, exchange_memory(shared, out + place.thread));
+        if constexpr (STAGED) {
+            store_staged(field, x, out + place.block, shared);
+        } else {
+            store<OUTPUT_BOUND>(field, x, out + place.thread, ROUNDS - 1, CLOSES);
         }
     }
 
     template <bool PRODUCT>
     static __device__ void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
-                                   u32 polynomials, u32 each) {
+                                   u32 limbs) {
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& limb = constants[blockIdx.y];
+        const FieldConstants& limb = constants[blockIdx.z];
         const Field field(limb);
-        const Twiddle* table = tables + (size_t)blockIdx.y * TABLE;
+        const Twiddle* table = tables + (size_t)blockIdx.z * TABLE;
         const Twiddle scale = PRODUCT ? limb.product_scale : limb.scale;
         const Twiddle scale_root = PRODUCT ? limb.product_scale_root : limb.scale_root;
-        const Place place;
+        const Place place(limbs);
+        const FirstRoots<ROUNDS - 1> roots(field, table, place.row);
         wait_for_previous_kernel();
-        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
-#pragma unroll 1
-        for (u32 number = begin; number < end; ++number) {
-            const size_t base = polynomial(number);
-            Reg x[POINTS];
-            if (number > begin) __syncthreads();
-            if constexpr (STAGED) {
-                load_staged(field, x, in + base + place.block_base, shared);
-                // The first exchange of the rounds writes only words that this thread has just
-                // read.
-            } else {
-                load(field, x, in + base + place.thread_base, ROUNDS - 1, CLOSES);
-            }
-            Word* to = out + base + place.thread_base;
-            inverse_rounds(field, x, table, place.row, exchange_memory(shared, to), scale, scale_root);
-            store(field, x, to, 0, OPENS);
+        Reg x[POINTS];
+        if constexpr (STAGED) {
+            load_staged(field, x, in + place.block, shared);
+            // The first exchange of the rounds writes only words that this thread has just read.
+        } else {
+            load(field, x, in + place.thread, ROUNDS - 1, CLOSES);
         }
+        Word* to = out + place.thread;
+        inverse_rounds(field, x, roots, table, place.row, exchange_memory(shared, to), scale, scale_root);
+        store<Field::TIMES>(field, x, to, 0, OPENS);
     }
 
     // Outputs 2i and 2i + 1 of a truncated forward transform are the coefficients of the polynomial
@@ -369,13 +398,13 @@ struct Pass {
 
     // Products of two transformed batches in memory format, as a separate kernel.
     static __device__ void pointwise(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
-                                     const FieldConstants* constants) {
-        const Field field(constants[blockIdx.y]);
+                                     const FieldConstants* constants, u32 limbs) {
+        const Field field(constants[blockIdx.z]);
         wait_for_previous_kernel();
-        const size_t base = polynomial(blockIdx.z);
+        const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << (LOG_N + INTERLEAVED);
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
         if constexpr (TRUNCATED) {
-            const Twiddle* table = forward_tables + (size_t)blockIdx.y * TABLE;
+            const Twiddle* table = forward_tables + (size_t)blockIdx.z * TABLE;
             for (u32 i = thread; i < 1u << (LOG_N - 1); i += threads) {
                 const size_t at = base + 2 * i;
                 Reg x0 = field.enter(load_data(left + at)), x1 = field.enter(load_data(left + at + 1));
@@ -387,50 +416,46 @@ struct Pass {
         } else {
             for (u32 i = thread; i < 1u << (LOG_N + INTERLEAVED); i += threads) {
                 const Reg x = field.enter(load_data(left + base + i)), y = field.enter(load_data(right + base + i));
-                store_data(out + base + i, field.leave(field.product(x, y)));
+                store_data(out + base + i, field.template leave<Field::PRODUCT>(field.template product<1>(x, y)));
             }
         }
     }
 
     // The heart of a fused product: the last forward pass of both factors, the products, and the
     // first inverse pass. Intermediate results stay in registers. Both inputs come from the
-    // preceding forward passes.
+    // preceding forward passes. The second factor is loaded while the first is computed.
     static __device__ void product(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
-                                   const Twiddle* inverse_tables, const FieldConstants* constants, u32 polynomials, u32 each) {
+                                   const Twiddle* inverse_tables, const FieldConstants* constants, u32 limbs) {
         static_assert(CLOSES);
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& limb = constants[blockIdx.y];
+        const FieldConstants& limb = constants[blockIdx.z];
         const Field field(limb);
-        const size_t tables = (size_t)blockIdx.y * TABLE;
-        const Place place;
+        forward_tables += (size_t)blockIdx.z * TABLE;
+        inverse_tables += (size_t)blockIdx.z * TABLE;
+        const Place place(limbs);
         wait_for_previous_kernel();
-        const u32 begin = blockIdx.z * each, end = end_of(begin, each, polynomials);
-#pragma unroll 1
-        for (u32 number = begin; number < end; ++number) {
-            const size_t at = polynomial(number) + place.thread_base;
-            Reg* own = exchange_memory(shared, out + at);
-            Reg x[POINTS], y[POINTS];
-            load(field, x, left + at, 0, OPENS);
-            if (number > begin) __syncthreads();
-            forward_rounds(field, x, forward_tables + tables, place.row, own);
-            load(field, y, right + at, 0, OPENS);
-            __syncthreads();
-            forward_rounds(field, y, forward_tables + tables, place.row, own);
-            if constexpr (TRUNCATED) {
-                const u32 first = place.row << STAGES | base(ROUNDS - 1);
+        Reg* own = exchange_memory(shared, out + place.thread);
+        Reg x[POINTS], y[POINTS];
+        load(field, x, left + place.thread, 0, OPENS);
+        load(field, y, right + place.thread, 0, OPENS);
+        forward_rounds(field, x, RoundRoots<0>(field, forward_tables, place.row), forward_tables, place.row, own);
+        __syncthreads();
+        forward_rounds(field, y, RoundRoots<0>(field, forward_tables, place.row), forward_tables, place.row, own);
+        if constexpr (TRUNCATED) {
+            const u32 first = place.row << STAGES | base(ROUNDS - 1);
 #pragma unroll
-                for (int r = 0; r < POINTS; r += 2) {
-                    fused_products(field, x[r], x[r + 1], y[r], y[r + 1], square(forward_tables + tables, first + r),
-                                   r & 2 || (POINTS_LOG == 1 && first & 2));
-                }
-            } else {
-#pragma unroll
-                for (int r = 0; r < POINTS; ++r) x[r] = field.product(x[r], y[r]);
+            for (int r = 0; r < POINTS; r += 2) {
+                fused_products(field, x[r], x[r + 1], y[r], y[r + 1], square(forward_tables, first + r),
+                               r & 2 || (POINTS_LOG == 1 && first & 2));
             }
-            // No barrier: the first exchange back writes only words that this thread read last.
-            inverse_rounds(field, x, inverse_tables + tables, place.row, own, limb.product_scale, limb.product_scale_root);
-            store(field, x, out + at, 0, OPENS);
+        } else {
+#pragma unroll
+            for (int r = 0; r < POINTS; ++r) x[r] = field.template product<OUTPUT_BOUND>(x[r], y[r]);
         }
+        // No barrier: the first exchange back writes only words that this thread read last.
+        const RoundRoots<ROUNDS - 1> roots(field, inverse_tables, place.row);
+        inverse_rounds(field, x, roots, inverse_tables, place.row, own, limb.product_scale, limb.product_scale_root);
+        store<Field::TIMES>(field, x, out + place.thread, 0, OPENS);
     }
 };
 
@@ -439,8 +464,8 @@ struct Pass {
 #define TRANSFORM_KERNEL(NAME, BODY, BLOCKS, ...)                                                                         \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
-        Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, polynomials, each);                                    \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
+        Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, limbs);                                    \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 #define FORWARD_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, forward, BLOCKS, __VA_ARGS__)
@@ -450,15 +475,15 @@ struct Pass {
     extern "C" __global__ void __launch_bounds__(256)                                                                     \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
-        Pass<Field, __VA_ARGS__>::pointwise(left, right, out, forward_tables, constants);                                 \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
+        Pass<Field, __VA_ARGS__>::pointwise(left, right, out, forward_tables, constants, limbs);                              \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 #define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 polynomials, u32 each) {           \
-        Pass<Field, __VA_ARGS__>::product(left, right, out, forward_tables, inverse_tables, constants, polynomials, each); \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
+        Pass<Field, __VA_ARGS__>::product(left, right, out, forward_tables, inverse_tables, constants, limbs); \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)

@@ -1,8 +1,16 @@
-// Lazy Shoup multiplication (Harvey's butterflies), for q < 2^(WORD_BITS - 2).
+// Lazy Shoup multiplication (Harvey's butterflies), for q < 2^(WORD_BITS - SLACK).
 //
 // A root w comes with floor(w 2^bits / q). Then x w mod q costs two low products and one high
-// product, and is in [0, 2q) for every word x. Forward data stay in [0, 4q), inverse data in [0,
-// 2q); only the last pass reduces fully.
+// product, and is in [0, 2q) for every word x. A shorter high product is a little too small, which
+// adds a small multiple of q.
+//
+// A word holds values below LIMIT q, so sums need no reduction until they may exceed it. `BOUND` is
+// the bound of a butterfly's operands, in multiples of q. It is the same for all elements of a
+// stage and known at compile time. Only the last pass reduces fully.
+
+#ifndef SLACK
+#define SLACK 2
+#endif
 
 #if WORD_BITS == 32
 using Residue = u32;
@@ -17,39 +25,73 @@ struct Field {
     using Reg = Residue;
     using Twiddle = ShoupPair<Residue>;
 
-    Reg q, two_q, negated_inverse;  // negated_inverse = -1/q mod 2^bits
+    static constexpr int LIMIT = 1 << SLACK;
+    static constexpr int HALF = LIMIT / 2;
+    using High = HighProduct<Residue, SLACK>;
+    // Bound of a product with a root.
+    static constexpr int TIMES = 2 + High::ERROR;
+    // Bound of `product`.
+    static constexpr int PRODUCT = LIMIT / 4 + 1;
 
-    INLINE explicit Field(const Constants<Word, Twiddle>& c) : q(c.q), two_q(2 * c.q), negated_inverse(c.aux[0]) {}
+    // Multiples of q, which the host computes: the compiler would compute them at each use.
+    Reg q, two_q, half, times_bound;
+    Reg negated_inverse;  // -1/q mod 2^bits
+    // Of the leading bits of q, those from bit `early_shift`: about 2^(32 + late_shift) over them.
+    u32 reciprocal, early_shift, late_shift;
+
+    INLINE explicit Field(const Constants<Word, Twiddle>& c)
+        : q(c.q), two_q(c.aux[3]), half(c.aux[1]), times_bound(c.aux[2]), negated_inverse(c.aux[0]),
+          reciprocal((u32)c.aux[4]), early_shift((u32)c.aux[5]), late_shift((u32)c.aux[6]) {}
+
+    static constexpr INLINE bool reduces_forward(int bound) { return bound + TIMES > LIMIT; }
+    static constexpr INLINE int after_forward(int bound) { return (reduces_forward(bound) ? HALF : bound) + TIMES; }
+    // Inverse data are below HALF q at every stage.
 
     INLINE Reg enter(Word x) const { return x; }
     INLINE Reg unpack(Word x) const { return x; }
     INLINE Word pack(Reg x) const { return x; }
-    INLINE Word leave(Reg x) const { return subtract_if_not_less(subtract_if_not_less(x, two_q), q); }
+    // x mod q, for x below BOUND q.
+    template <int BOUND>
+    INLINE Word leave(Reg x) const {
+        if constexpr (BOUND > 4) {
+            // The quotient is below 16, and its estimate from the leading bits at most 1 too small.
+            const u32 estimate = multiply_high((u32)(x >> early_shift), reciprocal) >> late_shift;
+            return subtract_if_not_less(x - multiply_low((Reg)estimate, q), q);
+        } else if constexpr (BOUND > 2) {
+            return leave<2>(subtract_if_not_less(x, two_q));
+        } else {
+            return BOUND > 1 ? subtract_if_not_less(x, q) : x;
+        }
+    }
 
-    // x w mod q, in [0, 2q).
+    // x w mod q, in [0, TIMES q).
     INLINE Reg times(Reg x, const Twiddle& w) const {
-        return multiply_low(x, w.root) - multiply_low(multiply_high(x, w.quotient), q);
+        return multiply_low(x, w.root) - multiply_low(High::of(x, w.quotient), q);
     }
 
+    template <int BOUND>
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
-        const Reg u = subtract_if_not_less(x, two_q), v = times(y, w);
+        const Reg u = reduces_forward(BOUND) ? subtract_if_not_less(x, half) : x, v = times(y, w);
         x = u + v;
-        y = u + two_q - v;
+        y = u + times_bound - v;
     }
-    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w) const {
-        const Reg u = x + y, v = x + two_q - y;
-        x = subtract_if_not_less(u, two_q);
+    // If both operands are products with roots, their sum may need no reduction.
+    INLINE void inverse(Reg& x, Reg& y, const Twiddle& w, bool products) const {
+        const Reg u = x + y, v = x + half - y;
+        x = products && 2 * TIMES <= HALF ? u : subtract_if_not_less(u, half);
         y = times(v, w);
     }
     INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
-        const Reg u = x + y, v = x + two_q - y;
+        const Reg u = x + y, v = x + half - y;
         x = times(u, scale);
         y = times(v, w);
     }
-    // x y / 2^bits mod q, in [0, 2q), for x and y in [0, 4q): a Montgomery reduction, whose factor
-    // the scale removes.
+    // x y / 2^bits mod q, in [0, PRODUCT q), for x and y below BOUND q: a Montgomery reduction,
+    // whose factor the scale removes.
+    template <int BOUND>
     INLINE Reg product(Reg x, Reg y) const {
-        const FullProduct<Reg> z = multiply_full(subtract_if_not_less(x, two_q), subtract_if_not_less(y, two_q));
+        if constexpr (BOUND > HALF) x = subtract_if_not_less(x, half), y = subtract_if_not_less(y, half);
+        const FullProduct<Reg> z = multiply_full(x, y);
         const Reg carry = z.low != 0;  // z.low + (z.low negated_inverse q mod 2^bits) is 0 or 2^bits
         return z.high + multiply_high(multiply_low(z.low, negated_inverse), q) + carry;
     }

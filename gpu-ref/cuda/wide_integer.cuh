@@ -22,6 +22,23 @@ INLINE u64 multiply_low(u64 a, u64 b) { return a * b; }
 
 #ifndef EMULATED
 
+// a b / 2^64 without the product of the low halves: at most 1 too small.
+INLINE u64 high_from_three(u64 a, u64 b) {
+    u64 high;
+    asm("{\n\t"
+        ".reg .u32 a0, a1, b0, b1, m0, m1, m2, r0, r1;\n\t"
+        "mov.b64 {a0, a1}, %1;          mov.b64 {b0, b1}, %2;\n\t"
+        "mul.lo.u32 m0, a1, b0;         mul.hi.u32 m1, a1, b0;\n\t"
+        "mad.lo.cc.u32 m0, a0, b1, m0;  madc.hi.cc.u32 m1, a0, b1, m1;\n\t"
+        "addc.u32 m2, 0, 0;\n\t"
+        "mad.lo.cc.u32 r0, a1, b1, m1;  madc.hi.u32 r1, a1, b1, m2;\n\t"
+        "mov.b64 %0, {r0, r1};\n\t"
+        "}"
+        : "=l"(high)
+        : "l"(a), "l"(b));
+    return high;
+}
+
 INLINE u32 limb(u128 x, int i) { return (u32)(x >> (32 * i)); }
 INLINE u128 from_limbs(u32 a, u32 b, u32 c, u32 d) { return (u128)((u64)d << 32 | c) << 64 | ((u64)b << 32 | a); }
 #define LIMBS(x) "r"(limb(x, 0)), "r"(limb(x, 1)), "r"(limb(x, 2)), "r"(limb(x, 3))
@@ -59,6 +76,53 @@ INLINE FullProduct<u128> multiply_full(u128 a, u128 b) {
         : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3), "=&r"(r4), "=&r"(r5), "=&r"(r6), "=&r"(r7)
         : LIMBS(a), LIMBS(b));
     return {from_limbs(r4, r5, r6, r7), from_limbs(r0, r1, r2, r3)};
+}
+
+#define ODD_PRODUCTS                                                                                \
+    "mul.lo.u32 o3, %7, %8;         mul.hi.u32 o4, %7, %8;\n\t"                                     \
+    "mad.lo.cc.u32 o3, %6, %9, o3;    madc.hi.cc.u32 o4, %6, %9, o4;   addc.u32 o5, 0, 0;\n\t"      \
+    "mad.lo.cc.u32 o3, %5, %10, o3;   madc.hi.cc.u32 o4, %5, %10, o4;\n\t"                          \
+    "madc.lo.cc.u32 o5, %7, %10, o5;  madc.hi.u32 o6, %7, %10, 0;\n\t"                              \
+    "mad.lo.cc.u32 o3, %4, %11, o3;   madc.hi.cc.u32 o4, %4, %11, o4;\n\t"                          \
+    "madc.lo.cc.u32 o5, %6, %11, o5;  madc.hi.cc.u32 o6, %6, %11, o6;  addc.u32 o7, 0, 0;\n\t"
+
+// a b / 2^128 without the three products below 2^98: at most 1 too small.
+INLINE u128 high_from_thirteen(u128 a, u128 b) {
+    u32 r0, r1, r2, r3;
+    asm("{\n\t"
+        ".reg .u32 e2, e3, e4, e5, e6, e7, o3, o4, o5, o6, o7;\n\t"
+        "mul.lo.u32 e2, %6, %8;         mul.hi.u32 e3, %6, %8;\n\t"
+        "mad.lo.cc.u32 e2, %5, %9, e2;   madc.hi.cc.u32 e3, %5, %9, e3;\n\t"
+        "madc.lo.cc.u32 e4, %7, %9, 0;   madc.hi.u32 e5, %7, %9, 0;\n\t"
+        "mad.lo.cc.u32 e2, %4, %10, e2;  madc.hi.cc.u32 e3, %4, %10, e3;\n\t"
+        "madc.lo.cc.u32 e4, %6, %10, e4; madc.hi.cc.u32 e5, %6, %10, e5;  addc.u32 e6, 0, 0;\n\t"
+        "mad.lo.cc.u32 e4, %5, %11, e4;  madc.hi.cc.u32 e5, %5, %11, e5;\n\t"
+        "madc.lo.cc.u32 e6, %7, %11, e6; madc.hi.u32 e7, %7, %11, 0;\n\t"
+        ODD_PRODUCTS
+        "add.cc.u32 e3, e3, o3;  addc.cc.u32 %0, e4, o4; addc.cc.u32 %1, e5, o5;\n\t"
+        "addc.cc.u32 %2, e6, o6; addc.u32 %3, e7, o7;\n\t"
+        "}"
+        : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3)
+        : LIMBS(a), LIMBS(b));
+    return from_limbs(r0, r1, r2, r3);
+}
+
+// a b / 2^128 without the six products below 2^128: at most 4 too small.
+INLINE u128 high_from_ten(u128 a, u128 b) {
+    u32 r0, r1, r2, r3;
+    asm("{\n\t"
+        ".reg .u32 e4, e5, e6, e7, o3, o4, o5, o6, o7;\n\t"
+        "mul.lo.u32 e4, %7, %9;         mul.hi.u32 e5, %7, %9;\n\t"
+        "mad.lo.cc.u32 e4, %6, %10, e4;  madc.hi.cc.u32 e5, %6, %10, e5;  addc.u32 e6, 0, 0;\n\t"
+        "mad.lo.cc.u32 e4, %5, %11, e4;  madc.hi.cc.u32 e5, %5, %11, e5;\n\t"
+        "madc.lo.cc.u32 e6, %7, %11, e6; madc.hi.u32 e7, %7, %11, 0;\n\t"
+        ODD_PRODUCTS
+        "add.cc.u32 %0, e4, o4;  addc.cc.u32 %1, e5, o5;\n\t"
+        "addc.cc.u32 %2, e6, o6; addc.u32 %3, e7, o7;\n\t"
+        "}"
+        : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3)
+        : LIMBS(a), LIMBS(b));
+    return from_limbs(r0, r1, r2, r3);
 }
 
 INLINE u128 multiply_low(u128 a, u128 b) {
@@ -106,11 +170,39 @@ INLINE u128 add_with_carry(u128 x, u128 y, u32& carry) {
 
 #else
 
+// The sum of the products of 32-bit limbs i and j with i + j = column.
+INLINE u128 column_sum(u128 a, u128 b, int column) {
+    u128 sum = 0;
+    for (int i = 0; i < 4; ++i) {
+        const int j = column - i;
+        if (j >= 0 && j < 4) sum += (u128)(u32)(a >> (32 * i)) * (u32)(b >> (32 * j));
+    }
+    return sum;
+}
 INLINE FullProduct<u128> multiply_full(u128 a, u128 b) {
     const u64 a0 = (u64)a, a1 = (u64)(a >> 64), b0 = (u64)b, b1 = (u64)(b >> 64);
     const u128 p00 = (u128)a0 * b0, p01 = (u128)a0 * b1, p10 = (u128)a1 * b0, p11 = (u128)a1 * b1;
     const u128 middle = (p00 >> 64) + (u64)p01 + (u64)p10;
     return {p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64), middle << 64 | (u64)p00};
+}
+// The partial products of limbs i and j of 32 bits with i + j < `columns` are left out.
+INLINE u128 high_without(u128 a, u128 b, int columns) {
+    u128 carry = 0;
+    for (int column = columns; column < 4; ++column) carry = (carry >> 32) + column_sum(a, b, column);
+    u128 high = 0;
+    carry >>= 32;
+    for (int column = 4; column < 7; ++column) {
+        carry += column_sum(a, b, column);
+        high |= (u128)(u32)carry << (32 * (column - 4));
+        carry >>= 32;
+    }
+    return high | carry << 96;
+}
+INLINE u128 high_from_thirteen(u128 a, u128 b) { return high_without(a, b, 2); }
+INLINE u128 high_from_ten(u128 a, u128 b) { return high_without(a, b, 3); }
+INLINE u64 high_from_three(u64 a, u64 b) {
+    const u128 middle = (u128)(a >> 32) * (u32)b + (u128)(u32)a * (b >> 32);
+    return (a >> 32) * (b >> 32) + (u64)(middle >> 32);
 }
 INLINE u128 multiply_low(u128 a, u128 b) { return a * b; }
 INLINE u128 subtract_with_borrow(u128 x, u128 y, u32& borrow) {
@@ -125,6 +217,31 @@ INLINE u128 add_with_carry(u128 x, u128 y, u32& carry) {
 #endif
 
 INLINE u128 multiply_high(u128 a, u128 b) { return multiply_full(a, b).high; }
+
+// The high half of a product from its larger partial products: at most ERROR too small. FREE is
+// the number of bits that a modulus leaves free, which limits the error.
+template <class Word, int FREE>
+struct HighProduct {
+    static constexpr int ERROR = 0;
+    static INLINE Word of(Word a, Word b) { return multiply_high(a, b); }
+};
+template <int FREE>
+    requires(FREE > 2)
+struct HighProduct<u64, FREE> {
+    static constexpr int ERROR = 1;
+    static INLINE u64 of(u64 a, u64 b) { return high_from_three(a, b); }
+};
+template <>
+struct HighProduct<u128, 3> {
+    static constexpr int ERROR = 1;
+    static INLINE u128 of(u128 a, u128 b) { return high_from_thirteen(a, b); }
+};
+template <int FREE>
+    requires(FREE > 3)
+struct HighProduct<u128, FREE> {
+    static constexpr int ERROR = 4;
+    static INLINE u128 of(u128 a, u128 b) { return high_from_ten(a, b); }
+};
 
 INLINE u128 subtract_if_not_less(u128 x, u128 bound) {
     u32 borrow;

@@ -153,7 +153,7 @@ fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
             }
         }
     }
-    Ok(conversion.time(&words)?)
+    Ok(conversion.time(&words)?.median)
 }
 
 /// Checks another operation and times it: residues by conversion back, inner products by their
@@ -173,11 +173,11 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     match scheme.operation {
         Operation::Decompose(access) => {
             let (residues, _, coefficients) = there_and_back(access, Reconstruction::Garner)?;
-            Ok(residues.time_decompose(&coefficients)?)
+            Ok(residues.time_decompose(&coefficients)?.median)
         }
         Operation::Reconstruct(access, how) => {
             let (residues, words, _) = there_and_back(access, how)?;
-            Ok(residues.time_reconstruct(how, &words)?)
+            Ok(residues.time_reconstruct(how, &words)?.median)
         }
         Operation::InnerProduct { terms, fusion } => {
             let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
@@ -194,7 +194,7 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
                     return Err(format!("differs from the host model at word {at}").into());
                 }
             }
-            Ok(product.time(&left, &keys)?)
+            Ok(product.time(&left, &keys)?.median)
         }
         Operation::Conversion { .. } => Err("base conversion requires 32-bit words".into()),
     }
@@ -223,7 +223,7 @@ fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
     for ((plan, inputs), &id) in plans.iter().zip(&inputs).zip(&ids) {
         agree(plan.moduli(), inputs, &plan.download(sequence.batch(id))?, variant.work)?;
     }
-    Ok(sequence.time(variant.execution)?)
+    Ok(sequence.time(variant.execution)?.median)
 }
 
 /// The largest primes of a given length.

@@ -141,7 +141,7 @@ fn bench<W: Word>(
             (Work::Product, 3),
         ] {
             let chosen = if cold || work == Work::Product { &mut batches[..] } else { &mut batches[..1] };
-            let us = plan.time(work, chosen)?;
+            let us = plan.time(work, chosen, 1)?.median;
             println!(
                 "{name},{work},{log_n},{},{polynomials},{us:.3},{:.4},{:.1}",
                 W::BITS,

@@ -51,7 +51,7 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let shivdikar = Recipe::new(Strategy::Shivdikar(Barrett::Proposed), 64, LOG_N)?;
-    let truncated = |separate| Product { separate, truncated: true };
+    let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
     recipes.extend([
         (
             "cheddar-on-the-fly".into(),

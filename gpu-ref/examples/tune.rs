@@ -49,7 +49,7 @@ fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn 
     let first = Plan::with_recipe(&device, start.clone(), &[modulus])?;
     let mut batches = [first.upload(&words)?, first.upload(&words)?];
     let used = if work == Work::Product { 2 } else { 1 };
-    let mut best = (first.time(work, &mut batches[..used])?, start);
+    let mut best = (first.time(work, &mut batches[..used], 1)?.median, start);
     println!("{:10.3} us  {:?}", best.0, best.1);
     loop {
         let candidates = neighbours(&best.1);
@@ -63,7 +63,8 @@ fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn 
         });
         let before = best.0;
         for plan in plans {
-            let Ok(us) = plan.time(work, &mut batches[..used]) else { continue };
+            let Ok(time) = plan.time(work, &mut batches[..used], 1) else { continue };
+            let us = time.median;
             if us < best.0 * 0.99 && plan.run(Direction::Forward, &input)? == want {
                 best = (us, plan.recipe().clone());
                 println!("{:10.3} us  {:?}", best.0, best.1);
@@ -109,9 +110,7 @@ fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
         }
     }
     all.push(Recipe { overlap: !recipe.overlap, ..recipe.clone() });
-    for each in [1, 2, 4, 8] {
-        all.push(Recipe { each, ..recipe.clone() });
-    }
+    all.push(Recipe { early_roots: !recipe.early_roots, ..recipe.clone() });
     if recipe.passes.len() > 1 {
         for mib in [8, 16, 24, 32, 40] {
             all.push(Recipe { chunk_bytes: Some(mib << 20), ..recipe.clone() });

@@ -10,7 +10,7 @@ use crate::field::Field;
 pub use crate::mapping::Tile;
 use crate::number::{mul_mod, pow_mod, shift_mod};
 use crate::recipe::{Recipe, Strategy};
-use crate::timing::median_launch_time;
+use crate::timing::{Timing, sample_launch};
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
 
 /// Conversion of coefficients between sets of moduli (Cheddar's BConv).
@@ -178,16 +178,16 @@ impl BaseConversion {
         to.download()
     }
 
-    /// Median device time of the matrix product for polynomials in host memory, in microseconds. It
+    /// Device time of the matrix product for polynomials in host memory. It
     /// excludes the multiplication by `(P / p_j)^-1`, which an inverse transform includes at no
     /// cost.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
-    pub fn time(&self, words: &[u32]) -> Result<f64, Error> {
+    pub fn time(&self, words: &[u32]) -> Result<Timing, Error> {
         let (from, mut to) = self.batches(words)?;
         let polynomials = self.polynomials(&from, &to)?;
-        median_launch_time(&self.device, &self.multiplication(&from, &mut to, polynomials))
+        sample_launch(&self.device, &self.multiplication(&from, &mut to, polynomials))
     }
 
     /// Uploads polynomials and allocates their images.

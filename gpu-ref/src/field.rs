@@ -5,41 +5,93 @@ use crate::number::{bit_reverse, inverse_power_of_two, mul_mod, pow_mod, shift_m
 use crate::recipe::{Barrett, Recipe, Strategy, Sync};
 use crate::{Error, Modulus, Word};
 
-/// The number format of a strategy.
+/// Length of the longest moduli for which doubles are exact.
+pub(crate) const DOUBLE_BITS: u32 = 50;
+
+/// Words of `Constants::aux` in `cuda/common.cuh`.
+const AUXILIARY: usize = 7;
+
+/// Arithmetic of the kernels. Each has a header in `cuda`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arithmetic {
+    /// `wide.cu`.
+    Montgomery,
+    /// `montgomery.cuh`.
+    SignedMontgomery,
+    /// `barrett.cuh`.
+    Barrett(Barrett),
+    /// `caramel.cu`.
+    Doubles,
+    /// `shoup.cuh`.
+    Shoup,
+}
+
+/// The number format of a recipe.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     strategy: Strategy,
     bits: u32,
+    /// No modulus is longer.
+    modulus_bits: u32,
     truncated: bool,
 }
 
 impl Field {
     pub(crate) fn new(recipe: &Recipe) -> Self {
-        Self { strategy: recipe.strategy, bits: recipe.word_bits, truncated: recipe.product.truncated }
+        let Recipe { strategy, word_bits: bits, modulus_bits, product, .. } = *recipe;
+        Self { strategy, bits, modulus_bits, truncated: product.truncated }
+    }
+
+    fn arithmetic(self) -> Arithmetic {
+        match self.strategy {
+            Strategy::Wide => Arithmetic::Montgomery,
+            Strategy::Cheddar => Arithmetic::SignedMontgomery,
+            Strategy::Shivdikar(variant) => Arithmetic::Barrett(variant),
+            Strategy::Caramel => Arithmetic::Doubles,
+            Strategy::Best if self.bits == 64 && self.modulus_bits <= DOUBLE_BITS => Arithmetic::Doubles,
+            Strategy::Best | Strategy::HeBooster(_) => Arithmetic::Shoup,
+        }
+    }
+
+    /// Bits of a word that the moduli leave free, as far as `cuda/shoup.cuh` uses them.
+    fn slack(self) -> u32 {
+        (self.bits - self.modulus_bits).min(4)
+    }
+
+    /// `HighProduct::ERROR` of `cuda/wide_integer.cuh`.
+    fn high_product_error(self) -> u128 {
+        match (self.bits, self.slack()) {
+            (64, 3..) | (128, 3) => 1,
+            (128, 4..) => 4,
+            _ => 0,
+        }
     }
 
     /// The kernel file, and the lines to put before it.
     pub(crate) fn source(self) -> (&'static str, String) {
         let bits = format!("#define WORD_BITS {}\n", self.bits);
-        match self.strategy {
-            Strategy::Wide => ("wide.cu", bits),
-            Strategy::Cheddar => ("cheddar.cu", bits),
-            Strategy::Shivdikar(variant) => {
+        match self.arithmetic() {
+            Arithmetic::Montgomery => ("wide.cu", bits),
+            Arithmetic::SignedMontgomery => ("cheddar.cu", bits),
+            Arithmetic::Barrett(variant) => {
                 ("shivdikar.cu", format!("{bits}#define BARRETT {}\n", variant as u32))
             }
-            Strategy::Caramel => ("caramel.cu", bits),
-            Strategy::HeBooster(Sync::Local | Sync::Barrier) => ("he_booster.cu", bits),
-            Strategy::HeBooster(Sync::Launches) | Strategy::Best => ("best.cu", bits),
+            Arithmetic::Doubles => ("caramel.cu", bits),
+            Arithmetic::Shoup => {
+                let resident = matches!(self.strategy, Strategy::HeBooster(Sync::Local | Sync::Barrier));
+                let file = if resident { "he_booster.cu" } else { "best.cu" };
+                (file, format!("{bits}#define SLACK {}\n", self.slack()))
+            }
         }
     }
 
     /// Checks that the strategy's arithmetic is valid for a modulus.
     pub(crate) fn check<W: Word>(self, modulus: &Modulus<W>) -> Result<(), Error> {
-        let (q, limit) = (modulus.q().widen(), self.strategy.modulus_bits(self.bits));
+        let (q, limit) = (modulus.q().widen(), self.modulus_bits);
         if limit < 128 && q >> limit != 0 {
             return Err(Error::Modulus {
                 q,
-                reason: format!("{} supports moduli of at most {limit} bits", self.strategy),
+                reason: format!("this recipe of {} supports moduli of at most {limit} bits", self.strategy),
             });
         }
         Ok(())
@@ -47,43 +99,53 @@ impl Field {
 
     /// Appends the table entry of `root`.
     fn push_root<W: Word>(self, root: u128, q: u128, to: &mut Vec<W>) {
-        match self.strategy {
-            Strategy::Best | Strategy::HeBooster(_) => {
+        match self.arithmetic() {
+            Arithmetic::Shoup => {
                 to.push(W::narrow(root));
                 to.push(W::narrow(shifted_quotient(root, self.bits, q)));
             }
-            Strategy::Wide | Strategy::Cheddar => to.push(W::narrow(shift_mod(root, self.bits, q))),
-            Strategy::Shivdikar(_) => to.push(W::narrow(root)),
+            Arithmetic::Montgomery | Arithmetic::SignedMontgomery => {
+                to.push(W::narrow(shift_mod(root, self.bits, q)));
+            }
+            Arithmetic::Barrett(_) => to.push(W::narrow(root)),
             // Exact: a root is below 2^50.
-            Strategy::Caramel => to.push(W::narrow((root as f64).to_bits().into())),
+            Arithmetic::Doubles => to.push(W::narrow((root as f64).to_bits().into())),
         }
     }
 
-    /// The words read by the field's constructor after q.
-    fn auxiliary(self, q: u128) -> [u128; 3] {
+    /// The words read by the field's constructor after q. Those after the last are zero.
+    fn auxiliary(self, q: u128) -> Vec<u128> {
         let inverse = inverse_power_of_two(q);
-        match self.strategy {
-            Strategy::Best | Strategy::HeBooster(_) => [inverse.wrapping_neg(), 0, 0],
-            Strategy::Wide | Strategy::Cheddar => [inverse, 0, 0],
-            Strategy::Shivdikar(variant) => {
-                let length = 128 - q.leading_zeros();
+        let length = 128 - q.leading_zeros();
+        match self.arithmetic() {
+            Arithmetic::Shoup => {
+                let half = q << (self.slack() - 1);
+                let times_bound = q * (2 + self.high_product_error());
+                // A word below 16 q has 32 bits from bit `early`.
+                let (early, leading) = (length.saturating_sub(28), length.min(28));
+                let reciprocal = (1 << (31 + leading)) / ((q >> early) + 1);
+                let late = leading - 1;
+                vec![inverse.wrapping_neg(), half, times_bound, 2 * q, reciprocal, early.into(), late.into()]
+            }
+            Arithmetic::Montgomery | Arithmetic::SignedMontgomery => vec![inverse],
+            Arithmetic::Barrett(variant) => {
                 let extra = match variant {
                     Barrett::Remainder | Barrett::Classical => 0,
                     Barrett::DhemQuisquater => 3,
                     Barrett::Proposed => 1,
                 };
-                [shifted_quotient(1, 2 * length + extra, q), length.into(), 0]
+                vec![shifted_quotient(1, 2 * length + extra, q), length.into()]
             }
-            Strategy::Caramel => [(1.0 / q as f64).to_bits().into(), 0, 0],
+            Arithmetic::Doubles => vec![(1.0 / q as f64).to_bits().into()],
         }
     }
 
     /// `x` times the factor missing from a product in the transformed domain: Montgomery's divisor,
     /// and the half of a truncated product, which has no inverse stage to apply it.
     fn with_product_factor(self, x: u128, q: u128) -> u128 {
-        let factor_bits = match self.strategy {
-            Strategy::Best | Strategy::HeBooster(_) | Strategy::Wide | Strategy::Cheddar => self.bits,
-            Strategy::Shivdikar(_) | Strategy::Caramel => 0,
+        let factor_bits = match self.arithmetic() {
+            Arithmetic::Shoup | Arithmetic::Montgomery | Arithmetic::SignedMontgomery => self.bits,
+            Arithmetic::Barrett(_) | Arithmetic::Doubles => 0,
         };
         shift_mod(x, factor_bits + u32::from(self.truncated), q)
     }
@@ -97,7 +159,8 @@ impl Field {
         let last_root = pow_mod(modulus.root().widen(), 3 * n as u128 / 2, q);
         let scale = [n_inverse, mul_mod(n_inverse, last_root, q)];
         let mut words = vec![modulus.q()];
-        words.extend(self.auxiliary(q).map(W::narrow));
+        words
+            .extend(self.auxiliary(q).into_iter().chain(std::iter::repeat(0)).take(AUXILIARY).map(W::narrow));
         for x in scale {
             self.push_root(x, q, &mut words);
         }

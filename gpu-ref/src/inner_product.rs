@@ -4,7 +4,7 @@
 use crate::batch::{check_residues, store};
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
-use crate::timing::median_time;
+use crate::timing::{Timing, sample};
 use crate::{Batch, Device, Error, Modulus, Word, source};
 
 /// Number of kernels of an inner product.
@@ -141,15 +141,15 @@ impl<W: Word> InnerProduct<W> {
         out.download()
     }
 
-    /// Median device time of an inner product of polynomials and keys in host memory, in
-    /// microseconds, including launches.
+    /// Device time of an inner product of polynomials and keys in host memory,
+    /// including launches.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
-    pub fn time(&mut self, polynomials: &[W], keys: &[W]) -> Result<f64, Error> {
+    pub fn time(&mut self, polynomials: &[W], keys: &[W]) -> Result<Timing, Error> {
         let [polynomials, keys, mut out] = self.batches(polynomials, keys)?;
         let device = self.device.clone();
-        median_time(&device, || self.apply(&polynomials, &keys, &mut out))
+        sample(&device, || self.apply(&polynomials, &keys, &mut out))
     }
 
     /// Uploads polynomials and keys, and allocates the sums.

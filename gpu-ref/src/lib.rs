@@ -60,5 +60,5 @@ pub use number::Modulus;
 pub use plan::{Direction, Plan};
 pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};
 pub use sequence::Sequence;
-pub use timing::Work;
+pub use timing::{Timing, Work};
 pub use word::Word;

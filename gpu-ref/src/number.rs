@@ -22,11 +22,17 @@ fn reduce(x: &BigUint, q: u128) -> u128 {
 
 /// `a 2^shift mod q`.
 pub fn shift_mod(a: u128, shift: u32, q: u128) -> u128 {
+    if shift <= a.leading_zeros() && shift < u128::BITS {
+        return (a << shift) % q;
+    }
     reduce(&(BigUint::from(a) << shift), q)
 }
 
 /// `floor(a 2^shift / q)`, which must fit in 128 bits.
 pub(crate) fn shifted_quotient(a: u128, shift: u32, q: u128) -> u128 {
+    if shift <= a.leading_zeros() && shift < u128::BITS {
+        return (a << shift) / q;
+    }
     ((BigUint::from(a) << shift) / q).to_u128().expect("the caller bounds the quotient")
 }
 

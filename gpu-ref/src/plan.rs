@@ -6,6 +6,7 @@ use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
 use crate::{Batch, Error, Modulus, Word, source};
+use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// Direction of a transform.
@@ -71,14 +72,17 @@ pub(crate) struct ProductKernels {
 }
 
 impl<W: Word> Plan<W> {
-    /// Creates a plan with the strategy's own recipe. All moduli must have roots for the same N.
+    /// Creates a plan with the strategy's own recipe for moduli of this length. All moduli must have
+    /// roots for the same N.
     ///
     /// # Errors
-    /// Returns the errors of [`Recipe::new`] and [`Plan::with_recipe`].
+    /// Returns the errors of [`Recipe::for_moduli`] and [`Plan::with_recipe`].
     pub fn new(device: &Device, strategy: Strategy, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         let n = moduli.first().map_or(0, Modulus::n);
         let log_n = n.checked_ilog2().unwrap_or(0);
-        Self::with_recipe(device, Recipe::new(strategy, W::BITS, log_n)?, moduli)
+        let length = |modulus: &Modulus<W>| 128 - modulus.q().widen().leading_zeros();
+        let longest = moduli.iter().map(length).max().unwrap_or(0);
+        Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, longest)?, moduli)
     }
 
     /// Creates a plan with the given recipe.
@@ -142,12 +146,12 @@ impl<W: Word> Plan<W> {
 
         let places = table_places(&recipe);
         let tables = |exponent: u128| {
-            let of_all = |table: &dyn Fn(u128, u128) -> Vec<W>| {
+            let of_all = |table: &(dyn Fn(u128, u128) -> Vec<W> + Sync)| {
                 let of_one = |modulus: &Modulus<W>| {
                     let q = modulus.q().widen();
                     table(pow_mod(modulus.root().widen(), exponent, q), q)
                 };
-                store(device, &moduli.iter().flat_map(of_one).collect::<Vec<_>>())
+                store(device, &moduli.par_iter().flat_map_iter(of_one).collect::<Vec<_>>())
             };
             let split = || of_all(&|base, q| field.split_table(base, q, recipe.log_n));
             Ok::<_, Error>(Tables {
@@ -296,8 +300,7 @@ impl<W: Word> Plan<W> {
             data,
             self.tables(direction, number).pointer(),
             self.constants.pointer(),
-            count.into(),
-            self.recipe.each.into(),
+            (self.moduli.len() as u32).into(),
         ];
         let mut writes = vec![region];
         if let Some((_, sync)) = &self.residency {
@@ -366,8 +369,7 @@ impl<W: Word> Plan<W> {
                     self.tables(Direction::Forward, last).pointer(),
                     self.tables(Direction::Inverse, last).pointer(),
                     self.constants.pointer(),
-                    count.into(),
-                    self.recipe.each.into(),
+                    (self.moduli.len() as u32).into(),
                 ],
                 reads: vec![others],
                 writes: vec![products],
@@ -397,7 +399,7 @@ impl<W: Word> Plan<W> {
         // Two coefficients per thread.
         let blocks = (1 << (self.recipe.log_words() - 1)) / POINTWISE_THREADS;
         Shape {
-            grid: [blocks, self.moduli.len() as u32, count],
+            grid: [blocks, count, self.moduli.len() as u32],
             threads: POINTWISE_THREADS,
             shared: 0,
             mode: self.mode(),
@@ -413,7 +415,7 @@ impl<W: Word> Plan<W> {
         let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
         let passes = &self.recipe.passes;
         let last = &passes[passes.len() - 1];
-        let Product { separate, truncated } = self.recipe.product;
+        let Product { separate, truncated, .. } = self.recipe.product;
         let kernels = ProductKernels {
             heart: kernel("product", last)?,
             inverse: (passes.len() > 1 || self.heart_is_products_alone())
@@ -466,10 +468,9 @@ impl<W: Word> Plan<W> {
     fn chunks(&self, words: usize) -> Result<Vec<(usize, u32)>, Error> {
         let groups = self.groups(words)?;
         let bytes = self.group_bytes();
-        let each = if self.recipe.product.separate { 1 } else { self.recipe.each as usize };
-        let most = self.residency.as_ref().map_or(GRID_LIMIT * each, |(most, _)| *most);
+        let most = self.residency.as_ref().map_or(GRID_LIMIT, |(most, _)| *most);
         let chunk = self.recipe.chunk_bytes.map_or(most, |limit| (limit / bytes).clamp(1, most));
-        // At most 2^16 times `each`.
+        // At most GRID_LIMIT.
         Ok((0..groups)
             .step_by(chunk)
             .map(|start| (start * bytes, chunk.min(groups - start) as u32))
@@ -486,11 +487,7 @@ impl<W: Word> Plan<W> {
             return resident_shape(&self.recipe, self.moduli.len(), polynomials);
         }
         Shape {
-            grid: [
-                pass.blocks_each(self.recipe.log_words()),
-                self.moduli.len() as u32,
-                polynomials.div_ceil(self.recipe.each),
-            ],
+            grid: [pass.blocks_each(self.recipe.log_words()), polynomials, self.moduli.len() as u32],
             threads: pass.threads(),
             shared: self.recipe.shared_bytes(pass),
             mode: self.mode(),

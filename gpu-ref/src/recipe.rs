@@ -2,6 +2,7 @@
 //! and modified.
 
 use crate::Error;
+use crate::field::DOUBLE_BITS;
 use std::fmt;
 
 /// Minimum and maximum log2 of the ring dimension, for every strategy.
@@ -157,14 +158,23 @@ impl Pass {
 
 /// Kernels of a polynomial product. By default, one fused kernel computes the last forward pass of
 /// both factors, the products, and the first inverse pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
     /// If true, the pointwise products are a separate kernel.
     pub separate: bool,
     /// If true, the transforms omit their innermost stage, and Karatsuba products of pairs replace
     /// both stages and the products (Shivdikar et al., Algorithm 8). Valid for
-    /// [`Strategy::Shivdikar`] with the last pass must have at least two stages.
+    /// [`Strategy::Shivdikar`], if the last pass has at least two stages.
     pub truncated: bool,
+    /// Minimum number of resident blocks of the fused kernel per multiprocessor. It holds two
+    /// factors, so it needs more registers than a pass.
+    pub blocks: u32,
+}
+
+impl Default for Product {
+    fn default() -> Self {
+        Self { separate: false, truncated: false, blocks: 1 }
+    }
 }
 
 /// Memory for the exchanges between the rounds of a pass.
@@ -185,16 +195,19 @@ pub struct Recipe {
     pub word_bits: u32,
     /// The ring dimension is 2^`log_n`.
     pub log_n: u32,
+    /// Maximum length of a modulus in bits, at most [`Strategy::modulus_bits`]. [`Strategy::Best`]
+    /// multiplies faster if moduli leave more than two bits of a word free.
+    pub modulus_bits: u32,
     /// In the order of the forward transform. Together they cover all `log_n` stages.
     pub passes: Vec<Pass>,
-    /// Number of polynomials of a limb that one block processes in sequence, to reuse the roots in
-    /// the L1 cache.
-    pub each: u32,
     /// Bytes of a batch that go through all passes together, to stay in the L2 cache between
     /// passes. `None` means the whole batch.
     pub chunk_bytes: Option<usize>,
     /// If true, the blocks of a pass may start, and wait, before the preceding pass has finished.
     pub overlap: bool,
+    /// If true, a thread loads its first roots before it waits. This shortens a single transform
+    /// and takes registers from a batch.
+    pub early_roots: bool,
     /// Kernels of a product.
     pub product: Product,
     /// Memory for the exchanges between rounds.
@@ -234,8 +247,8 @@ impl Recipe {
             });
         }
         // Stages of the first pass, then (points_log, lanes_log, blocks) of both; one pass for the
-        // smaller sizes. The numbers come from `examples/tune.rs` on an H200 at N = 2^16 (and 2^12
-        // and 2^14 for `best`), batch 512. A division fixed by a paper is kept.
+        // smaller sizes. The numbers come from `examples/tune.rs` on an H200 at N = 2^16, batch 512.
+        // A division fixed by a paper is kept.
         let half = log_n / 2;
         let passes = match (strategy, word_bits) {
             (Strategy::Wide, _) if log_n <= 12 => single(log_n, 3),
@@ -251,22 +264,22 @@ impl Recipe {
                 .map(|first| Pass { first, stages: 1, points_log: 1, lanes_log: 8, blocks: 1 })
                 .collect(),
             (Strategy::HeBooster(_), _) => single(log_n, 1),
-            (Strategy::Best, 32) if log_n <= 14 => single(log_n, 5),
-            (Strategy::Best, 32) => pair(log_n, half, (4, 4, 3), (4, 4, 4)),
-            (Strategy::Best, 64) if log_n <= 13 => single(log_n, 3),
-            (Strategy::Best, 64) => pair(log_n, log_n - 8, (4, 3, 2), (3, 0, 1)),
-            (Strategy::Best, _) if log_n <= 12 => single(log_n, 3),
-            (Strategy::Best, _) => pair(log_n, half, (3, 3, 4), (3, 1, 4)),
+            (Strategy::Best, _) => best(word_bits, log_n),
         };
         Ok(Self {
             strategy,
             word_bits,
             log_n,
+            modulus_bits: strategy.modulus_bits(word_bits),
+            product: if strategy == Strategy::Best {
+                best_product(word_bits, log_n)
+            } else {
+                Product::default()
+            },
             passes,
-            each: 1,
             chunk_bytes: None,
             overlap: strategy == Strategy::Best,
-            product: Product::default(),
+            early_roots: false,
             exchange: Exchange::Shared,
             interleave_log: 0,
             streaming: false,
@@ -275,18 +288,47 @@ impl Recipe {
         })
     }
 
+    /// [`Recipe::new`] for moduli of at most `longest` bits. [`Strategy::Best`] chooses its
+    /// arithmetic accordingly: doubles up to 50 bits in 64-bit words, and shorter products if more
+    /// than two bits of a word are free.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Recipe::new`].
+    pub fn for_moduli(strategy: Strategy, word_bits: u32, log_n: u32, longest: u32) -> Result<Self, Error> {
+        let own = Self::new(strategy, word_bits, log_n)?;
+        if strategy != Strategy::Best {
+            return Ok(own);
+        }
+        // A few lengths only, because each needs kernels of its own.
+        let lengths: &[u32] = match word_bits {
+            32 => &[],
+            64 => &[DOUBLE_BITS, 60, 61],
+            _ => &[124, 125],
+        };
+        let modulus_bits = lengths.iter().copied().find(|&bits| bits >= longest).unwrap_or(own.modulus_bits);
+        let passes = match (word_bits, modulus_bits, log_n) {
+            (64, DOUBLE_BITS, 16) => pair(log_n, 8, (4, 4, 2), (4, 1, 10)),
+            _ => own.passes,
+        };
+        Ok(Self { modulus_bits, passes, ..own })
+    }
+
     /// [`Strategy::Best`] for single transforms: fewer points per thread and fewer lanes per block,
     /// so that one transform spreads over the whole device.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
     pub fn low_latency(word_bits: u32, log_n: u32) -> Result<Self, Error> {
-        let half = log_n / 2;
-        let passes = match word_bits {
-            32 | 64 => pair(log_n, half, (3, 2, 1), (2, 1, 1)),
-            _ => pair(log_n, half, (2, 2, 1), (2, 0, 1)),
-        };
-        Ok(Self { passes, ..Self::new(Strategy::Best, word_bits, log_n)? })
+        // Rows of 2^9 points with four a thread, from N = 2^15 on.
+        let columns = if log_n < 15 { log_n / 2 } else { log_n - 9 };
+        let first = if word_bits == 32 { (3, 3, 1) } else { (2, 2, 1) };
+        let passes = pair(log_n, columns, first, (2, 0, 1));
+        Ok(Self {
+            passes,
+            early_roots: true,
+            product: Product::default(),
+            ..Self::new(Strategy::Best, word_bits, log_n)?
+        })
     }
 
     /// Bytes of shared memory per block of a pass.
@@ -324,6 +366,13 @@ impl Recipe {
                     "use `Recipe::new`, the strategy's only recipe for each size",
                 );
             }
+        }
+        let longest = self.strategy.modulus_bits(self.word_bits);
+        if self.modulus_bits == 0 || self.modulus_bits > longest {
+            return fail(
+                format!("moduli of {} bits for {}", self.modulus_bits, self.strategy),
+                &format!("use 1 to {longest} bits"),
+            );
         }
         if self.casts && self.strategy != Strategy::Caramel {
             return fail(format!("casts for {}", self.strategy), "only `caramel` computes in doubles");
@@ -383,14 +432,50 @@ impl Recipe {
                 "the last pass must have at least two stages",
             );
         }
-        if next != self.log_n || self.each == 0 {
-            return fail(
-                format!("{next} of {} stages, {} polynomials per block", self.log_n, self.each),
-                "cover all stages, with at least one polynomial per block",
-            );
+        if next != self.log_n {
+            return fail(format!("{next} of {} stages", self.log_n), "passes must cover every stage once");
         }
         Ok(())
     }
+}
+
+/// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli
+/// of 8 polynomials at N = 2^16, one modulus at the others.
+fn best(word_bits: u32, log_n: u32) -> Vec<Pass> {
+    match (word_bits, log_n) {
+        (32, ..=12) => vec![whole(log_n, 4, 4)],
+        (32, 13) => vec![whole(log_n, 5, 2)],
+        (32, 14) => vec![whole(log_n, 5, 2)],
+        (32, 15) => pair(log_n, 7, (4, 4, 4), (4, 2, 14)),
+        (32, 16) => pair(log_n, 8, (4, 5, 2), (4, 2, 14)),
+        (32, _) => pair(log_n, 9, (5, 4, 2), (4, 2, 14)),
+        (64, ..=12) => vec![whole(log_n, 3, 2)],
+        (64, 13) => vec![whole(log_n, 4, 2)],
+        (64, 14 | 15) => pair(log_n, log_n - 8, (4, 3, 2), (3, 0, 16)),
+        (64, 16) => pair(log_n, 8, (4, 3, 3), (4, 1, 8)),
+        (64, _) => pair(log_n, 8, (4, 3, 3), (3, 0, 8)),
+        (_, ..=12) => single(log_n, 3),
+        (_, 17) => pair(log_n, 8, (3, 2, 6), (3, 1, 4)),
+        (_, _) => pair(log_n, log_n / 2, (3, 2, 6), (3, 1, 8)),
+    }
+}
+
+/// Products of [`Strategy::Best`]: separate if a thread cannot hold both factors.
+fn best_product(word_bits: u32, log_n: u32) -> Product {
+    let (separate, blocks) = match (word_bits, log_n) {
+        (32, ..=12) => (false, 2),
+        (32, 13 | 14) => (false, 1),
+        (32, _) => (false, 12),
+        (64, 13) | (128, ..=12) => (true, 1),
+        (64, 16) => (false, 12),
+        _ => (false, 1),
+    };
+    Product { separate, truncated: false, blocks }
+}
+
+/// A single pass with a register limit.
+fn whole(log_n: u32, points_log: u32, blocks: u32) -> Pass {
+    Pass { first: 0, stages: log_n, points_log, lanes_log: 0, blocks }
 }
 
 /// A single pass.
@@ -451,7 +536,6 @@ mod tests {
         assert!(broken(|r| r.passes[0].points_log = 9));
         assert!(broken(|r| r.passes[1].lanes_log = 9));
         assert!(broken(|r| r.passes[1].lanes_log = u32::MAX));
-        assert!(broken(|r| r.each = 0));
         assert!(broken(|r| r.strategy = Strategy::Wide));
         assert!(broken(|r| (r.log_n, r.passes) = (0, vec![])));
     }

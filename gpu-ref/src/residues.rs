@@ -5,7 +5,7 @@ use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 pub use crate::mapping::Access;
 use crate::number::{mul_mod, pow_mod};
-use crate::timing::median_launch_time;
+use crate::timing::{Timing, sample_launch};
 use crate::{Batch, Device, Error, Modulus, Word, source};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -242,25 +242,25 @@ impl<W: Word> Residues<W> {
         to.download()
     }
 
-    /// Median device time of [`Self::decompose`] for coefficients in host memory, in microseconds.
+    /// Device time of [`Self::decompose`] for coefficients in host memory.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run_decompose`], and [`Error::Unsupported`] on an emulated
     /// device.
-    pub fn time_decompose(&self, coefficients: &[W]) -> Result<f64, Error> {
+    pub fn time_decompose(&self, coefficients: &[W]) -> Result<Timing, Error> {
         let (from, mut to) = self.for_decompose(coefficients)?;
-        median_launch_time(&self.device, &self.decomposition(&from, &mut to)?)
+        sample_launch(&self.device, &self.decomposition(&from, &mut to)?)
     }
 
-    /// Median device time of [`Self::reconstruct`] for residues in host memory, in microseconds.
+    /// Device time of [`Self::reconstruct`] for residues in host memory.
     /// The time depends on the data.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run_reconstruct`], and [`Error::Unsupported`] on an emulated
     /// device.
-    pub fn time_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<f64, Error> {
+    pub fn time_reconstruct(&self, how: Reconstruction, residues: &[W]) -> Result<Timing, Error> {
         let (from, mut to) = self.for_reconstruct(residues)?;
-        median_launch_time(&self.device, &self.reconstruction(how, &from, &mut to)?)
+        sample_launch(&self.device, &self.reconstruction(how, &from, &mut to)?)
     }
 
     /// Uploads coefficients and allocates their residues.

@@ -7,7 +7,7 @@
 //! independent kernels overlap.
 
 use crate::device::{Graph, Launch, Mode};
-use crate::timing::median_time;
+use crate::timing::{Timing, sample};
 use crate::{Batch, Device, Direction, Error, Plan, Word};
 use std::ops::Range;
 
@@ -136,17 +136,17 @@ impl<'p, W: Word> Sequence<'p, W> {
         }
     }
 
-    /// Median device time of a run, in microseconds, from the first launch to the end of the last
+    /// Device time of a run, from the first launch to the end of the last
     /// kernel. It excludes graph creation. The batches hold meaningless data afterwards.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and [`Error::Unsupported`] on an emulated device.
-    pub fn time(&mut self, execution: Execution) -> Result<f64, Error> {
+    pub fn time(&mut self, execution: Execution) -> Result<Timing, Error> {
         if execution == Execution::Launches {
-            return median_time(&self.device, || self.launch());
+            return sample(&self.device, || self.launch());
         }
         let graph = self.graph(execution)?;
-        median_time(&self.device, || graph.launch())
+        sample(&self.device, || graph.launch())
     }
 
     fn graph(&self, execution: Execution) -> Result<Graph, Error> {

@@ -96,6 +96,7 @@ fn file(recipe: &Recipe) -> String {
     let (name, mut text) = Field::new(recipe).source();
     let variants = [
         (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
+        (recipe.early_roots, "EARLY_ROOTS"),
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
         (recipe.on_the_fly, "ON_THE_FLY"),
@@ -119,6 +120,7 @@ fn instances(
 ) -> String {
     let line = |(kind, name, number): (&str, String, usize)| {
         let Pass { first, stages, points_log, lanes_log, blocks } = recipe.passes[number];
+        let blocks = if kind == "PRODUCT_KERNEL" { recipe.product.blocks } else { blocks };
         let log_n = recipe.log_n;
         format!(
             "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})\n"
@@ -155,7 +157,7 @@ fn product_instances(recipe: &Recipe) -> String {
         );
     }
     let last = recipe.passes.len() - 1;
-    let Product { separate, truncated } = recipe.product;
+    let Product { separate, truncated, .. } = recipe.product;
     let mut kernels = Vec::new();
     let mut kernel = |kind, name: &str, pass| kernels.push((kind, name.to_owned(), pass));
     kernel(if separate { "SEPARATE_PRODUCT_KERNEL" } else { "PRODUCT_KERNEL" }, "product", last);

@@ -21,29 +21,56 @@ impl std::fmt::Display for Work {
     }
 }
 
+/// Device time in microseconds over several samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// The median.
+    pub median: f64,
+    /// The shortest sample.
+    pub low: f64,
+    /// The longest sample.
+    pub high: f64,
+}
+
+impl Timing {
+    /// The median, the minimum and the maximum of at least one sample.
+    fn of(mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        Self { median: samples[samples.len() / 2], low: samples[0], high: samples[samples.len() - 1] }
+    }
+
+    /// Time of one of `count` equal parts.
+    #[must_use]
+    pub fn divided_by(self, count: usize) -> Self {
+        let part = |us: f64| us / count as f64;
+        Self { median: part(self.median), low: part(self.low), high: part(self.high) }
+    }
+}
+
 /// Approximate device time of a sample, long enough to hide the events' resolution.
 const SAMPLE_US: f64 = 2_000.0;
 const SAMPLES: usize = 15;
 
 impl<W: Word> Plan<W> {
-    /// Median device time of `work` on one batch, in microseconds. The batches take turns inside
-    /// one graph: a single batch smaller than the L2 cache stays in it, and enough batches force
-    /// every access to memory. [`Work::Product`] multiplies neighbouring batches, so their number
-    /// must be even; the time is for one product.
+    /// Device time of `work` on one batch. The batches take turns inside one graph, `rounds` times:
+    /// a single batch smaller than the L2 cache stays in it, and enough batches force every access
+    /// to memory. [`Work::Product`] multiplies neighbouring batches, so their number must be even;
+    /// the time is for one product.
     ///
     /// The work is repeated on its own results, so the batches hold meaningless data afterwards.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device or for an odd number of factors, and
-    /// the errors of the work itself.
-    pub fn time(&self, work: Work, batches: &mut [Batch<W>]) -> Result<f64, Error> {
-        let turns = match work {
-            Work::Transform(_) => batches.len(),
-            Work::Product => batches.len() / 2,
-        };
+    /// Returns [`Error::Unsupported`] on an emulated device, for an odd number of factors or for no
+    /// work at all, and the errors of the work itself.
+    pub fn time(&self, work: Work, batches: &mut [Batch<W>], rounds: usize) -> Result<Timing, Error> {
+        let turns = rounds
+            * match work {
+                Work::Transform(_) => batches.len(),
+                Work::Product => batches.len() / 2,
+            };
         if turns == 0 || (work == Work::Product && batches.len() % 2 == 1) {
             return Err(Error::Unsupported {
-                what: format!("timing {work} on {} batches", batches.len()),
+                what: format!("timing {work} {rounds} times on {} batches", batches.len()),
                 instead: "use at least one batch for a transform, and an even number for products".into(),
             });
         }
@@ -56,30 +83,28 @@ impl<W: Word> Plan<W> {
             }
         };
         let launches: Result<Vec<Vec<_>>, Error> = launches;
-        let graph = self.device().record(launches?.iter().flatten())?;
-        Ok(median_time(self.device(), || graph.launch())? / turns as f64)
+        let launches: Vec<_> = launches?.into_iter().flatten().collect();
+        let graph = self.device().record(std::iter::repeat_n(&launches, rounds).flatten())?;
+        Ok(sample(self.device(), || graph.launch())?.divided_by(turns))
     }
 }
 
-/// Median device time of a launch, in microseconds, measured on many equal launches in a graph.
+/// Device time of a launch, measured on many equal launches in a graph.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
 /// fails.
-pub(crate) fn median_launch_time(device: &Device, launch: &Launch<'_>) -> Result<f64, Error> {
+pub(crate) fn sample_launch(device: &Device, launch: &Launch<'_>) -> Result<Timing, Error> {
     const IN_A_ROW: usize = 20;
     let graph = device.record(std::iter::repeat_n(launch, IN_A_ROW))?;
-    Ok(median_time(device, || graph.launch())? / IN_A_ROW as f64)
+    Ok(sample(device, || graph.launch())?.divided_by(IN_A_ROW))
 }
 
-/// Median device time of the launches made by `work`, in microseconds.
+/// Device time of the launches made by `work`.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] on an emulated device, and any error of `work`.
-pub(crate) fn median_time(
-    device: &Device,
-    mut work: impl FnMut() -> Result<(), Error>,
-) -> Result<f64, Error> {
+pub(crate) fn sample(device: &Device, mut work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
     let mut time = |times: u32| {
         let us = device.elapsed(|| (0..times).try_for_each(|_| work()))?;
         Ok::<_, Error>(us / f64::from(times))
@@ -87,7 +112,5 @@ pub(crate) fn median_time(
     time(1)?;
     let estimate = time(3)?;
     let replays = (SAMPLE_US / estimate).ceil().clamp(1.0, 2_000.0) as u32;
-    let mut samples = (0..SAMPLES).map(|_| time(replays)).collect::<Result<Vec<_>, _>>()?;
-    samples.sort_by(f64::total_cmp);
-    Ok(samples[SAMPLES / 2])
+    Ok(Timing::of((0..SAMPLES).map(|_| time(replays)).collect::<Result<_, _>>()?))
 }

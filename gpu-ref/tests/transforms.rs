@@ -46,7 +46,7 @@ fn first_difference<W: Word>(got: &[W], want: &[W]) -> Option<String> {
 /// Forward transform, inverse transform and product with one recipe.
 fn check<W: Word>(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usize) {
     let n = 1 << recipe.log_n;
-    let longest = recipe.strategy.modulus_bits(W::BITS);
+    let longest = recipe.modulus_bits;
     let moduli: Vec<_> = (0..limbs)
         .map(|limb| Modulus::<W>::find(if limb == 1 { 22 } else { longest }, n, limb / 2).unwrap())
         .collect();
@@ -96,6 +96,20 @@ const fn emulated_cases(strategy: Strategy) -> &'static [(u32, u32)] {
         Strategy::HeBooster(Sync::Barrier) => &[(64, 10)],
         Strategy::HeBooster(Sync::Launches) => &[(32, 10)],
         Strategy::Best => &[(32, 10), (32, 16), (64, 10), (64, 16), (128, 10), (128, 13)],
+    }
+}
+
+/// The lengths of moduli for which `best` has its own arithmetic.
+const LENGTHS: [(u32, u32); 4] = [(64, 50), (64, 60), (64, 61), (128, 124)];
+
+/// `best` for moduli of these lengths, which choose its arithmetic.
+fn check_lengths(device: &Device, lengths: impl IntoIterator<Item = (u32, u32)>, sizes: &[u32]) {
+    for (bits, longest) in lengths {
+        for &log_n in sizes {
+            let recipe = Recipe::for_moduli(Strategy::Best, bits, log_n, longest).unwrap();
+            assert_eq!(recipe.modulus_bits, longest);
+            check_recipe(device, &recipe, 2, 2);
+        }
     }
 }
 
@@ -159,7 +173,7 @@ fn bad_input_is_refused() {
     let elsewhere = Plan::new(&Device::emulated().unwrap(), Strategy::Best, &[modulus]).unwrap();
     let foreign = elsewhere.transform(Direction::Forward, &mut batch[0]);
     assert!(matches!(foreign, Err(Error::Unsupported { .. })));
-    let timing = plan.time(gpu_ref::Work::Transform(Direction::Forward), &mut batch);
+    let timing = plan.time(gpu_ref::Work::Transform(Direction::Forward), &mut batch, 1);
     assert!(matches!(timing, Err(Error::Unsupported { .. })));
 }
 
@@ -192,6 +206,14 @@ macro_rules! strategies {
                     check_hard_product(device);
                 }
             }
+
+            #[test]
+            fn lengths_of_moduli() {
+                if let Some(device) = &*EMULATED {
+                    check_lengths(device, LENGTHS.into_iter().chain([(128, 125)]), &[10]);
+                    check_lengths(device, [(64, 60)], &[16]);
+                }
+            }
         }
         mod gpu {
             use super::*;
@@ -206,6 +228,14 @@ macro_rules! strategies {
             fn hard_product() {
                 if let Some(device) = &*GPU {
                     check_hard_product(device);
+                }
+            }
+
+            #[test]
+            fn lengths_of_moduli() {
+                if let Some(device) = &*GPU {
+                    check_lengths(device, LENGTHS, &[10, 12, 13, 14, 15, 16, 17]);
+                    check_lengths(device, [(128, 125)], &[10, 13]);
                 }
             }
 

@@ -104,7 +104,7 @@ fn interleaved_polynomials() {
 
 #[test]
 fn products_in_four_ways() {
-    let truncated = |separate| Product { separate, truncated: true };
+    let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
     let los = Recipe::los(BARRETT, 32, 10, 2).unwrap();
     let lom = Recipe::lom(BARRETT, 64, 12, 1, 1).unwrap();
     let square = Recipe::two_dimensional(BARRETT, 32, 10, 2, 3, false).unwrap();
@@ -114,7 +114,7 @@ fn products_in_four_ways() {
         Recipe { product: truncated(false), ..lom },
         Recipe { product: truncated(true), ..square },
     ];
-    let separate = Product { separate: true, truncated: false };
+    let separate = Product { separate: true, ..Product::default() };
     for (strategy, bits) in [(Strategy::Best, 32), (Strategy::Wide, 128)] {
         recipes.push(Recipe { product: separate, ..Recipe::new(strategy, bits, 10).unwrap() });
     }
@@ -134,7 +134,7 @@ fn roots_on_the_fly() {
 #[test]
 fn caramels_kernels() {
     let own = Recipe::two_stage(13, 3).unwrap();
-    let product = Product { separate: true, truncated: false };
+    let product = Product { separate: true, ..Product::default() };
     let recipes = [
         Recipe { casts: true, streaming: true, ..own.clone() },
         Recipe { product, streaming: true, ..own },
@@ -180,7 +180,7 @@ fn interleaved_batches_are_whole() {
 fn programs_in_every_execution() {
     for device in devices() {
         let recipe = Recipe {
-            product: Product { separate: true, truncated: false },
+            product: Product { separate: true, ..Product::default() },
             ..Recipe::two_stage(13, 3).unwrap()
         };
         let moduli: Vec<_> = (0..3).map(|skip| Modulus::<u64>::find(50, 1 << 13, skip).unwrap()).collect();

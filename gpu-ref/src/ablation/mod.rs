@@ -164,7 +164,7 @@ impl Variant {
 
     /// A product with the given fusion.
     fn product(self, separate: bool, truncated: bool) -> Self {
-        let recipe = Recipe { product: Product { separate, truncated }, ..self.recipe };
+        let recipe = Recipe { product: Product { separate, truncated, ..Product::default() }, ..self.recipe };
         Self { work: Work::Product, recipe, ..self }
     }
 

@@ -163,6 +163,7 @@ impl Cuda {
     }
 
     pub(crate) fn resident_blocks(&self, function: &CudaFunction, shape: Shape) -> Result<usize, Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let each = function
             .occupancy_max_active_blocks_per_multiprocessor(shape.threads, shape.shared as usize, None)
             .map_err(driver("computing the occupancy"))?;
