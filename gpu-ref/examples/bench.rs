@@ -1,153 +1,207 @@
-//! Times transforms on a CUDA device and prints one CSV line for each:
-//! `impl,dir,logN,bits,batch,us_per_batch,us_per_ntt,GB_s`.
+//! Times transforms and products on a CUDA device and prints one CSV line for each:
+//! `impl,work,log_n,bits,modulus_bits,moduli,batch,mode,us,low,high`.
 //!
-//! `bench [--strategy NAME].. [--bits B].. [--log-n L].. [--batch P].. [--cold]`; without options,
-//! everything. A batch is P polynomials of one modulus. With `--cold`, the batches that take turns
-//! exceed the L2 cache. `GB_s` counts one read and one write per word (for a product: two factors
-//! read, one product written). Before timing, every transform is compared with the host model on
-//! new random inputs. A difference is an error.
+//! `bench [--strategy NAME].. [--bits B].. [--log-n L]..`; without options, `best` at N = 2^12 to
+//! 2^17. `us` is the median of 15 samples in microseconds per transform or product, `low` and `high`
+//! the shortest and the longest. A batch of 64 or 512 polynomials has one modulus, or 64 moduli in
+//! turn, each with its own table. Modes:
+//!
+//! * `warm`: one batch again and again, so that a small one stays in the L2 cache;
+//! * `cold`: batches of 512 MiB in total take turns;
+//! * `alone`: one transform in each graph;
+//! * `row-warm`, `row-cold`: many single transforms in a row on one polynomial, or on 512 MiB of them
+//!   if those are at most 4096.
+//!
+//! Before timing, every recipe is compared with the host model on new random inputs, word for word.
+//! A difference is an error.
 
-use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, Work, host};
 use rand::RngExt;
-use std::error::Error;
+use rayon::prelude::*;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Larger than any current L2 cache.
-const COLD_BYTES: usize = 256 << 20;
+const COLD_BYTES: usize = 512 << 20;
+/// Batches of a graph. More do not fit one of a reasonable size.
+const MOST_BATCHES: usize = 4096;
+/// Single transforms in a row on one polynomial.
+const ROW: usize = 64;
+/// Number of moduli of a residue number system.
+const MODULI: usize = 64;
 
-#[derive(Default)]
-struct Options {
-    strategies: Vec<String>,
-    bits: Vec<u32>,
-    sizes: Vec<u32>,
-    batches: Vec<usize>,
-    cold: bool,
+const WORKS: [Work; 3] =
+    [Work::Transform(Direction::Forward), Work::Transform(Direction::Inverse), Work::Product];
+
+/// A recipe for batches and one for single transforms.
+struct Case {
+    name: String,
+    batches: Recipe,
+    single: Recipe,
 }
 
-fn parse() -> Result<Options, Box<dyn Error>> {
-    let mut options = Options::default();
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--cold" {
-            options.cold = true;
-            continue;
-        }
-        let value = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
-        match argument.as_str() {
-            "--strategy" => options.strategies.push(value),
-            "--bits" => options.bits.push(value.parse()?),
-            "--log-n" => options.sizes.push(value.parse()?),
-            "--batch" => options.batches.push(value.parse()?),
-            _ => return Err(format!("unknown option {argument}").into()),
-        }
-    }
-    if options.sizes.is_empty() {
-        options.sizes = vec![12, 14, 16];
-    }
-    if options.batches.is_empty() {
-        options.batches = vec![1, 64, 512];
-    }
-    Ok(options)
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = parse()?;
+fn main() -> Outcome<()> {
+    let cases = cases()?;
     let device = Device::open(0)?;
     eprintln!("device: {}", device.name()?);
-    println!("impl,dir,logN,bits,batch,us_per_batch,us_per_ntt,GB_s");
-    for strategy in Strategy::ALL {
-        if !options.strategies.is_empty() && !options.strategies.contains(&strategy.to_string()) {
-            continue;
+    // Compilation takes longer than timing, and can use every core.
+    cases.par_iter().flat_map(|case| [&case.batches, &case.single]).try_for_each(|recipe| {
+        match recipe.word_bits {
+            32 => compile::<u32>(&device, recipe),
+            64 => compile::<u64>(&device, recipe),
+            _ => compile::<u128>(&device, recipe),
         }
-        for &bits in strategy.word_bits() {
-            if !options.bits.is_empty() && !options.bits.contains(&bits) {
-                continue;
-            }
-            for &log_n in &options.sizes {
-                let usual = (strategy.to_string(), Recipe::new(strategy, bits, log_n)?, &options.batches[..]);
-                let quick = if strategy == Strategy::Best && options.batches.contains(&1) {
-                    Some(("best-latency".to_owned(), Recipe::low_latency(bits, log_n)?, &[1][..]))
-                } else {
-                    None
-                };
-                let published = (strategy == Strategy::Caramel && log_n > 12).then(|| {
-                    ("caramel-8-points".to_owned(), eight_points(usual.1.clone()), &options.batches[..])
-                });
-                for (name, recipe, batches) in std::iter::once(usual).chain(quick).chain(published) {
-                    let run = match bits {
-                        32 => bench::<u32>,
-                        64 => bench::<u64>,
-                        _ => bench::<u128>,
-                    };
-                    run(&device, &name, recipe, batches, options.cold)?;
-                }
-            }
+    })?;
+    println!("impl,work,log_n,bits,modulus_bits,moduli,batch,mode,us,low,high");
+    for case in &cases {
+        match case.batches.word_bits {
+            32 => bench::<u32>(&device, case)?,
+            64 => bench::<u64>(&device, case)?,
+            _ => bench::<u128>(&device, case)?,
         }
     }
     Ok(())
 }
 
-/// Caramel's two kernels with eight points per thread, as published.
-fn eight_points(mut recipe: Recipe) -> Recipe {
-    for (pass, lanes_log) in recipe.passes.iter_mut().zip([2, 4]) {
-        (pass.points_log, pass.lanes_log) = (3, lanes_log);
+/// The cases that the options select.
+fn cases() -> Outcome<Vec<Case>> {
+    let (mut strategies, mut bits, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match argument.as_str() {
+            "--strategy" => strategies.push(value),
+            "--bits" => bits.push(value.parse::<u32>()?),
+            "--log-n" => sizes.push(value.parse::<u32>()?),
+            _ => return Err(format!("unknown option {argument}").into()),
+        }
     }
-    recipe
+    if strategies.is_empty() {
+        strategies.push("best".into());
+    }
+    if sizes.is_empty() {
+        sizes = (12..=17).collect();
+    }
+    let mut cases = Vec::new();
+    for strategy in Strategy::ALL.into_iter().filter(|s| strategies.contains(&s.to_string())) {
+        for &word_bits in strategy.word_bits().iter().filter(|b| bits.is_empty() || bits.contains(b)) {
+            for &log_n in &sizes {
+                for longest in lengths(strategy, word_bits) {
+                    let batches = Recipe::for_moduli(strategy, word_bits, log_n, longest)?;
+                    let modulus_bits = batches.modulus_bits;
+                    let single = match strategy {
+                        Strategy::Best => Recipe { modulus_bits, ..Recipe::low_latency(word_bits, log_n)? },
+                        _ => batches.clone(),
+                    };
+                    cases.push(Case { name: strategy.to_string(), batches, single });
+                }
+            }
+        }
+    }
+    Ok(cases)
 }
 
-fn bench<W: Word>(
-    device: &Device,
-    name: &str,
-    recipe: Recipe,
-    batches: &[usize],
-    cold: bool,
-) -> Result<(), Box<dyn Error>> {
-    const DISTINCT: usize = 4;
-    let log_n = recipe.log_n;
-    let n = 1 << log_n;
-    let modulus = Modulus::<W>::find(recipe.strategy.modulus_bits(W::BITS), n, 0)?;
-    let plan = Plan::with_recipe(device, recipe, &[modulus])?;
+/// The lengths of moduli to time: all for which `best` has its own arithmetic.
+fn lengths(strategy: Strategy, word_bits: u32) -> Vec<u32> {
+    match (strategy, word_bits) {
+        (Strategy::Best, 64) => vec![50, 60, 62],
+        (Strategy::Best, 128) => vec![124, 126],
+        _ => vec![strategy.modulus_bits(word_bits)],
+    }
+}
 
-    let mut rng = rand::rng();
-    let q = modulus.q().widen();
-    let inputs: Vec<Vec<W>> =
-        (0..DISTINCT).map(|_| (0..n).map(|_| W::narrow(rng.random_range(0..q))).collect()).collect();
-    let transformed: Vec<Vec<W>> = inputs.iter().map(|x| host::forward(&modulus, x)).collect();
-    let square = host::product(&modulus, &inputs[0], &inputs[0]);
+/// Compiles all kernels of a recipe.
+fn compile<W: Word>(device: &Device, recipe: &Recipe) -> Outcome<()> {
+    let modulus = Modulus::<W>::find(recipe.modulus_bits, 1 << recipe.log_n, 0)?;
+    let plan = Plan::with_recipe(device, recipe.clone(), &[modulus])?;
+    let zero = vec![W::zeroed(); 1 << recipe.log_n];
+    plan.multiply(&mut plan.upload(&zero)?, &mut plan.upload(&zero)?)?;
+    Ok(())
+}
 
-    for &polynomials in batches {
-        let fill =
-            |from: &[Vec<W>]| from.iter().cycle().take(polynomials).flatten().copied().collect::<Vec<_>>();
-        let (natural, reversed) = (fill(&inputs), fill(&transformed));
-        if plan.run(Direction::Forward, &natural)? != reversed
-            || plan.run(Direction::Inverse, &reversed)? != natural
-        {
-            return Err(format!("{name} differs from the host model: {:?}", plan.recipe()).into());
-        }
-        let (mut left, mut right) = (plan.upload(&natural)?, plan.upload(&natural)?);
-        plan.multiply(&mut left, &mut right)?;
-        if plan.download(&left)?[..n] != square {
-            return Err(format!("a {name} product differs from the host model: {:?}", plan.recipe()).into());
-        }
+/// Inputs and results of the host model: one polynomial with all its limbs.
+struct Model<W> {
+    moduli: Vec<Modulus<W>>,
+    left: Vec<W>,
+    right: Vec<W>,
+    transformed: Vec<W>,
+    product: Vec<W>,
+}
 
-        let bytes = natural.len() * size_of::<W>();
-        let pairs = if cold { COLD_BYTES.div_ceil(2 * bytes) } else { 1 };
-        let mut batches = vec![left, right];
-        for _ in 2..2 * pairs {
-            batches.push(plan.upload(&natural)?);
+impl<W: Word> Model<W> {
+    fn new(modulus_bits: u32, n: usize, moduli: usize) -> Outcome<Self> {
+        let moduli: Vec<Modulus<W>> =
+            (0..moduli).map(|skip| Modulus::find(modulus_bits, n, skip)).collect::<Result<Vec<_>, _>>()?;
+        let random = || {
+            let mut rng = rand::rng();
+            let bounds = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), n));
+            bounds.map(|q| W::narrow(rng.random_range(0..q))).collect::<Vec<_>>()
+        };
+        let (left, right) = (random(), random());
+        let limbs = moduli.par_iter().zip(left.par_chunks(n)).zip(right.par_chunks(n));
+        let transformed = limbs.clone().flat_map_iter(|((m, x), _)| host::forward(m, x)).collect();
+        let product = limbs.flat_map_iter(|((m, x), y)| host::product(m, x, y)).collect();
+        Ok(Self { moduli, left, right, transformed, product })
+    }
+}
+
+fn bench<W: Word>(device: &Device, case: &Case) -> Outcome<()> {
+    let (n, longest) = (1 << case.batches.log_n, case.batches.modulus_bits);
+    for moduli in [MODULI, 1] {
+        let model = Model::<W>::new(longest, n, moduli)?;
+        let plan = Plan::with_recipe(device, case.batches.clone(), &model.moduli)?;
+        for batch in [64, 512] {
+            time(&case.name, &plan, &model, batch / moduli)?;
         }
-        for (work, arrays) in [
-            (Work::Transform(Direction::Forward), 2),
-            (Work::Transform(Direction::Inverse), 2),
-            (Work::Product, 3),
-        ] {
-            let chosen = if cold || work == Work::Product { &mut batches[..] } else { &mut batches[..1] };
-            let us = plan.time(work, chosen, 1)?.median;
+        if moduli == 1 {
+            time(&case.name, &Plan::with_recipe(device, case.single.clone(), &model.moduli)?, &model, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks and times batches of `polynomials` polynomials.
+fn time<W: Word>(name: &str, plan: &Plan<W>, model: &Model<W>, polynomials: usize) -> Outcome<()> {
+    let repeat = |words: &[W]| words.repeat(polynomials);
+    let (left, right) = (repeat(&model.left), repeat(&model.right));
+    let transformed = repeat(&model.transformed);
+    let (mut x, mut y) = (plan.upload(&left)?, plan.upload(&right)?);
+    plan.multiply(&mut x, &mut y)?;
+    if plan.run(Direction::Forward, &left)? != transformed
+        || plan.run(Direction::Inverse, &transformed)? != left
+        || plan.download(&x)? != repeat(&model.product)
+    {
+        return Err(format!("{name} differs from the host model: {:?}", plan.recipe()).into());
+    }
+
+    let mut batches = vec![x, y];
+    let many = (COLD_BYTES / size_of_val(&left[..])).max(2) & !1;
+    let cold = many <= MOST_BATCHES;
+    while cold && batches.len() < many {
+        batches.push(plan.upload(&left)?);
+    }
+    let count = polynomials * model.moduli.len();
+    for work in WORKS {
+        let one = if work == Work::Product { 2 } else { 1 };
+        let report = |mode: &str, batches: usize, rounds: usize, all: &mut [_]| -> Outcome<()> {
+            let Timing { median, low, high } =
+                plan.time(work, &mut all[..batches], rounds)?.divided_by(count);
+            let Recipe { log_n, word_bits, modulus_bits, .. } = plan.recipe();
+            let moduli = model.moduli.len();
             println!(
-                "{name},{work},{log_n},{},{polynomials},{us:.3},{:.4},{:.1}",
-                W::BITS,
-                us / polynomials as f64,
-                (arrays * bytes) as f64 / us / 1e3
+                "{name},{work},{log_n},{word_bits},{modulus_bits},{moduli},{count},{mode},{median:.4},{low:.4},{high:.4}"
             );
+            Ok(())
+        };
+        if count == 1 {
+            report("alone", one, 1, &mut batches)?;
+            report("row-warm", one, ROW, &mut batches)?;
+            if cold {
+                report("row-cold", many, 1, &mut batches)?;
+            }
+        } else {
+            report("warm", one, 1, &mut batches)?;
+            report("cold", many, 1, &mut batches)?;
         }
     }
     Ok(())

@@ -2,8 +2,9 @@
 //! `product`, for an offline compiler: `cargo run -p gpu-ref --example kernels -- best 32 16 > k.cu
 //! && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
 //!
-//! `kernels all FOLDER` writes every kernel of the crate to files in a folder. The transforms have
-//! the recipes for N = 2^13.
+//! `kernels all FOLDER` writes every kernel of the crate to files in a folder, where transforms have
+//! the recipes for N = 2^13, and the default kernels of `best` for every N from 2^12 to files in
+//! `FOLDER/default`.
 
 use gpu_ref::base_conversion::Tile;
 use gpu_ref::residues::Access;
@@ -61,6 +62,11 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
             "caramel-casts".into(),
             Recipe { casts: true, streaming: true, ..Recipe::new(Strategy::Caramel, 64, LOG_N)? },
         ),
+        ("best-50".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, 50)?),
+        ("best-60".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, 60)?),
+        ("best-124".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, 124)?),
+        ("best-125".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, 125)?),
+        ("best-latency".into(), Recipe::low_latency(64, LOG_N)?),
         ("wide-streaming".into(), Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10)? }),
         ("shivdikar-truncated".into(), Recipe { product: truncated(true), ..shivdikar.clone() }),
         ("shivdikar-fused".into(), Recipe { product: truncated(false), ..shivdikar }),
@@ -82,7 +88,13 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     files.push(("rows".into(), source::rows()));
     files.push(("base-conversion".into(), source::base_conversion(Tile::default())));
     files.push(("base-conversion-shared".into(), source::base_conversion(shared)));
-    std::fs::create_dir_all(folder)?;
+    for (bits, longest) in [(32, 30), (64, 60), (128, 124)] {
+        for log_n in 12..=17 {
+            let recipe = Recipe::for_moduli(Strategy::Best, bits, log_n, longest)?;
+            files.push((format!("default/best-{bits}-{log_n}"), source::everything(&recipe)));
+        }
+    }
+    std::fs::create_dir_all(folder.join("default"))?;
     for (name, text) in files {
         std::fs::write(folder.join(format!("{name}.cu")), text)?;
     }

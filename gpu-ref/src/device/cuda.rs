@@ -1,6 +1,8 @@
 //! The CUDA backend of [`super::Device`], on `cudarc`.
 
-use super::{Argument, Kernel, Launch, Mode, Shape, argument_pointers, foreign_buffer};
+use super::{
+    Argument, Kernel, Launch, Mode, Shape, argument_pointers, cache, foreign_buffer, runtime_compiler,
+};
 use crate::Error;
 use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
@@ -8,13 +10,17 @@ use cudarc::driver::sys::{
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
-use cudarc::nvrtc::{self, CompileError, CompileOptions};
+use cudarc::nvrtc::{self, Ptx};
 use std::sync::Arc;
 
 /// A context with a single stream for all work of the device.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    /// Such as `sm_90`.
+    architecture: String,
+    /// Whether blocks of a kernel may wait for the preceding kernel.
+    overlaps: bool,
 }
 
 fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
@@ -37,32 +43,42 @@ impl Cuda {
             Ok(context) => context,
             Err(error) => return missing(format!("cannot open device {ordinal} ({:?})", error.0)),
         };
+        let (major, minor) =
+            context.compute_capability().map_err(driver("reading the compute capability"))?;
+        if major < 8 {
+            return missing(format!(
+                "device {ordinal} has compute capability {major}.{minor}, expected 8.0 or later"
+            ));
+        }
         // SAFETY: all work is ordered by the single stream. Events would interfere with graph
         // capture.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(driver("creating a stream"))?;
-        Ok(Self { context, stream })
+        Ok(Self { context, stream, architecture: format!("sm_{major}{minor}"), overlaps: major >= 9 })
     }
 
     pub(crate) fn name(&self) -> Result<String, Error> {
         self.context.name().map_err(driver("reading the device's name"))
     }
 
+    /// Compiles the text, or loads the result of an earlier compilation.
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Arc<CudaModule>, Error> {
-        let options = CompileOptions {
-            arch: Some("compute_90"),
-            options: vec!["--std=c++20".into(), "--device-int128".into()],
-            name: Some(name.to_owned()),
-            ..CompileOptions::default()
-        };
-        let ptx = nvrtc::compile_ptx_with_opts(source, options).map_err(|error| Error::Compile {
-            name: name.to_owned(),
-            log: match error {
-                CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-                other => other.to_string(),
-            },
-        })?;
-        self.context.load_module(ptx).map_err(driver("loading a module"))
+        let options = runtime_compiler::options(&self.architecture);
+        let version = runtime_compiler::version()?;
+        let cached =
+            cache::file(&[version.as_bytes(), options.join(" ").as_bytes(), source.as_bytes()], "cubin");
+        if let Some(path) = &cached
+            && let Ok(code) = std::fs::read(path)
+            && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
+        {
+            cache::touch(path);
+            return Ok(module);
+        }
+        let code = runtime_compiler::compile(name, source, &options)?;
+        if let Some(path) = &cached {
+            cache::keep(&code, path);
+        }
+        self.context.load_module(Ptx::from_binary(code)).map_err(driver("loading a module"))
     }
 
     pub(crate) fn allocate(&self, bytes: usize) -> Result<CudaSlice<u8>, Error> {
@@ -126,6 +142,7 @@ impl Cuda {
         let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
         let id = match shape.mode {
             Mode::Ordered => CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE,
+            Mode::Overlapping if !self.overlaps => CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE,
             Mode::Overlapping => {
                 value.programmaticStreamSerializationAllowed = 1;
                 CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION

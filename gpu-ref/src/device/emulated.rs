@@ -1,6 +1,6 @@
 //! The CPU backend of [`super::Device`]: kernels compiled to a shared library by a C++ compiler.
 
-use super::{Argument, Mode, Shape, argument_pointers};
+use super::{Argument, Mode, Shape, argument_pointers, cache};
 use crate::Error;
 use std::cell::UnsafeCell;
 use std::ffi::{OsString, c_int, c_uint, c_void};
@@ -36,8 +36,10 @@ impl Compiler {
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Library, Error> {
         let fail = |log: String| Error::Compile { name: name.to_owned(), log };
         let text = format!("{HEADER}\n{source}");
-        let file = format!("{}.so", self.fingerprint(&text));
-        let cached = cache::folder().map(|folder| folder.join(file));
+        let options = OPTIONS.join(" ");
+        let command = self.command.as_encoded_bytes();
+        let inputs = [command, self.version.as_bytes(), options.as_bytes(), text.as_bytes()];
+        let cached = cache::file(&inputs, "so");
         if let Some(path) = cached.as_deref().filter(|path| path.exists())
             && let Ok(library) = load(path)
         {
@@ -59,20 +61,10 @@ impl Compiler {
             return Err(fail(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
         let library = load(&so).map_err(|e| fail(e.to_string()))?;
-        if let Some(path) = &cached {
-            cache::keep(&so, path);
+        if let (Some(path), Ok(content)) = (&cached, std::fs::read(&so)) {
+            cache::keep(&content, path);
         }
         Ok(Library { library, name: name.to_owned() })
-    }
-
-    /// Hash of all inputs of a compilation.
-    fn fingerprint(&self, text: &str) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        let command = self.command.as_encoded_bytes();
-        for part in [command, self.version.as_bytes(), OPTIONS.join(" ").as_bytes(), text.as_bytes()] {
-            hasher.update(&part.len().to_le_bytes()).update(part);
-        }
-        hasher.finalize()
     }
 }
 
@@ -93,45 +85,6 @@ fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
     // SAFETY: this crate built the library from its own kernels, and it has no initialisers with
     // side effects.
     unsafe { libloading::Library::new(path) }
-}
-
-/// Compiled libraries in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`, named by a hash of their
-/// inputs. A compilation takes longer than most runs. Cache failures are not errors.
-mod cache {
-    use std::fs;
-    use std::path::{Path, PathBuf};
-    use std::time::{Duration, SystemTime};
-
-    /// Libraries unused for this long are deleted when a new one is added.
-    const LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
-
-    /// `None` if there is no home directory.
-    pub(super) fn folder() -> Option<PathBuf> {
-        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-        Some(base.join("gpu-ref"))
-    }
-
-    /// Marks a library as recently used.
-    pub(super) fn touch(path: &Path) {
-        let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
-    }
-
-    /// Copies a library into the cache atomically, because other processes may look for it.
-    pub(super) fn keep(library: &Path, path: &Path) {
-        let Some(folder) = path.parent() else { return };
-        let _ = fs::create_dir_all(folder);
-        let Ok(place) = tempfile::NamedTempFile::new_in(folder) else { return };
-        if fs::copy(library, place.path()).is_ok() {
-            let _ = place.persist(path);
-        }
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
-            if matches!(age, Ok(Ok(age)) if age > LIFETIME) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
 }
 
 /// A loaded library of kernels.

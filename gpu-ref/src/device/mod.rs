@@ -3,8 +3,10 @@
 //! Both backends accept the same kernel text and the same launches, so all code above this module
 //! is written once.
 
+mod cache;
 mod cuda;
 mod emulated;
+mod runtime_compiler;
 
 use crate::Error;
 use std::collections::HashMap;
@@ -29,7 +31,8 @@ enum Backend {
 }
 
 impl Device {
-    /// Opens CUDA device number `ordinal`.
+    /// Opens CUDA device number `ordinal`, of compute capability 8.0 or later. Kernels are compiled
+    /// for its architecture, and cached in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`.
     ///
     /// # Errors
     /// Returns [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing.

@@ -1,0 +1,62 @@
+//! NVIDIA's run-time compiler, NVRTC: kernel text to machine code for one architecture.
+
+use crate::Error;
+use cudarc::nvrtc::{result, sys};
+use std::ffi::{CStr, CString, c_int};
+
+/// A program that is destroyed when dropped.
+struct Program(sys::nvrtcProgram);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program was created once. A failure cannot be reported here.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+/// The options for an architecture, such as `sm_90`.
+pub(super) fn options(architecture: &str) -> [String; 3] {
+    [format!("--gpu-architecture={architecture}"), "--std=c++20".into(), "--device-int128".into()]
+}
+
+/// The compiler's version.
+pub(super) fn version() -> Result<String, Error> {
+    let (mut major, mut minor): (c_int, c_int) = (0, 0);
+    // SAFETY: the numbers are written to local variables.
+    unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().map_err(|error| Error::Driver {
+        call: "reading the version of NVRTC",
+        code: format!("{:?}", error.0),
+    })?;
+    Ok(format!("NVRTC {major}.{minor}"))
+}
+
+/// Compiles a file to machine code. `name` appears in messages.
+pub(super) fn compile(name: &str, source: &str, options: &[String]) -> Result<Vec<u8>, Error> {
+    let fail = |log: String| Error::Compile { name: name.to_owned(), log };
+    let text = |text: &str| CString::new(text).map_err(|error| fail(error.to_string()));
+    let (source, label) = (text(source)?, text(name)?);
+    let program = Program(
+        result::create_program(&source, Some(&label)).map_err(|error| fail(format!("{:?}", error.0)))?,
+    );
+    // SAFETY: the program exists.
+    if let Err(error) = unsafe { result::compile_program(program.0, options) } {
+        // SAFETY: the program exists, and the log ends with a zero.
+        let log = unsafe {
+            result::get_program_log(program.0)
+                .map(|log| CStr::from_ptr(log.as_ptr()).to_string_lossy().into_owned())
+        };
+        return Err(fail(log.unwrap_or(format!("{:?}", error.0))));
+    }
+    let mut size = 0;
+    // SAFETY: the program exists, and the buffer has the size that the compiler asks for.
+    unsafe {
+        sys::nvrtcGetCUBINSize(program.0, &raw mut size)
+            .result()
+            .map_err(|error| fail(format!("{:?}", error.0)))?;
+        let mut code = vec![0u8; size];
+        sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast())
+            .result()
+            .map_err(|error| fail(format!("{:?}", error.0)))?;
+        Ok(code)
+    }
+}
