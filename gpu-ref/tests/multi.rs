@@ -6,11 +6,12 @@
 
 mod common;
 
-use common::{EMULATED, SEED, devices};
+use common::{ON_EMULATED, SEED, named, on, on_each, run, trial};
 use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
-use gpu_ref::{Error, Modulus, Word, host};
+use gpu_ref::{Device, Error, Modulus, Word, host};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::process::ExitCode;
 
 fn moduli<W: Word>(count: usize, bits: u32, n: usize) -> Vec<Modulus<W>> {
     (0..count).map(|skip| Modulus::find(bits, n, skip).unwrap()).collect()
@@ -53,30 +54,21 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
 }
 
 /// 5 limbs in 3 digits, which 2 and 4 devices share unevenly, and 3 special limbs.
-#[test]
-fn key_switching() {
+fn key_switching(device: &Device) {
     let all = moduli::<u64>(8, 62, 1 << 10);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
-    for device in devices() {
-        check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
-    }
+    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
 }
 
-#[test]
-fn key_switching_in_short_words() {
+fn key_switching_in_short_words(device: &Device) {
     let all = moduli::<u32>(6, 30, 1 << 10);
     let basis = Basis::new(&all[..4], &all[4..], 4).unwrap();
-    for device in devices() {
-        check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
-    }
+    check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
 }
 
-#[test]
-fn products_of_batches() {
-    for device in devices() {
-        check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
-        check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
-    }
+fn products_of_batches(device: &Device) {
+    check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
+    check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
 }
 
 /// Products of a batch on clusters of `ranks` devices.
@@ -93,9 +85,7 @@ fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: us
 }
 
 /// Invalid divisions are rejected, and the message names a valid one.
-#[test]
-fn bad_divisions_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn bad_divisions_are_refused(device: &Device) {
     let cluster = |ranks| Cluster::staged(&vec![device.clone(); ranks]);
     let all = moduli::<u64>(4, 62, 1 << 10);
     let unsupported = |result: Result<(), Error>| matches!(result, Err(Error::Unsupported { .. }));
@@ -115,15 +105,23 @@ fn bad_divisions_are_refused() {
 }
 
 /// On all available GPUs, through NCCL.
-#[test]
 fn on_gpus() {
-    if let Err(reason) = Cluster::nccl(1) {
-        eprintln!("SKIPPED, nothing was tested on GPUs: {reason}");
-        return;
-    }
     let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::nccl(count).is_ok()).collect();
     let all = moduli::<u64>(8, 62, 1 << 12);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_key_switch(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), &basis);
     check_products(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), 24, 8);
+}
+
+fn main() -> ExitCode {
+    let each = named![key_switching, key_switching_in_short_words, products_of_batches];
+    let emulated: [common::Test; 1] = named![bad_divisions_are_refused];
+    let mut trials: Vec<_> = on_each(&each).collect();
+    trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
+    trials.push(trial(
+        "gpu::all_cards".into(),
+        Cluster::nccl(1).err().map(|error| error.to_string()),
+        on_gpus,
+    ));
+    run(trials)
 }

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{EMULATED, SEED, devices};
+use common::{ON_EMULATED, SEED, named, on, on_each, run};
 use gpu_ref::automorphism::Automorphism;
 use gpu_ref::base_conversion::{BaseConversion, ModSwitch, Tile};
 use gpu_ref::inner_product::{Fusion, InnerProduct};
@@ -17,6 +17,7 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::process::ExitCode;
 
 const N: usize = 1 << 10;
 
@@ -79,39 +80,31 @@ fn converted(from: &[Modulus<u32>], to: &[Modulus<u32>], words: &[u32]) -> Vec<u
 
 /// Moduli small enough for one reduction, and enough long ones to need several. Tiles that share
 /// the input, tiles that do not, and tiles that extend beyond the last limb.
-#[test]
-fn base_conversions() {
+fn base_conversions(device: &Device) {
     let (short, long) = (moduli::<u32>(3, 24), moduli::<u32>(14, 30));
     let to = moduli::<u32>(5, 28);
     let shared = Tile { thread_limbs: 2, thread_columns: 2, block_limbs: 2, block_columns: 64 };
-    for device in devices() {
-        let mut rng = StdRng::seed_from_u64(*SEED);
-        for (from, tile) in [(&short, Tile::default()), (&long, shared), (&long, Tile::default())] {
-            let words = polynomials(from, 2, &mut rng);
-            let conversion = BaseConversion::new(device, from, &to, tile).unwrap();
-            same("conversion", &conversion.run(&words).unwrap(), &converted(from, &to, &words));
-        }
+    let mut rng = StdRng::seed_from_u64(*SEED);
+    for (from, tile) in [(&short, Tile::default()), (&long, shared), (&long, Tile::default())] {
+        let words = polynomials(from, 2, &mut rng);
+        let conversion = BaseConversion::new(device, from, &to, tile).unwrap();
+        same("conversion", &conversion.run(&words).unwrap(), &converted(from, &to, &words));
     }
 }
 
-#[test]
-fn switches_of_moduli() {
+fn switches_of_moduli(device: &Device) {
     let (from, to) = (moduli::<u32>(4, 30), moduli::<u32>(3, 29));
-    for device in devices() {
-        let words = polynomials(&from, 2, &mut StdRng::seed_from_u64(*SEED));
-        let back: Vec<u32> =
-            words.chunks(N).zip(from.iter().cycle()).flat_map(|(x, m)| host::inverse(m, x)).collect();
-        let rows = converted(&from, &to, &back);
-        let want: Vec<u32> =
-            rows.chunks(N).zip(to.iter().cycle()).flat_map(|(x, m)| host::forward(m, x)).collect();
-        let switch = ModSwitch::new(device, &from, &to, Tile::default()).unwrap();
-        same("switch", &switch.run(&words).unwrap(), &want);
-    }
+    let words = polynomials(&from, 2, &mut StdRng::seed_from_u64(*SEED));
+    let back: Vec<u32> =
+        words.chunks(N).zip(from.iter().cycle()).flat_map(|(x, m)| host::inverse(m, x)).collect();
+    let rows = converted(&from, &to, &back);
+    let want: Vec<u32> =
+        rows.chunks(N).zip(to.iter().cycle()).flat_map(|(x, m)| host::forward(m, x)).collect();
+    let switch = ModSwitch::new(device, &from, &to, Tile::default()).unwrap();
+    same("switch", &switch.run(&words).unwrap(), &want);
 }
 
-#[test]
-fn unsound_conversions_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn unsound_conversions_are_refused(device: &Device) {
     let good = moduli::<u32>(3, 24);
     let new = |from: &[_], to: &[_], tile| BaseConversion::new(device, from, to, tile).map(|_| ());
     let own = Tile::default();
@@ -164,18 +157,13 @@ fn check_automorphisms<W: Word>(device: &Device, bits: u32) {
     }
 }
 
-#[test]
-fn automorphisms() {
-    for device in devices() {
-        check_automorphisms::<u32>(device, 30);
-        check_automorphisms::<u64>(device, 62);
-        check_automorphisms::<u128>(device, 128);
-    }
+fn automorphisms(device: &Device) {
+    check_automorphisms::<u32>(device, 30);
+    check_automorphisms::<u64>(device, 62);
+    check_automorphisms::<u128>(device, 128);
 }
 
-#[test]
-fn unsound_automorphisms_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn unsound_automorphisms_are_refused(device: &Device) {
     assert!(matches!(Automorphism::<u32>::new(device, 1000), Err(Error::Dimension { n: 1000, .. })));
     assert!(matches!(Automorphism::<u32>::new(device, 512), Err(Error::Dimension { n: 512, .. })));
     let automorphism = Automorphism::<u32>::new(device, N).unwrap();
@@ -225,19 +213,14 @@ fn check_residues<W: Word>(device: &Device, limbs: usize, bits: u32, access: Acc
     same("residues", &residues.run_decompose(&largest).unwrap(), &want);
 }
 
-#[test]
-fn long_integers() {
-    for device in devices() {
-        check_residues::<u32>(device, 7, 30, Access::Transposed);
-        check_residues::<u64>(device, 5, 62, Access::Strided);
-        check_residues::<u64>(device, 4, 40, Access::Transposed);
-        check_residues::<u32>(device, 1, 20, Access::Strided);
-    }
+fn long_integers(device: &Device) {
+    check_residues::<u32>(device, 7, 30, Access::Transposed);
+    check_residues::<u64>(device, 5, 62, Access::Strided);
+    check_residues::<u64>(device, 4, 40, Access::Transposed);
+    check_residues::<u32>(device, 1, 20, Access::Strided);
 }
 
-#[test]
-fn unsound_residues_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn unsound_residues_are_refused(device: &Device) {
     let good = moduli::<u64>(2, 40);
     let refused = |moduli: &[_]| Residues::new(device, moduli, Access::Transposed).map(|_| ());
     assert!(matches!(refused(&[]), Err(Error::Modulus { .. })));
@@ -274,17 +257,12 @@ fn check_inner_products<W: Word>(device: &Device, terms: usize) {
     }
 }
 
-#[test]
-fn inner_products() {
-    for device in devices() {
-        check_inner_products::<u32>(device, 1);
-        check_inner_products::<u64>(device, 3);
-    }
+fn inner_products(device: &Device) {
+    check_inner_products::<u32>(device, 1);
+    check_inner_products::<u64>(device, 3);
 }
 
-#[test]
-fn unsound_inner_products_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn unsound_inner_products_are_refused(device: &Device) {
     let good = moduli::<u32>(1, 30);
     let none = InnerProduct::new(device, &good, 0, Fusion::Fused).map(|_| ());
     assert!(matches!(none, Err(Error::Unsupported { .. })));
@@ -294,4 +272,17 @@ fn unsound_inner_products_are_refused() {
     assert_eq!(product.run(&[0; N], &[0; 4 * N]), Err(Error::Length { unit: 2 * N, got: N }));
     let large = product.run(&[u32::MAX; 2 * N], &[0; 4 * N]);
     assert!(matches!(large, Err(Error::Range { index: 0, .. })));
+}
+
+fn main() -> ExitCode {
+    let each = named![base_conversions, switches_of_moduli, automorphisms, long_integers, inner_products];
+    let emulated: [common::Test; 4] = named![
+        unsound_conversions_are_refused,
+        unsound_automorphisms_are_refused,
+        unsound_residues_are_refused,
+        unsound_inner_products_are_refused
+    ];
+    let mut trials: Vec<_> = on_each(&each).collect();
+    trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
+    run(trials)
 }

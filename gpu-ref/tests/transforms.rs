@@ -6,12 +6,13 @@
 
 mod common;
 
-use common::{EMULATED, GPU, SEED};
+use common::{ON_EMULATED, ON_GPU, SEED, named, on, on_each, run};
 use gpu_ref::{
     Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, crosscheck, host, number,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::process::ExitCode;
 
 /// Polynomials for all moduli: extreme values first, then random ones.
 fn inputs<W: Word>(moduli: &[Modulus<W>], polynomials: usize, rng: &mut StdRng) -> Vec<W> {
@@ -152,9 +153,7 @@ fn check_hard_product(device: &Device) {
 }
 
 /// Invalid input returns an error that names a valid alternative.
-#[test]
-fn bad_input_is_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn bad_input_is_refused(device: &Device) {
     let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
     let plan = Plan::new(device, Strategy::Best, &[modulus]).unwrap();
     let q = modulus.q();
@@ -178,9 +177,7 @@ fn bad_input_is_refused() {
 }
 
 /// The calls of a cross-check, with moduli of maximum length.
-#[test]
-fn crosscheck_agrees_with_the_host_model() {
-    let Some(device) = &*EMULATED else { return };
+fn crosscheck_agrees_with_the_host_model(device: &Device) {
     let modulus = Modulus::<u128>::find(128, 1 << 10, 0).unwrap();
     let (q, root, n) = (modulus.q(), modulus.root(), modulus.n());
     let input = inputs(&[modulus], 1, &mut StdRng::seed_from_u64(*SEED));
@@ -189,90 +186,65 @@ fn crosscheck_agrees_with_the_host_model() {
     assert_eq!(crosscheck::inverse_wide(device, n, q, root, &transformed).unwrap(), input);
 }
 
-macro_rules! strategies {
-    ($($name:ident: $strategy:expr,)*) => {
-        mod emulated {
-            use super::*;
-            $(#[test]
-            fn $name() {
-                if let Some(device) = &*EMULATED {
-                    check_strategy(device, $strategy, emulated_cases($strategy).iter().copied());
-                }
-            })*
-
-            #[test]
-            fn hard_product() {
-                if let Some(device) = &*EMULATED {
-                    check_hard_product(device);
-                }
-            }
-
-            #[test]
-            fn lengths_of_moduli() {
-                if let Some(device) = &*EMULATED {
-                    check_lengths(device, LENGTHS.into_iter().chain([(128, 125)]), &[10]);
-                    check_lengths(device, [(64, 60)], &[16]);
-                }
-            }
-        }
-        mod gpu {
-            use super::*;
-            $(#[test]
-            fn $name() {
-                if let Some(device) = &*GPU {
-                    check_strategy(device, $strategy, all_words($strategy, &[10, 11, 12, 13, 14, 15, 16, 17]));
-                }
-            })*
-
-            #[test]
-            fn hard_product() {
-                if let Some(device) = &*GPU {
-                    check_hard_product(device);
-                }
-            }
-
-            #[test]
-            fn lengths_of_moduli() {
-                if let Some(device) = &*GPU {
-                    check_lengths(device, LENGTHS, &[10, 12, 13, 14, 15, 16, 17]);
-                    check_lengths(device, [(128, 125)], &[10, 13]);
-                }
-            }
-
-            /// More polynomials than can be resident together, in both directions.
-            #[test]
-            fn more_than_fit_at_once() {
-                if let Some(device) = &*GPU {
-                    for bits in [32, 64] {
-                        let recipe = Recipe::new(Strategy::HeBooster(Sync::Local), bits, 12).unwrap();
-                        check_recipe(device, &recipe, 1, 150);
-                    }
-                }
-            }
-
-            /// Short enough for `compute-sanitizer --tool racecheck`.
-            #[test]
-            fn small_sizes_of_all() {
-                if let Some(device) = &*GPU {
-                    for strategy in [$($strategy),*] {
-                        check_strategy(device, strategy, all_words(strategy, &[10, 13]));
-                    }
-                }
-            }
-        }
-    };
+fn emulated_lengths(device: &Device) {
+    check_lengths(device, LENGTHS.into_iter().chain([(128, 125)]), &[10]);
+    check_lengths(device, [(64, 60)], &[16]);
 }
 
-strategies! {
-    wide: Strategy::Wide,
-    cheddar: Strategy::Cheddar,
-    shivdikar_remainder: Strategy::Shivdikar(Barrett::Remainder),
-    shivdikar_2: Strategy::Shivdikar(Barrett::Classical),
-    shivdikar_3: Strategy::Shivdikar(Barrett::DhemQuisquater),
-    shivdikar_4: Strategy::Shivdikar(Barrett::Proposed),
-    caramel: Strategy::Caramel,
-    he_booster_local: Strategy::HeBooster(Sync::Local),
-    he_booster_barrier: Strategy::HeBooster(Sync::Barrier),
-    he_booster_launches: Strategy::HeBooster(Sync::Launches),
-    best: Strategy::Best,
+fn all_lengths(device: &Device) {
+    check_lengths(device, LENGTHS, &[10, 12, 13, 14, 15, 16, 17]);
+    check_lengths(device, [(128, 125)], &[10, 13]);
+}
+
+/// More polynomials than can be resident together, in both directions.
+fn more_than_fit_at_once(device: &Device) {
+    for bits in [32, 64] {
+        let recipe = Recipe::new(Strategy::HeBooster(Sync::Local), bits, 12).unwrap();
+        check_recipe(device, &recipe, 1, 150);
+    }
+}
+
+/// Short enough for `compute-sanitizer --tool racecheck`.
+fn small_sizes_of_all(device: &Device) {
+    for strategy in Strategy::ALL {
+        check_strategy(device, strategy, all_words(strategy, &[10, 13]));
+    }
+    check_lengths(device, LENGTHS, &[10, 13]);
+    check_recipe(device, &Recipe::low_latency(64, 13).unwrap(), 1, 1);
+}
+
+/// The recipes for single transforms.
+fn low_latency(device: &Device) {
+    for (bits, log_n) in [(32, 10), (64, 13), (128, 10)] {
+        check_recipe(device, &Recipe::low_latency(bits, log_n).unwrap(), 1, 1);
+    }
+}
+
+fn low_latency_at_all_sizes(device: &Device) {
+    for bits in [32, 64, 128] {
+        for log_n in 10..=17 {
+            check_recipe(device, &Recipe::low_latency(bits, log_n).unwrap(), 1, 1);
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let each = named![check_hard_product];
+    let emulated: [common::Test; 4] =
+        named![bad_input_is_refused, crosscheck_agrees_with_the_host_model, emulated_lengths, low_latency];
+    let gpu: [common::Test; 4] =
+        named![all_lengths, more_than_fit_at_once, small_sizes_of_all, low_latency_at_all_sizes];
+    let mut trials: Vec<_> = on_each(&each).collect();
+    trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
+    trials.extend(gpu.map(|(name, test)| on(ON_GPU, name, test)));
+    for strategy in Strategy::ALL {
+        let name = strategy.to_string().replace('-', "_");
+        trials.push(on(ON_EMULATED, &name, move |device| {
+            check_strategy(device, strategy, emulated_cases(strategy).iter().copied());
+        }));
+        trials.push(on(ON_GPU, &name, move |device| {
+            check_strategy(device, strategy, all_words(strategy, &[10, 11, 12, 13, 14, 15, 16, 17]));
+        }));
+    }
+    run(trials)
 }

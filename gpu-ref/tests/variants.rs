@@ -6,13 +6,14 @@
 
 mod common;
 
-use common::{EMULATED, SEED, devices};
+use common::{ON_EMULATED, SEED, named, on, on_each, run, trial};
 use gpu_ref::sequence::Execution;
 use gpu_ref::{
     Barrett, Device, Direction, Error, Modulus, Plan, Product, Recipe, Sequence, Strategy, Sync, Word, host,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::process::ExitCode;
 
 /// One polynomial for each modulus: largest coefficients if `number` is 0, random ones otherwise.
 fn polynomial<W: Word>(moduli: &[Modulus<W>], number: usize, rng: &mut StdRng) -> Vec<W> {
@@ -57,32 +58,28 @@ fn check<W: Word>(device: &Device, recipe: &Recipe) {
     report("product", &plan.download(&x).unwrap(), &model(&moduli, &left, &right, host::product));
 }
 
-fn check_all(recipes: &[Recipe]) {
-    for device in devices() {
-        for recipe in recipes {
-            match recipe.word_bits {
-                32 => check::<u32>(device, recipe),
-                64 => check::<u64>(device, recipe),
-                _ => check::<u128>(device, recipe),
-            }
+fn check_all(device: &Device, recipes: &[Recipe]) {
+    for recipe in recipes {
+        match recipe.word_bits {
+            32 => check::<u32>(device, recipe),
+            64 => check::<u64>(device, recipe),
+            _ => check::<u128>(device, recipe),
         }
     }
 }
 
 const BARRETT: Barrett = Barrett::Proposed;
 
-#[test]
-fn one_block() {
+fn one_block(device: &Device) {
     let recipes = [
         Recipe::los(Barrett::Remainder, 32, 10, 1).unwrap(),
         Recipe::los(BARRETT, 64, 11, 4).unwrap(),
         Recipe::los(BARRETT, 64, 10, 1).unwrap().without_shared_memory(),
     ];
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
-#[test]
-fn many_blocks() {
+fn many_blocks(device: &Device) {
     let recipes = [
         Recipe::lom(BARRETT, 32, 12, 3, 1).unwrap(),
         Recipe::lom(BARRETT, 64, 13, 2, 4).unwrap(),
@@ -90,20 +87,18 @@ fn many_blocks() {
         Recipe::two_dimensional(BARRETT, 64, 11, 1, 0, false).unwrap().without_shared_memory(),
         Recipe::hybrid(32, 12).unwrap(),
     ];
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
-#[test]
-fn interleaved_polynomials() {
+fn interleaved_polynomials(device: &Device) {
     let recipes = [
         Recipe::tom(BARRETT, 32, 10, 3).unwrap(),
         Recipe { interleave_log: 2, ..Recipe::new(Strategy::Best, 64, 10).unwrap() },
     ];
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
-#[test]
-fn products_in_four_ways() {
+fn products_in_four_ways(device: &Device) {
     let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
     let los = Recipe::los(BARRETT, 32, 10, 2).unwrap();
     let lom = Recipe::lom(BARRETT, 64, 12, 1, 1).unwrap();
@@ -118,21 +113,19 @@ fn products_in_four_ways() {
     for (strategy, bits) in [(Strategy::Best, 32), (Strategy::Wide, 128)] {
         recipes.push(Recipe { product: separate, ..Recipe::new(strategy, bits, 10).unwrap() });
     }
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
 /// Roots on the fly in one pass and in two, with full and partial last rounds, and in a product.
-#[test]
-fn roots_on_the_fly() {
+fn roots_on_the_fly(device: &Device) {
     let recipes = [
         Recipe { on_the_fly: true, ..Recipe::new(Strategy::Cheddar, 32, 10).unwrap() },
         Recipe { on_the_fly: true, ..Recipe::cheddar(13, 5, [2, 3], 4).unwrap() },
     ];
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
-#[test]
-fn caramels_kernels() {
+fn caramels_kernels(device: &Device) {
     let own = Recipe::two_stage(13, 3).unwrap();
     let product = Product { separate: true, ..Product::default() };
     let recipes = [
@@ -140,11 +133,10 @@ fn caramels_kernels() {
         Recipe { product, streaming: true, ..own },
         Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10).unwrap() },
     ];
-    check_all(&recipes);
+    check_all(device, &recipes);
 }
 
 /// Invalid recipes are rejected, and the message names a valid alternative.
-#[test]
 fn unsound_variants_are_refused() {
     let refused = |recipe: Recipe| matches!(recipe.check(), Err(Error::Unsupported { .. }));
     let truncated = Product { truncated: true, ..Product::default() };
@@ -165,9 +157,7 @@ fn unsound_variants_are_refused() {
 }
 
 /// An interleaved batch must be a multiple of the group size.
-#[test]
-fn interleaved_batches_are_whole() {
-    let Some(device) = &*EMULATED else { return };
+fn interleaved_batches_are_whole(device: &Device) {
     let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
     let plan = Plan::with_recipe(device, Recipe::tom(BARRETT, 32, 10, 3).unwrap(), &[modulus]).unwrap();
     let wrong = plan.upload(&vec![0; 3 << 10]).map(|_| ());
@@ -176,43 +166,38 @@ fn interleaved_batches_are_whole() {
 
 /// Products and transforms on several batches give equal results in every order permitted by
 /// their data.
-#[test]
-fn programs_in_every_execution() {
-    for device in devices() {
-        let recipe = Recipe {
-            product: Product { separate: true, ..Product::default() },
-            ..Recipe::two_stage(13, 3).unwrap()
-        };
-        let moduli: Vec<_> = (0..3).map(|skip| Modulus::<u64>::find(50, 1 << 13, skip).unwrap()).collect();
-        let plans: Vec<_> =
-            moduli.iter().map(|&m| Plan::with_recipe(device, recipe.clone(), &[m]).unwrap()).collect();
-        let mut rng = StdRng::seed_from_u64(*SEED);
-        let inputs: Vec<[Vec<u64>; 2]> =
-            moduli.iter().map(|&m| [polynomial(&[m], 1, &mut rng), polynomial(&[m], 2, &mut rng)]).collect();
-        for execution in [Execution::Launches, Execution::SequentialGraph, Execution::DependencyGraph] {
-            let mut sequence = Sequence::new(device);
-            let mut ids = Vec::new();
-            for (plan, pair) in plans.iter().zip(&inputs) {
-                let [left, right] = pair.each_ref().map(|x| sequence.add(plan.upload(x).unwrap()));
-                sequence.multiply(plan, left, right).unwrap();
-                sequence.transform(plan, Direction::Forward, left).unwrap();
-                ids.push(left);
-            }
-            assert_eq!(sequence.kernels(), 3 * (2 + 2 + 1 + 2 + 2));
-            sequence.run(execution).unwrap();
-            for (((plan, pair), modulus), &id) in plans.iter().zip(&inputs).zip(&moduli).zip(&ids) {
-                let want = host::forward(modulus, &host::product(modulus, &pair[0], &pair[1]));
-                let got = plan.download(sequence.batch(id)).unwrap();
-                assert!(got == want, "{execution:?}, GPU_REF_SEED={}", *SEED);
-            }
+fn programs_in_every_execution(device: &Device) {
+    let recipe = Recipe {
+        product: Product { separate: true, ..Product::default() },
+        ..Recipe::two_stage(13, 3).unwrap()
+    };
+    let moduli: Vec<_> = (0..3).map(|skip| Modulus::<u64>::find(50, 1 << 13, skip).unwrap()).collect();
+    let plans: Vec<_> =
+        moduli.iter().map(|&m| Plan::with_recipe(device, recipe.clone(), &[m]).unwrap()).collect();
+    let mut rng = StdRng::seed_from_u64(*SEED);
+    let inputs: Vec<[Vec<u64>; 2]> =
+        moduli.iter().map(|&m| [polynomial(&[m], 1, &mut rng), polynomial(&[m], 2, &mut rng)]).collect();
+    for execution in [Execution::Launches, Execution::SequentialGraph, Execution::DependencyGraph] {
+        let mut sequence = Sequence::new(device);
+        let mut ids = Vec::new();
+        for (plan, pair) in plans.iter().zip(&inputs) {
+            let [left, right] = pair.each_ref().map(|x| sequence.add(plan.upload(x).unwrap()));
+            sequence.multiply(plan, left, right).unwrap();
+            sequence.transform(plan, Direction::Forward, left).unwrap();
+            ids.push(left);
+        }
+        assert_eq!(sequence.kernels(), 3 * (2 + 2 + 1 + 2 + 2));
+        sequence.run(execution).unwrap();
+        for (((plan, pair), modulus), &id) in plans.iter().zip(&inputs).zip(&moduli).zip(&ids) {
+            let want = host::forward(modulus, &host::product(modulus, &pair[0], &pair[1]));
+            let got = plan.download(sequence.batch(id)).unwrap();
+            assert!(got == want, "{execution:?}, GPU_REF_SEED={}", *SEED);
         }
     }
 }
 
 /// A batch of another sequence is rejected, and so is one batch for both factors.
-#[test]
-fn foreign_batches_are_refused() {
-    let Some(device) = &*EMULATED else { return };
+fn foreign_batches_are_refused(device: &Device) {
     let modulus = Modulus::<u32>::find(30, 1 << 10, 0).unwrap();
     let plan = Plan::new(device, Strategy::Best, &[modulus]).unwrap();
     let (mut one, mut other) = (Sequence::new(device), Sequence::new(device));
@@ -225,4 +210,21 @@ fn foreign_batches_are_refused() {
     let id = resident.add(plan.upload(&vec![1; 1 << 10]).unwrap());
     resident.transform(&plan, Direction::Forward, id).unwrap();
     assert!(matches!(resident.run(Execution::DependencyGraph), Err(Error::Unsupported { .. })));
+}
+
+fn main() -> ExitCode {
+    let each = named![
+        one_block,
+        many_blocks,
+        interleaved_polynomials,
+        products_in_four_ways,
+        roots_on_the_fly,
+        caramels_kernels,
+        programs_in_every_execution
+    ];
+    let emulated: [common::Test; 2] = named![interleaved_batches_are_whole, foreign_batches_are_refused];
+    let mut trials: Vec<_> = on_each(&each).collect();
+    trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
+    trials.push(trial("unsound_variants_are_refused".into(), None, unsound_variants_are_refused));
+    run(trials)
 }

@@ -1,8 +1,11 @@
-//! Shared by all tests of this crate: the devices, and the seed of random inputs.
+//! Shared by all tests of this crate: the devices, the seed of random inputs, and a harness that
+//! ignores the tests of a missing device and says why.
 
 #![allow(dead_code, reason = "not every test file uses all items")]
 
 use gpu_ref::{Device, Error};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
 use std::sync::LazyLock;
 
 /// A new seed for each run, unless `GPU_REF_SEED` sets it.
@@ -11,17 +14,57 @@ pub(crate) static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GP
     Err(_) => rand::RngExt::random(&mut rand::rng()),
 });
 
-/// One device for all tests of a file, so that each kernel is compiled once.
-pub(crate) static EMULATED: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::emulated()));
-pub(crate) static GPU: LazyLock<Option<Device>> = LazyLock::new(|| present(Device::open(0)));
+/// A device for all tests of a file, so that each kernel is compiled once.
+type Shared = LazyLock<Result<Device, Error>>;
 
-/// Returns the device. On failure, prints the reason and returns `None`, and the tests that need
-/// the device are skipped.
-fn present(device: Result<Device, Error>) -> Option<Device> {
-    device.inspect_err(|reason| eprintln!("SKIPPED, nothing was tested on this device: {reason}")).ok()
+pub(crate) static EMULATED: Shared = LazyLock::new(Device::emulated);
+pub(crate) static GPU: Shared = LazyLock::new(|| Device::open(0));
+
+/// A test, or an ignored one if something is missing. The reason appears beside its name.
+pub(crate) fn trial(name: String, missing: Option<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    let Some(reason) = missing else {
+        return Trial::test(name, move || {
+            test();
+            Ok(())
+        });
+    };
+    let failure = Failed::from(&reason);
+    Trial::test(name, move || Err(failure)).with_kind(reason).with_ignored_flag(true)
 }
 
-/// The available devices.
-pub(crate) fn devices() -> impl Iterator<Item = &'static Device> {
-    [&*EMULATED, &*GPU].into_iter().flatten()
+/// A test on one device, named after both.
+pub(crate) fn on(
+    device: (&str, &'static Shared),
+    name: &str,
+    test: impl FnOnce(&'static Device) + Send + 'static,
+) -> Trial {
+    let (prefix, device) = device;
+    let missing = device.as_ref().err().map(ToString::to_string);
+    trial(format!("{prefix}::{name}"), missing, move || test(device.as_ref().expect("the device is there")))
 }
+
+/// The emulation, and its name in tests.
+pub(crate) const ON_EMULATED: (&str, &Shared) = ("emulated", &EMULATED);
+/// A GPU, and its name in tests.
+pub(crate) const ON_GPU: (&str, &Shared) = ("gpu", &GPU);
+
+/// A function that tests a device, with its name.
+pub(crate) type Test = (&'static str, fn(&'static Device));
+
+/// Tests on each device.
+pub(crate) fn on_each(tests: &[Test]) -> impl Iterator<Item = Trial> {
+    tests.iter().flat_map(|&(name, test)| [on(ON_EMULATED, name, test), on(ON_GPU, name, test)])
+}
+
+/// Runs the tests that the command line selects.
+pub(crate) fn run(trials: Vec<Trial>) -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Functions with their names.
+macro_rules! named {
+    ($($test:ident),* $(,)?) => {
+        [$((stringify!($test), $test as _)),*]
+    };
+}
+pub(crate) use named;
