@@ -49,7 +49,9 @@ fn check<W: Word>(device: &Device, recipe: &Recipe, limbs: usize, polynomials: u
     let n = 1 << recipe.log_n;
     let longest = recipe.modulus_bits;
     let moduli: Vec<_> = (0..limbs)
-        .map(|limb| Modulus::<W>::find(if limb == 1 { 22 } else { longest }, n, limb / 2).unwrap())
+        .map(|limb| {
+            Modulus::<W>::find(if limb == 1 { recipe.log_n + 12 } else { longest }, n, limb / 2).unwrap()
+        })
         .collect();
     let plan = Plan::with_recipe(device, recipe.clone(), &moduli).unwrap();
     let mut rng = StdRng::seed_from_u64(*SEED);
