@@ -100,10 +100,12 @@ pub(crate) fn passes(
             written[value.index()] = (inst.pass, end);
         }
     }
-    let width = machine.dispatch_width().into();
+    let (width, interval) =
+        (machine.dispatch_width().into(), u64::from(machine.frontend.cycles_per_instruction));
     let bound = |count: &Count| {
         let busy = count.busy.values().flatten().copied().max().unwrap_or(0);
-        let resource = Cycle(busy.max(count.instructions.div_ceil(width)));
+        let groups = count.instructions.div_ceil(width);
+        let resource = Cycle(busy.max(groups.saturating_sub(1) * interval + u64::from(groups > 0)));
         PassBound { resource, dependence: count.dependence }
     };
     counts.iter().map(bound).collect()

@@ -17,14 +17,14 @@ mod file;
 
 pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed, Shares, Tied};
 
-use constants::{AREA, components};
+use constants::{AREA, DELAY, components};
 
 use codegen::PlanChoice;
 use diagnostic::Diagnostic;
 use lab::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
-use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
+use sim::tech::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 
@@ -202,15 +202,19 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         return Err(FitError::Shares);
     }
     let mut residuals = claims.area_residuals(&area)?;
-    residuals.extend(claims.energy.residuals(&Energy::of(&energy, events)));
     let alternatives = alternatives(claims, &area);
     let technology = Technology {
         name: claims.name.clone(),
         node_nm: claims.node_nm,
+        law_stages: claims.law_stages,
         clock: claims.clock.clone(),
+        delay: claims.delay_constants()?,
         area,
         energy,
     };
+    let mut machine = Machine::rpu_128x128();
+    machine.technology = technology.clone();
+    residuals.extend(claims.energy.residuals(&Energy::of(&machine, events)));
     Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
 }
 
@@ -268,14 +272,23 @@ impl Designs {
 }
 
 impl Claims {
-    /// The sources of the area constants that are not fitted, by name.
+    fn delay_constants(&self) -> Result<DelayConstants, FitError> {
+        let values = self.delay.iter().map(|(name, given)| (name.clone(), given.value.into()));
+        let table: toml::Table = values.collect();
+        table
+            .try_into()
+            .map_err(|error: toml::de::Error| FitError::Delays { message: error.message().into() })
+    }
+
+    /// The sources of the constants that are not fitted, by name.
     fn sources(&self) -> BTreeMap<String, String> {
         let given = self.given.iter().map(|(name, given)| (name.clone(), given.source.clone()));
         let tied = self.tied.iter().map(|(name, tied)| {
             let Tied { to, times, source } = tied;
             (name.clone(), format!("{times} times {to}: {source}"))
         });
-        given.chain(tied).collect()
+        let delay = self.delay.iter().map(|(name, given)| (name.clone(), given.source.clone()));
+        given.chain(tied).chain(delay).collect()
     }
 
     /// The area claims compared with the constants, in the order of the file.
@@ -336,11 +349,15 @@ impl EnergyClaim {
         let multiply_pj = rounded(self.multiplier_mw / ghz);
         let law_pj = self.total_uj * self.percent.law / 100.0 * 1e6;
         let Shares { law, vrf, vdm, vbar, sbar } = self.percent;
+        let (vrf_access_pj, vdm_access_pj) =
+            (share_pj(vrf, events.vrf_accesses), share_pj(vdm, events.vdm_accesses));
         EnergyConstants {
             multiply_pj,
             add_pj: rounded((law_pj - multiply_pj * events.multiplications as f64) / events.additions as f64),
-            vrf_access_pj: share_pj(vrf, events.vrf_accesses),
-            vdm_access_pj: share_pj(vdm, events.vdm_accesses),
+            vrf_access_pj,
+            vdm_access_pj,
+            // 16 words in an SRAM of the VRF, 2048 in a bank of the VDM: seven doublings.
+            sram_growth_with_words: rounded((vdm_access_pj / vrf_access_pj).powf(1.0 / 7.0)),
             vbar_element_pj: share_pj(vbar, events.vbar_elements),
             sbar_element_pj: share_pj(sbar, events.sbar_elements),
             instruction_pj: share_pj(100.0 - law - vrf - vdm - vbar - sbar, events.instructions),

@@ -9,6 +9,7 @@ use codegen::{PlanChoice, classical};
 use diagnostic::Diagnostic;
 use serde::Deserialize;
 use sim::{Machine, MachineBase, Override};
+use std::collections::BTreeMap;
 
 /// The file of the choices.
 const FILE: &str = "configs/paper-setting.toml";
@@ -29,6 +30,8 @@ pub struct Space {
     pub training: Vec<String>,
     /// Stages of a rectangle, 1 to 5, for all candidates.
     pub depth: u32,
+    /// Machine keys with the same value for all candidates.
+    pub keys: BTreeMap<String, toml::Value>,
     /// Scheduler keys with the same value for all candidates.
     pub scheduler: toml::Table,
     /// The choices.
@@ -97,7 +100,8 @@ impl Space {
     /// # Errors
     /// Returns an error if a key or a value is invalid.
     pub fn setting(&self, picks: &Picks) -> Result<Setting, Diagnostic> {
-        let mut overrides = Vec::new();
+        let fixed = self.keys.iter().map(|(key, value)| Override::parse(&format!("{key}={value}")));
+        let mut overrides = fixed.collect::<Result<Vec<_>, _>>()?;
         let mut scheduler = self.scheduler.clone();
         for (choice, &pick) in self.choice.iter().zip(picks) {
             let value = &choice.values[pick];
@@ -113,7 +117,9 @@ impl Space {
         }
         let tuning =
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
-        let machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
+        let mut machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
+        // The printed area and energy are those of the paper's multiplier, however many stages it has.
+        machine.technology.law_stages = machine.hple.multiplier_latency_cycles;
         Ok(Setting { machine, depth: self.depth, tuning })
     }
 

@@ -49,7 +49,7 @@ impl Timed {
         let mut timing = simulate(machine, &kernel.program);
         // They are as many as instructions, and of no use here.
         timing.timestamps = Vec::new();
-        let energy = Energy::of(&machine.technology.energy, &Events::of(&kernel.program));
+        let energy = Energy::of(machine, &Events::of(&kernel.program));
         let address = |scalar| kernel.scalar_address(scalar).expect("the kernel has its scalars");
         Self {
             name,

@@ -1,8 +1,12 @@
 //! The area of a machine, by component.
+//!
+//! The constants of the technology give the area of the paper's machine, and of others with its keys
+//! and other numbers of HPLEs and banks. Other keys change a component by the ratio of its logic to the
+//! paper's ([`gates`](crate::gates)), and macros by their bytes, words and ports.
 
+use crate::gates::{self, FrontEnd, Law, Vbar};
 use crate::machine::{Machine, SRAMS};
 use crate::tech::AreaConstants;
-use b512_asm::reg::REGISTERS;
 use serde::{Deserialize, Serialize};
 
 /// Areas in mm2.
@@ -22,39 +26,51 @@ pub struct Area {
     pub vbar: f64,
     /// The shuffle crossbar.
     pub sbar: f64,
+    /// The logic of the front end beyond that of the paper's, which the fit includes in other
+    /// components; negative for a smaller one.
+    #[serde(default)]
+    pub front_end: f64,
 }
 
 impl Area {
     /// The area of a machine.
     pub fn of(machine: &Machine) -> Self {
         let constants = &machine.technology.area;
-        let hples = f64::from(machine.hple.count);
-        let banks = f64::from(machine.vdm.banks);
-        let vdm_bytes = f64::from(machine.vdm.size_mib) * 1024.0 * 1024.0;
-        let isa = machine.instruction_set();
-        let vrf_bytes = REGISTERS as f64 * f64::from(isa.vector_length()) * f64::from(isa.word_bytes());
+        let word_bits = f64::from(machine.isa.word_bits);
+        let (lanes, banks) = (machine.hple.count, machine.vdm.banks);
+        let (hples, vdm_banks) = (f64::from(lanes), f64::from(banks));
         let vrf_macros = hples * SRAMS as f64;
         // Doublings from 128; negative for fewer HPLEs.
         let more_hples = (hples / 128.0).log2();
-        let more_banks = (banks / 128.0).log2();
+        let more_banks = (vdm_banks / 128.0).log2();
         let sbar_growth =
             if more_hples <= 0.0 { constants.sbar_growth_to_128 } else { constants.sbar_growth_beyond_128 };
+        // The logic of each part over that of the paper's machine with as many HPLEs and banks.
+        let given_law = Law::given(&machine.technology).gates().total();
+        let law = Law::of(machine).gates().total() / given_law;
+        let vbar = Vbar::of(machine).gates().total() / Vbar::paper(lanes, banks).gates().total();
+        let sbar = gates::sbar(machine).gates().total() / gates::paper_sbar(lanes).gates().total();
+        let gate_mm2 = constants.law_mm2 / given_law;
+        let second_port = if machine.vdm.ports == 2 { constants.sram_second_port } else { 1.0 };
         Self {
             instruction_memory: constants
-                .sram_mm2(f64::from(machine.frontend.instruction_memory_kib) * 1024.0),
-            scalar_memory: constants.sram_mm2(f64::from(machine.sdm.size_kib) * 1024.0),
-            vdm: banks * constants.sram_mm2(vdm_bytes / banks) + constants.vdm_banks_mm2(banks),
-            vrf: vrf_macros * constants.sram_mm2(vrf_bytes / vrf_macros),
-            law: hples * constants.law_mm2,
+                .sram_mm2(f64::from(machine.frontend.instruction_memory_kib) * 1024.0, 128.0),
+            scalar_memory: constants.sram_mm2(f64::from(machine.sdm.size_kib) * 1024.0, word_bits),
+            vdm: vdm_banks * constants.sram_mm2(machine.vdm_bank_bytes(), word_bits) * second_port
+                + constants.vdm_banks_mm2(vdm_banks) * (word_bits / 128.0),
+            vrf: vrf_macros * constants.sram_mm2(machine.vrf_sram_bytes(), word_bits),
+            law: hples * constants.law_mm2 * law,
             vbar: constants.vbar_mm2
                 * constants.vbar_growth_with_hples.powf(more_hples)
-                * constants.vbar_growth_with_banks.powf(more_banks),
-            sbar: constants.sbar_mm2 * sbar_growth.powf(more_hples),
+                * constants.vbar_growth_with_banks.powf(more_banks)
+                * vbar,
+            sbar: constants.sbar_mm2 * sbar_growth.powf(more_hples) * sbar,
+            front_end: gate_mm2 * (FrontEnd::of(machine).gates().total() - FrontEnd::PAPER.gates().total()),
         }
     }
 
     /// Name, as in the fields, and area of each component, in the order of the fields.
-    pub const fn components(&self) -> [(&'static str, f64); 7] {
+    pub const fn components(&self) -> [(&'static str, f64); 8] {
         [
             ("instruction_memory", self.instruction_memory),
             ("scalar_memory", self.scalar_memory),
@@ -63,6 +79,7 @@ impl Area {
             ("law", self.law),
             ("vbar", self.vbar),
             ("sbar", self.sbar),
+            ("front_end", self.front_end),
         ]
     }
 
@@ -78,9 +95,10 @@ impl Area {
 }
 
 impl AreaConstants {
-    /// The area of a single-port SRAM macro of 128-bit words.
-    fn sram_mm2(&self, bytes: f64) -> f64 {
-        (self.sram_macro_um2 + self.sram_um2_per_byte * bytes) * 1e-6
+    /// The area of a single-port SRAM macro. The part independent of its size is that of its columns,
+    /// one a bit of its words.
+    fn sram_mm2(&self, bytes: f64, word_bits: f64) -> f64 {
+        (self.sram_macro_um2 * (word_bits / 128.0) + self.sram_um2_per_byte * bytes) * 1e-6
     }
 
     /// The area of the VDM banks beyond their macros.
@@ -115,8 +133,8 @@ mod tests {
     #[test]
     fn the_macros_are_the_papers() {
         let constants = Machine::rpu_128x128().technology.area;
-        assert_near(constants.sram_mm2(512.0), 2010e-6, 1e-9);
-        assert_near(constants.sram_mm2(256.0), 1818e-6, 1e-9);
+        assert_near(constants.sram_mm2(512.0, 128.0), 2010e-6, 1e-9);
+        assert_near(constants.sram_mm2(256.0, 128.0), 1818e-6, 1e-9);
     }
 
     #[test]

@@ -1,8 +1,17 @@
 //! The energy of a run, by component, from event counts of its instructions.
 
-use crate::tech::EnergyConstants;
+use crate::gates::{self, FrontEnd, Law, Vbar};
+use crate::machine::Machine;
 use b512_asm::{Class, Instr, Isa, Pipe, Program};
 use serde::{Deserialize, Serialize};
+
+/// Words of an SRAM of the VRF of the paper's machine.
+const PAPER_VRF_WORDS: f64 = 16.0;
+/// Words of a bank of its VDM.
+const PAPER_VDM_WORDS: f64 = 2048.0;
+/// The share of the instruction memory in the energy of an instruction: half of an access to a memory of
+/// 32,768 words of 128 bits, by the growth of accesses with words.
+const MEMORY_SHARE: f64 = 0.41;
 
 /// Event counts: elements that pass each unit, and instructions that pass the front end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -81,16 +90,38 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// The energy of `events`.
-    pub fn of(constants: &EnergyConstants, events: &Events) -> Self {
+    /// The energy of `events` on a machine.
+    ///
+    /// The constants of the technology give the energies of the paper's machine. Those of another
+    /// differ by the ratio of the gates that an event uses ([`gates`]), and those of memories by the
+    /// bits and the number of their words.
+    pub fn of(machine: &Machine, events: &Events) -> Self {
+        let constants = &machine.technology.energy;
+        let (law, given) = (Law::of(machine), Law::given(&machine.technology));
+        let bits = f64::from(machine.isa.word_bits) / 128.0;
+        // An access to a memory of `words` words over one to a memory of `paper` words.
+        let access = |words: f64, paper: f64| constants.sram_growth_with_words.powf((words / paper).log2());
+        let word_bytes = f64::from(machine.isa.word_bits / 8);
+        let second_port = if machine.vdm.ports == 2 { machine.technology.area.sram_second_port } else { 1.0 };
+        let vrf = access(machine.vrf_sram_bytes() / word_bytes, PAPER_VRF_WORDS);
+        let vdm = access(machine.vdm_bank_bytes() / word_bytes * second_port, PAPER_VDM_WORDS);
+        let memory = access(f64::from(machine.frontend.instruction_memory_kib), 512.0);
+        let front_end = FrontEnd::of(machine).work() / FrontEnd::PAPER.work();
         let uj = |count: u64, pj: f64| count as f64 * pj * 1e-6;
+        let multiply_pj = constants.multiply_pj * (law.multiply_work() / given.multiply_work());
+        let add_pj = constants.add_pj * (law.adder.gates().total() / given.adder.gates().total());
+        let vbar = Vbar::of(machine).load.work() / Vbar::paper(128, 128).load.work();
+        let sbar = gates::sbar(machine).work() / gates::paper_sbar(128).work();
         Self {
-            law: uj(events.multiplications, constants.multiply_pj) + uj(events.additions, constants.add_pj),
-            vrf: uj(events.vrf_accesses, constants.vrf_access_pj),
-            vdm: uj(events.vdm_accesses, constants.vdm_access_pj),
-            vbar: uj(events.vbar_elements, constants.vbar_element_pj),
-            sbar: uj(events.sbar_elements, constants.sbar_element_pj),
-            front_end: uj(events.instructions, constants.instruction_pj),
+            law: uj(events.multiplications, multiply_pj) + uj(events.additions, add_pj),
+            vrf: uj(events.vrf_accesses, constants.vrf_access_pj * bits * vrf),
+            vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm),
+            vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar),
+            sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar),
+            front_end: uj(
+                events.instructions,
+                constants.instruction_pj * (MEMORY_SHARE * memory + (1.0 - MEMORY_SHARE) * front_end),
+            ),
         }
     }
 
@@ -129,7 +160,7 @@ mod tests {
         for (instr, count) in [(butterfly, 1024), (shuffle, 1920), (load, 1200)] {
             (0..count).for_each(|_| events.add(Isa::B512, &instr));
         }
-        let energy = Energy::of(&Machine::rpu_128x128().technology.energy, &events);
+        let energy = Energy::of(&Machine::rpu_128x128(), &events);
         let near = |measured: f64, printed: f64| (measured / printed - 1.0).abs() < 0.02;
         assert!(near(energy.total(), 49.18), "{energy:?}");
         for (name, share) in

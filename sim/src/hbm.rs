@@ -5,8 +5,8 @@
 //! directions sequentially. The compute side runs one job at a time. The VDM holds the words of
 //! [`buffers`](Hbm::buffers) jobs concurrently. These rules apply to job `i` of a stream:
 //!
-//! * A transfer of `b` bytes occupies the channel for `b / gb_per_s` ns and ends
-//!   [`latency_ns`](Hbm::latency_ns) later. An empty transfer takes no time.
+//! * A transfer of `b` bytes occupies the channel for `b / (gb_per_s * efficiency / shared_by)` ns and
+//!   ends [`latency_ns`](Hbm::latency_ns) later. An empty transfer takes no time.
 //! * The order of transfers is fixed. The first loads fill the buffers. After that, the store of a
 //!   job precedes the load that reuses its buffer.
 //! * Load `i` begins when the channel is free and store `i - buffers` has ended.
@@ -181,7 +181,12 @@ fn share(part: f64, whole: f64) -> f64 {
 impl Hbm {
     /// The channel occupancy of a transfer of `bytes` bytes, in ns.
     pub fn occupancy_ns(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.gb_per_s
+        bytes as f64 / self.sustained_gb_per_s()
+    }
+
+    /// The bandwidth that transfers of one RPU sustain, in 1e9 bytes a second.
+    pub fn sustained_gb_per_s(&self) -> f64 {
+        self.gb_per_s * self.efficiency / f64::from(self.shared_by)
     }
 }
 

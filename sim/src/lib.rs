@@ -34,17 +34,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`area`] and [`energy`] follow from the machine's [`tech`]nology. [`hbm`] schedules the off-chip
+//! [`clock`], [`area`] and [`energy`] follow from the machine's [`tech`]nology and the size of its logic ([`gates`]). [`hbm`] schedules the off-chip
 //! transfers of many consecutive runs. [`trace`] exports a run to pipeline viewers. The crate does no
 //! terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod area;
+pub mod clock;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod energy;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod functional;
+pub mod gates;
 pub mod hbm;
 pub mod machine;
 pub mod tech;
@@ -56,6 +58,7 @@ pub mod timing;
 pub mod trace;
 
 pub use area::Area;
+pub use clock::Clock;
 pub use energy::{Energy, Events};
 pub use machine::{Change, FitError, Machine, MachineBase, MachineFile, Override};
 pub use tech::Technology;

@@ -3,6 +3,7 @@
 //! `docs/machine.md` lists the keys with their values, meanings and origins. A machine file names
 //! only the keys in which it differs from the file that it `inherits` from.
 
+mod costs;
 mod fit;
 mod keys;
 mod load;
@@ -13,22 +14,27 @@ mod schema;
 mod strategy;
 pub mod table;
 
+pub use costs::costs;
 pub use fit::FitError;
 pub(crate) use fit::Resources;
 pub use keys::{
-    Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, EnergyConstants, Frontend, Hbm, Hple,
-    Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm, SourceRelease, Technology,
-    Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
+    Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
+    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm,
+    SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
 pub use load::{MachineBase, MachineFile, Override};
 pub use mapping::SRAMS;
 pub use reference::{machine_file, reference};
+pub use schema::find as key;
 #[cfg(feature = "testing")]
 pub use strategy::machines;
 
+use crate::clock::Clock;
+use b512_asm::reg::REGISTERS;
 use b512_asm::{Feature, FeatureSet, Op};
 use keys::{RULES, Rule};
 use serde::Serialize;
+use table::Key;
 use thiserror::Error;
 
 impl Machine {
@@ -58,9 +64,21 @@ impl Machine {
         self.frontend.instruction_memory_kib as usize * fit::INSTRUCTIONS_PER_KIB
     }
 
-    /// The clock, which the VDM's banks set, in GHz.
+    /// Bytes of an SRAM of the VRF.
+    pub const fn vrf_sram_bytes(&self) -> f64 {
+        let isa = self.instruction_set();
+        let bytes = REGISTERS as f64 * isa.vector_length() as f64 * isa.word_bytes() as f64;
+        bytes / (self.hple.count as f64 * SRAMS as f64)
+    }
+
+    /// Bytes of a bank of the VDM.
+    pub const fn vdm_bank_bytes(&self) -> f64 {
+        self.vdm.size_mib as f64 * 1024.0 * 1024.0 / self.vdm.banks as f64
+    }
+
+    /// The clock, in GHz: that of the slowest part.
     pub fn frequency_ghz(&self) -> f64 {
-        self.technology.frequency_ghz(self.vdm.banks)
+        Clock::of(self).ghz()
     }
 
     /// Whether the ports of the VRF's SRAMs limit the accesses in a cycle.
@@ -68,7 +86,7 @@ impl Machine {
         !self.ideal.vrf_ports
     }
 
-    /// Instructions that the front end dispatches in one cycle at most.
+    /// Instructions that the front end dispatches in `frontend.cycles_per_instruction` cycles at most.
     pub const fn dispatch_width(&self) -> u32 {
         if self.ideal.front_end { u32::MAX } else { self.frontend.width }
     }
@@ -135,6 +153,17 @@ impl Machine {
             ..self.clone()
         };
         same_otherwise == *other
+    }
+
+    /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of
+    /// the built-in machine file: costs there are extrapolated.
+    pub fn extrapolated(&self) -> Vec<&'static str> {
+        let values = self.to_value();
+        let outside = |key: &&Key| {
+            let value = schema::value_at(&values, key.path).as_integer();
+            value.and_then(|value| u64::try_from(value).ok()).is_some_and(|value| key.extrapolates(value))
+        };
+        schema::keys().filter(outside).map(|key| key.path).collect()
     }
 
     fn to_value(&self) -> toml::Value {

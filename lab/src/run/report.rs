@@ -149,7 +149,7 @@ impl RunReport {
     /// The report of a program that has not run yet: no cycles, not checked.
     pub fn new(program: &ProgramFacts, machine: &Machine) -> Self {
         let area = Area::of(machine);
-        let energy = Energy::of(&machine.technology.energy, &program.events);
+        let energy = Energy::of(machine, &program.events);
         Self {
             schema: SCHEMA,
             program: program.name.clone(),

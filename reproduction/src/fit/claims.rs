@@ -15,8 +15,12 @@ pub struct Claims {
     pub name: String,
     /// The process node, in nanometres.
     pub node_nm: u32,
+    /// Stages of the multiplier of the printed area and energy.
+    pub law_stages: u32,
     /// The clock at some numbers of VDM banks, ascending.
     pub clock: Vec<ClockPoint>,
+    /// Delays of logic and wires, by name. They are not fitted.
+    pub delay: BTreeMap<String, Given>,
     /// Two SRAM macros of 128-bit words.
     pub sram: [Macro; 2],
     /// Area constants that are not fitted, by name.
@@ -133,6 +137,12 @@ pub enum FitError {
     /// The constants under `given`, `tied` and `fit` do not match those of the area model.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
+        /// The problem.
+        message: String,
+    },
+    /// The constants under `delay` do not match those of the clock model.
+    #[error("`delay` must name each of fo4_ps, register_fo4, wire_ps: {message}")]
+    Delays {
         /// The problem.
         message: String,
     },

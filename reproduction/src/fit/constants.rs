@@ -3,9 +3,10 @@
 use sim::Area;
 
 /// The area constants in the order of a technology file, with their descriptions.
-pub(super) const AREA: [(&str, &str); 13] = [
+pub(super) const AREA: [(&str, &str); 14] = [
     ("sram_macro_um2", "A single-port SRAM macro of 128-bit words: the part independent of its size"),
     ("sram_um2_per_byte", "Each byte of such a macro"),
+    ("sram_second_port", "The growth factor of a macro with a second port"),
     ("law_mm2", "A LAW engine"),
     ("vdm_bank_mm2_to_32", "Each of the first 32 VDM banks beyond its macro"),
     ("vdm_bank_mm2_to_64", "Each VDM bank from the 33rd to the 64th"),
@@ -17,6 +18,13 @@ pub(super) const AREA: [(&str, &str); 13] = [
     ("sbar_mm2", "The shuffle crossbar at 128 HPLEs"),
     ("sbar_growth_to_128", "Its growth factor when HPLEs double, up to 128 HPLEs"),
     ("sbar_growth_beyond_128", "Its growth factor when HPLEs double, beyond 128 HPLEs"),
+];
+
+/// The delays in the order of a technology file, with their descriptions.
+pub(super) const DELAY: [(&str, &str); 3] = [
+    ("fo4_ps", "An inverter that drives four others, in ps"),
+    ("register_fo4", "The registers at the ends of a stage, with the margin for their clock, in FO4"),
+    ("wire_ps", "The wires across the paper's machine, in ps"),
 ];
 
 /// The names of the constants that the claims give, as a list for messages.

@@ -12,7 +12,7 @@ impl Fit {
     }
 
     fn write(&self, f: &mut String) -> std::fmt::Result {
-        let Technology { name, node_nm, clock, area, energy } = &self.technology;
+        let Technology { name, node_nm, law_stages, clock, delay, area, energy } = &self.technology;
         writeln!(
             f,
             "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: edit that file."
@@ -22,14 +22,25 @@ impl Fit {
         writeln!(f, "#   derived  arithmetic on printed numbers")?;
         writeln!(f, "#   fitted   fitted to printed numbers by least squares: see the table at the end")?;
         writeln!(f, "#   assumed  the texts are silent\n")?;
-        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}\n")?;
+        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}")?;
+        writeln!(f, "# Stages of the multiplier whose area and energy are given.")?;
         writeln!(
             f,
-            "# The VDM sets the clock. Between two points it is interpolated linearly in log2(banks); it is"
+            "# public: the RTL of a multiplier by co-authors of the paper\nlaw_stages = {law_stages}\n"
         )?;
-        writeln!(f, "# constant beyond the ends.  paper")?;
+        writeln!(
+            f,
+            "# The clock of a bank of a VDM of 4 MiB. Between two points it is interpolated linearly in log2(banks);"
+        )?;
+        writeln!(f, "# it is constant beyond the ends.  paper")?;
         for point in clock {
             writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
+        }
+        writeln!(f, "\n[delay]")?;
+        let values = toml::Table::try_from(delay).expect("constants are numbers");
+        for (key, what) in DELAY {
+            let source = self.sources.get(key).expect("a fit has the source of each delay");
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
         }
         writeln!(f, "\n[area]")?;
         let fitted: Vec<&str> = self
@@ -64,6 +75,12 @@ impl Fit {
             ),
             ("vrf_access_pj", "An element read from or written to the VRF", shares, energy.vrf_access_pj),
             ("vdm_access_pj", "An element read from or written to the VDM", shares, energy.vdm_access_pj),
+            (
+                "sram_growth_with_words",
+                "The growth factor of an access to an SRAM macro for twice the words",
+                "derived: the line, in logarithms, through the accesses to VRF and VDM",
+                energy.sram_growth_with_words,
+            ),
             ("vbar_element_pj", "An element through the vector crossbar", shares, energy.vbar_element_pj),
             ("sbar_element_pj", "An element through the shuffle crossbar", shares, energy.sbar_element_pj),
             (

@@ -83,7 +83,8 @@ fn where_a_fit_begins_does_not_matter() {
 fn errors_say_what_would_be_right() {
     let error = |claims: &Claims| fit(claims, &events()).unwrap_err().to_string();
     for (from, to, told) in [
-        ("vbar_mm2 =", "vbar =", "`given`, `tied` and `fit` must name each of law_mm2"),
+        ("vbar_mm2 =", "vbar =", "`given`, `tied` and `fit` must name each of sram_second_port, law_mm2"),
+        ("fo4_ps =", "fo5_ps =", "`delay` must name each of fo4_ps, register_fo4, wire_ps"),
         ("sbar_mm2 = 0.5", "vbar_mm2 = 0.5", "`vbar_mm2` occurs twice"),
         (
             "to = \"vdm_bank_mm2_to_64\"",

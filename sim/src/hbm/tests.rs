@@ -3,7 +3,14 @@ use proptest::prelude::*;
 
 /// A channel that carries one byte per nanosecond, so that all times are integers.
 fn hbm(latency_ns: u32, buffers: u32) -> Hbm {
-    Hbm { gb_per_s: 1.0, latency_ns: latency_ns.into(), buffers, reload_tables: true }
+    Hbm {
+        gb_per_s: 1.0,
+        efficiency: 1.0,
+        shared_by: 1,
+        latency_ns: latency_ns.into(),
+        buffers,
+        reload_tables: true,
+    }
 }
 
 fn job(load_bytes: u64, compute_ns: u32, store_bytes: u64) -> Job {
@@ -58,7 +65,7 @@ fn tables_are_loaded_once_where_the_machine_keeps_them() {
 /// shorter than the computation at 64K, and 0.041 us (2.77%) longer at 16K.
 #[test]
 fn the_papers_bandwidth_is_enough_but_for_its_16k_transform() {
-    let machine = crate::Machine::rpu_128x128();
+    let machine = crate::Machine::rpu_128x128_paper();
     let exposed_us = |n: u64, cycles: f64| {
         let traffic = Traffic { inputs: n, tables: n, outputs: n };
         let compute_ns = cycles / machine.frequency_ghz();

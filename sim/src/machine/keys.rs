@@ -5,7 +5,7 @@
 //! machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and the strategy for random
 //! machines. A new key is a row here, the code that uses it, and the two generated files.
 
-use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Text};
+use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Share, Text};
 use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
 use super::table::{Kind, choices, sections};
 use b512_asm::reg::{MAX_SDM_WORDS, MAX_VDM_WORDS};
@@ -95,7 +95,8 @@ sections! {
     /// A resolved machine: every key has a value, and every value has been validated.
     Machine [] {
         /// The machine's name in results.
-        name: String => Text, "\"rpu-128x128\"", Label "", Fixed;
+        name: String => Text, "\"rpu-128x128\"", Label "", Fixed,
+            [] "" Free "a name";
     } + {
         /// Clock, area and energy constants. A machine file names a technology file here.
         technology: Technology,
@@ -128,194 +129,262 @@ sections! {
     /// The constants of one process: clock, area and energy.
     Technology [technology] {
         /// The technology's name in results.
-        name: String => Text;
+        name: String => Text, [];
         /// The process node, in nanometres.
-        node_nm: u32 => Int(1, 1000);
-        /// The clock at some numbers of VDM banks, ascending. Between two points it is linear in
-        /// log2(banks); beyond the first and the last it is constant.
-        clock: Vec<ClockPoint> => Clock;
+        node_nm: u32 => Int(1, 1000), [];
+        /// Stages of the multiplier whose area and energy are given.
+        law_stages: u32 => Int(1, LATENCY), [Area Energy];
+        /// The clock of a bank of the VDM, at some numbers of banks of a VDM of 4 MiB, ascending. Between
+        /// two points it is linear in log2(banks); beyond the first and the last it is constant. Other
+        /// memories have the clock of a bank of their size.
+        clock: Vec<ClockPoint> => Clock, [Clock];
     } + {
+        /// Delays of logic and wires.
+        delay: DelayConstants,
         /// Areas of components.
         area: AreaConstants,
         /// Energies of events.
         energy: EnergyConstants,
     }
 
+    /// Delays of logic and wires.
+    DelayConstants [technology.delay] {
+        /// An inverter that drives four others, in ps: the unit of all delays of logic.
+        fo4_ps: f64 => Positive, [Clock];
+        /// The registers at the ends of a stage, with the margin for their clock, in FO4.
+        register_fo4: f64 => NotNegative, [Clock];
+        /// The wires across the paper's machine, in ps. Those of a crossbar grow with the root of its HPLEs
+        /// and banks.
+        wire_ps: f64 => NotNegative, [Clock];
+    }
+
     /// Areas of components.
     AreaConstants [technology.area] {
         /// An SRAM macro, without the part that grows with its size, in um2.
-        sram_macro_um2: f64 => NotNegative;
+        sram_macro_um2: f64 => NotNegative, [Area];
         /// Each byte of an SRAM macro, in um2.
-        sram_um2_per_byte: f64 => NotNegative;
+        sram_um2_per_byte: f64 => NotNegative, [Area];
+        /// The size of a macro with two ports over that of one with a single port. It is as slow, and takes
+        /// as much energy, as a macro with a single port and as many times the words.
+        sram_second_port: f64 => Positive, [Clock Area Energy];
         /// A LAW engine, in mm2.
-        law_mm2: f64 => NotNegative;
+        law_mm2: f64 => NotNegative, [Area];
         /// Each of the first 32 VDM banks beyond its macro, in mm2: the wires that reach it, and a
         /// faster macro.
-        vdm_bank_mm2_to_32: f64 => NotNegative;
+        vdm_bank_mm2_to_32: f64 => NotNegative, [Area];
         /// Each VDM bank from the 33rd to the 64th, in mm2.
-        vdm_bank_mm2_to_64: f64 => NotNegative;
+        vdm_bank_mm2_to_64: f64 => NotNegative, [Area];
         /// Each VDM bank from the 65th to the 128th, in mm2.
-        vdm_bank_mm2_to_128: f64 => NotNegative;
+        vdm_bank_mm2_to_128: f64 => NotNegative, [Area];
         /// Each VDM bank from the 129th on, in mm2.
-        vdm_bank_mm2_beyond_128: f64 => NotNegative;
+        vdm_bank_mm2_beyond_128: f64 => NotNegative, [Area];
         /// The vector crossbar at 128 HPLEs and 128 banks, in mm2.
-        vbar_mm2: f64 => NotNegative;
+        vbar_mm2: f64 => NotNegative, [Area];
         /// The growth factor of the vector crossbar for twice the HPLEs.
-        vbar_growth_with_hples: f64 => Positive;
+        vbar_growth_with_hples: f64 => Positive, [Area];
         /// The growth factor of the vector crossbar for twice the banks.
-        vbar_growth_with_banks: f64 => Positive;
+        vbar_growth_with_banks: f64 => Positive, [Area];
         /// The shuffle crossbar at 128 HPLEs, in mm2.
-        sbar_mm2: f64 => NotNegative;
+        sbar_mm2: f64 => NotNegative, [Area];
         /// The growth factor of the shuffle crossbar for twice the HPLEs, up to 128 of them.
-        sbar_growth_to_128: f64 => Positive;
+        sbar_growth_to_128: f64 => Positive, [Area];
         /// The growth factor of the shuffle crossbar for twice the HPLEs, beyond 128 of them.
-        sbar_growth_beyond_128: f64 => Positive;
+        sbar_growth_beyond_128: f64 => Positive, [Area];
     }
 
     /// Energies of events, in pJ: one element at each unit that it passes, and one instruction.
     EnergyConstants [technology.energy] {
         /// A modular multiplication.
-        multiply_pj: f64 => NotNegative;
+        multiply_pj: f64 => NotNegative, [Energy];
         /// A modular addition or subtraction.
-        add_pj: f64 => NotNegative;
+        add_pj: f64 => NotNegative, [Energy];
         /// A read or write of the VRF.
-        vrf_access_pj: f64 => NotNegative;
+        vrf_access_pj: f64 => NotNegative, [Energy];
         /// A read or write of the VDM.
-        vdm_access_pj: f64 => NotNegative;
+        vdm_access_pj: f64 => NotNegative, [Energy];
+        /// The growth factor of an access to an SRAM macro for twice the words.
+        sram_growth_with_words: f64 => Positive, [Energy];
         /// A passage through the vector crossbar.
-        vbar_element_pj: f64 => NotNegative;
+        vbar_element_pj: f64 => NotNegative, [Energy];
         /// A passage through the shuffle crossbar.
-        sbar_element_pj: f64 => NotNegative;
+        sbar_element_pj: f64 => NotNegative, [Energy];
         /// An instruction, from the instruction memory to its pipe.
-        instruction_pj: f64 => NotNegative;
+        instruction_pj: f64 => NotNegative, [Energy];
     }
 
     /// The instruction set: vector length, word width and extensions.
     Isa [isa] {
         /// Elements of a vector register, also called lanes: the vector length L. Programs for
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
-        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any;
+        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any,
+            [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
         /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
-        word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any;
+        word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any,
+            [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
-        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed;
+        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed,
+            [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
     }
 
     /// The arithmetic of the LAW engines.
     Law [law] {
         /// The words that are accepted as the multiplicand of a product. All other operands of
         /// arithmetic instructions must be below the modulus.
-        operands: LawOperands => Kind::Choice(LawOperands::CHOICES), "\"word\"", Assumed "a Montgomery multiplier with R = 2^128 accepts any product below q * R", Fixed;
+        operands: LawOperands => Kind::Choice(LawOperands::CHOICES), "\"word\"", Assumed "a Montgomery multiplier with R = 2^128 accepts any product below q * R", Fixed,
+            [] "" Free "the same multiplier accepts both";
     }
 
     /// The in-order front end.
     Frontend [frontend] {
-        /// Instructions dispatched per cycle, in order.
-        width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4);
+        /// Instructions dispatched in `cycles_per_instruction` cycles at most, in order.
+        width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4),
+            [Cycles Clock Area Energy] "ports of the busyboard, comparisons among the instructions of a cycle", 1..=8;
+        /// Cycles in which at most `width` instructions dispatch.
+        cycles_per_instruction: u32 => Int(1, INTERVAL), "1", Paper "\"the front-end fetches and decodes instructions in-order\", and no rate is printed", Between(1, 3),
+            [Cycles Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
         /// The uses of a register by in-flight instructions that stall a later instruction.
-        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any;
+        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any,
+            [Cycles Clock Area Energy] "a counter of readers for each register";
         /// The time at which a source register stops being busy.
-        source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any;
+        source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any,
+            [Cycles Clock Area Energy] "ports of the busyboard for the release of sources";
         /// Capacity of each of the three queues between dispatch and issue, in instructions.
-        queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6);
+        queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6),
+            [Cycles Area Energy] "registers of 80 bits an instruction, and the choice of the head" Free "heads are registers", 1..=32;
         /// Cycles from the start command to the first dispatch: fetch and decode.
-        fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4);
+        fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4),
+            [Cycles Clock Area Energy] "pipeline registers; fetch and decode are spread over the stages";
         /// Cycles from dispatch to the earliest issue.
-        dispatch_to_issue_cycles: u32 => Int(0, LATENCY), "0", Fitted "the 1K transform in 309 cycles", Between(0, 4);
+        dispatch_to_issue_cycles: u32 => Int(0, LATENCY), "0", Fitted "the 1K transform in 309 cycles", Between(0, 4),
+            [Cycles Clock Area Energy] "pipeline registers; with none, arbitration follows the check of the busyboard in one cycle";
         /// Size of the instruction memory, 128 instructions a KiB.
-        instruction_memory_kib: u32 => Int(1, 1 << 20), "512", Paper "", Fixed;
+        instruction_memory_kib: u32 => Int(1, 1 << 20), "512", Paper "", Fixed,
+            [Area Energy] "an SRAM macro" NotModelled "the time of an access: fetch takes as many stages as it needs", 512..=512;
     }
 
     /// The scalar unit.
     Scalar [scalar] {
         /// Cycles for which a scalar, address or modulus load holds the front end.
-        load_latency_cycles: u32 => Int(1, LATENCY), "2", Assumed "", Cycles(1);
+        load_latency_cycles: u32 => Int(1, LATENCY), "2", Assumed "", Cycles(1),
+            [Cycles Area] "registers of a word a stage" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM";
     }
 
     /// The High-Performance LAW Engines.
     Hple [hple] {
         /// Number of HPLEs, at most one per lane.
-        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096);
+        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096),
+            [Cycles Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
         /// Stages of the modular multiplier.
-        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1);
+        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1),
+            [Cycles Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
         /// Cycles between two operations of one multiplier.
-        initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4);
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
+            [Cycles Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
         /// Stages of the modular adder and subtractor; a butterfly passes through multiplier and adder.
-        adder_latency_cycles: u32 => Int(1, LATENCY), "1", Assumed "", Cycles(1);
+        adder_latency_cycles: u32 => Int(1, LATENCY), "1", Assumed "", Cycles(1),
+            [Cycles Clock Area Energy] "a register of a word a stage; the delay of the adder, spread over the stages";
     }
 
     /// The vector register file: 16 SRAMs a slice, four registers each.
     Vrf [vrf] {
         /// Ports of its SRAMs.
-        ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any;
+        ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any,
+            [] "" Free "it has one value";
         /// The SRAM of a register.
-        placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any;
+        placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any,
+            [Cycles] "" Free "a permutation of wires";
         /// The order in which pipelines try to access an SRAM in the same cycle.
-        arbitration: Arbitration => Kind::Choice(Arbitration::CHOICES), "\"oldest-first\"", Assumed "", Any;
+        arbitration: Arbitration => Kind::Choice(Arbitration::CHOICES), "\"oldest-first\"", Assumed "", Any,
+            [Cycles Area Energy] "numbers that order the heads of the queues, and their comparison" Free "a comparison of a few bits, beside the check of the ports";
     }
 
     /// The shuffle crossbar.
     Sbar [sbar] {
         /// Stages.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1);
+        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1),
+            [Cycles Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of one element per HPLE.
-        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4);
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
+            [Cycles Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
     }
 
     /// The vector crossbar.
     Vbar [vbar] {
         /// Stages between VDM and VRF, for loads and stores alike.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1);
+        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1),
+            [Cycles Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
-        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4);
+        initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
+            [Cycles Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
         /// Paths of loads and stores.
-        paths: VbarPaths => Kind::Choice(VbarPaths::CHOICES), "\"shared\"", Assumed "", Any;
+        paths: VbarPaths => Kind::Choice(VbarPaths::CHOICES), "\"shared\"", Assumed "", Any,
+            [Cycles Area] "a second network for addresses" Free "each word passes one network either way";
     }
 
     /// The vector data memory.
     Vdm [vdm] {
         /// Number of banks.
-        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any;
+        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any,
+            [Cycles Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
         /// The bank of a word.
-        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any;
+        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any,
+            [Cycles Area] "exclusive ors of address bits for each lane" Free "they work on a few bits beside a word, in the stage of the address";
         /// Accesses per bank and cycle.
-        ports: u32 => Int(1, 2), "1", Assumed "", Any;
+        ports: u32 => Int(1, 2), "1", Assumed "", Any,
+            [Cycles Clock Area Energy] "macros with two ports", 1..=1;
         /// Whether lanes of a load that read the same word share its access to the bank. If not,
         /// every lane makes its own access. Energy counts lanes either way.
-        multicast: bool => Bool, "true", Assumed "", Any;
+        multicast: bool => Bool, "true", Assumed "", Any,
+            [Cycles Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
-        size_mib: u32 => Int(1, 32), "4", Paper "", Fixed;
+        size_mib: u32 => Int(1, 32), "4", Paper "", Fixed,
+            [Clock Area Energy] "macros of size / banks, with the printed clock of their size", 4..=4;
     }
 
     /// The scalar data memory.
     Sdm [sdm] {
         /// Size, in KiB.
-        size_kib: u32 => Int(1, 16384), "32", Paper "", Fixed;
+        size_kib: u32 => Int(1, 16384), "32", Paper "", Fixed,
+            [Area] "an SRAM macro" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM", 32..=32;
     }
 
     /// The off-chip memory.
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
-        gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed;
+        gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
+            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+        /// The part of the bandwidth that transfers sustain.
+        efficiency: f64 => Share, "0.9", Public "FHE_Accelerator_Sim (2026), with a command-level model of HBM, sustains 0.90 of the peak", Fixed,
+            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+        /// Number of RPUs that share the memory in equal parts.
+        shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
+            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
-        latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed;
+        latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed,
+            [Stream] "" Free "a property of the memory";
         /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering.
-        buffers: u32 => Int(1, 64), "2", Paper "\"commonly double buffer\"", Fixed;
+        buffers: u32 => Int(1, 64), "2", Paper "\"commonly double buffer\"", Fixed,
+            [Stream] "" Free "they lie in the VDM, whose size has its cost";
         /// Whether every run of a stream loads its tables, as towers of different moduli must, or only
         /// the first.
-        reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed;
+        reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed,
+            [Stream] "" Free "a property of the program";
     }
 
     /// Switches that remove one limit each, to prove a bottleneck.
     Ideal [ideal] {
         /// Every beat of a load or store finds its banks free.
-        bank_conflicts: bool => Bool, "false", Label "", Seldom;
+        bank_conflicts: bool => Bool, "false", Label "", Seldom,
+            [Cycles] "" NotModelled "no hardware does this";
         /// Queues are unlimited.
-        queues: bool => Bool, "false", Label "", Seldom;
+        queues: bool => Bool, "false", Label "", Seldom,
+            [Cycles] "" NotModelled "no hardware does this";
         /// SRAMs of the VRF make any number of accesses a cycle.
-        vrf_ports: bool => Bool, "false", Label "", Seldom;
+        vrf_ports: bool => Bool, "false", Label "", Seldom,
+            [Cycles] "" NotModelled "no hardware does this";
         /// The front end dispatches any number of instructions a cycle.
-        front_end: bool => Bool, "false", Label "", Seldom;
+        front_end: bool => Bool, "false", Label "", Seldom,
+            [Cycles] "" NotModelled "no hardware does this";
     }
 }
 

@@ -129,7 +129,7 @@ fn write_key(file: &mut String, key: &Key, built_in: &BuiltIn) -> Result {
             let range = key.kind.describe();
             comment(file, &format!("{}{}.", range[..1].to_uppercase(), &range[1..]))?;
         }
-        Kind::Text | Kind::Bool | Kind::Positive | Kind::NotNegative | Kind::Clock => {}
+        Kind::Text | Kind::Bool | Kind::Positive | Kind::Share | Kind::NotNegative | Kind::Clock => {}
     }
     if built_in.origin != Origin::Label {
         comment(file, &built_in.provenance())?;

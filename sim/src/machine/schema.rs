@@ -10,7 +10,7 @@ pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// The key with that path.
-pub(super) fn find(path: &str) -> Option<&'static Key> {
+pub fn find(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 

@@ -1,9 +1,10 @@
 //! The form of the key table: the macros that expand it, and the data of each key.
 
+use std::ops::RangeInclusive;
 use toml::Value;
 
 /// A key of a machine: one row of the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Key {
     /// The dotted path, from the root of the machine.
     pub path: &'static str,
@@ -13,6 +14,48 @@ pub struct Key {
     pub kind: Kind,
     /// Its value in the paper's machine; `None` for a key of a technology file.
     pub built_in: Option<BuiltIn>,
+    /// The quantities that depend on it.
+    pub effects: &'static [Effect],
+    /// The cost of its values; `None` for a key of a technology file.
+    pub cost: Option<Cost>,
+}
+
+/// A quantity that a key can change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Effect {
+    /// The cycles of a program.
+    Cycles,
+    /// The clock of the machine.
+    Clock,
+    /// The area of the machine.
+    Area,
+    /// The energy of a program.
+    Energy,
+    /// The transfers of a stream of runs.
+    Stream,
+}
+
+/// The cost of a key's values in clock, area and energy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    /// The model of the costs that it has; may be empty.
+    pub model: &'static str,
+    /// The reason why it has no others.
+    pub rest: Rest,
+    /// The values that printed numbers or the synthesis of the part check; others are
+    /// extrapolations.
+    pub checked: Option<RangeInclusive<u32>>,
+}
+
+/// The reason why a key has no cost in clock, area or energy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rest {
+    /// It has all three.
+    None,
+    /// It costs nothing.
+    Free(&'static str),
+    /// No model covers the cost.
+    NotModelled(&'static str),
 }
 
 /// The value of a key in the paper's machine.
@@ -73,6 +116,8 @@ pub enum Kind {
     PowerOfTwo(u32, u32),
     /// A finite number above zero.
     Positive,
+    /// A number above zero, at most one.
+    Share,
     /// A finite number, zero or above.
     NotNegative,
     /// One of these texts.
@@ -125,14 +170,17 @@ macro_rules! choices {
 
 /// Defines the structures of a machine, and the list of their [`Section`]s.
 ///
-/// A row is `name: type => kind, value, origin reason, sample;`. A key of a technology file ends
-/// after its kind. `+` lists the sections below a section.
+/// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`.
+/// `rest` is a [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. A key of a technology file has a kind and effects only. `+` lists the sections below a
+/// section.
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
         $(
             $(#[doc = $key_doc:literal])*
             $key:ident: $Type:ty => $kind:expr
-                $(, $value:literal, $origin:ident $reason:literal, $sample:expr)?;
+                $(, $value:literal, $origin:ident $reason:literal, $sample:expr)?,
+                [$($effect:ident)*]
+                $($model:literal $($rest:ident $because:literal)? $(, $checked:expr)?)?;
         )*
     } $(+ {
         $($(#[doc = $field_doc:literal])* $field:ident: $Field:ty,)*
@@ -157,6 +205,8 @@ macro_rules! sections {
                     doc: &[$($key_doc),*],
                     kind: $kind,
                     built_in: sections!(@built_in $($value, $origin $reason, $sample)?),
+                    effects: &[$($crate::machine::table::Effect::$effect),*],
+                    cost: sections!(@cost $($model $($rest $because)? $(, $checked)?)?),
                 },)*],
             },
         )*];
@@ -166,6 +216,18 @@ macro_rules! sections {
     (@path [$first:ident $(. $rest:ident)*] $($key:ident)?) => {
         concat!(stringify!($first) $(, ".", stringify!($rest))* $(, ".", stringify!($key))?)
     };
+    (@cost) => { None };
+    (@cost $model:literal $($rest:ident $because:literal)? $(, $checked:expr)?) => {
+        Some($crate::machine::table::Cost {
+            model: $model,
+            rest: sections!(@rest $($rest $because)?),
+            checked: sections!(@checked $($checked)?),
+        })
+    };
+    (@rest) => { $crate::machine::table::Rest::None };
+    (@rest $rest:ident $because:literal) => { $crate::machine::table::Rest::$rest($because) };
+    (@checked) => { None };
+    (@checked $checked:expr) => { Some($checked) };
     (@built_in) => { None };
     (@built_in $value:literal, $origin:ident $reason:literal, $sample:expr) => {
         Some($crate::machine::table::BuiltIn {
@@ -189,6 +251,24 @@ impl Origin {
             Self::Fitted => "fitted",
             Self::Assumed => "assumed",
             Self::Label => "",
+        }
+    }
+}
+
+impl Key {
+    /// Whether neither printed numbers nor the synthesis of the part check the cost of a value.
+    pub fn extrapolates(&self, value: u64) -> bool {
+        let checked = self.cost.as_ref().and_then(|cost| cost.checked.as_ref());
+        checked.is_some_and(|checked| {
+            !(u64::from(*checked.start())..=u64::from(*checked.end())).contains(&value)
+        })
+    }
+
+    /// What no model covers of its cost in clock, area and energy, with the reason.
+    pub fn not_modelled(&self) -> Option<&'static str> {
+        match self.cost.as_ref()?.rest {
+            Rest::NotModelled(because) => Some(because),
+            Rest::None | Rest::Free(_) => None,
         }
     }
 }
@@ -221,6 +301,7 @@ impl Kind {
             Self::Int(min, max) => within(min, max).is_some(),
             Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),
             Self::Positive => number().is_some_and(|x| x > 0.0),
+            Self::Share => number().is_some_and(|x| x > 0.0 && x <= 1.0),
             Self::NotNegative => number().is_some_and(|x| x >= 0.0),
             Self::Choice(choices) => {
                 value.as_str().is_some_and(|text| choices.iter().any(|choice| choice.text == text))
@@ -237,6 +318,7 @@ impl Kind {
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),
             Self::Positive => "a number above 0".into(),
+            Self::Share => "a number above 0, at most 1".into(),
             Self::NotNegative => "a number, 0 or above".into(),
             Self::Choice(choices) => {
                 let texts: Vec<_> = choices.iter().map(|choice| format!("`\"{}\"`", choice.text)).collect();

@@ -18,7 +18,7 @@ pub enum Cause {
     Queue(Pipe),
     /// A scalar load held the front end.
     Scalar,
-    /// The first instruction was being fetched and decoded.
+    /// The front end was fetching and decoding.
     Fetch,
     /// All instructions had dispatched, and some were still in flight.
     Drain,
@@ -210,7 +210,13 @@ impl Users for SharedUsers {
 pub(super) struct Dispatches<U> {
     release_at_read: bool,
     scalar_latency: u32,
+    dispatch_interval: u32,
+    /// The front end cannot dispatch the next instruction before this cycle.
     fetched: Cycle,
+    /// The same for as many further instructions as the front end is wide, in a ring.
+    next_fetched: Box<[Cycle]>,
+    /// The place of the next instruction in the ring.
+    place: usize,
     users: Table<U>,
     held_until: Cycle,
     /// Every cycle before this one has a cause.
@@ -221,10 +227,20 @@ pub(super) struct Dispatches<U> {
 
 impl<U: Users> Dispatches<U> {
     pub(super) fn new(machine: &Machine) -> Self {
+        let frontend = &machine.frontend;
+        let first = Cycle::ZERO + frontend.fetch_to_dispatch_cycles;
+        // Without a limit, an instruction follows the previous one in the same cycle.
+        let (width, dispatch_interval) = match machine.ideal.front_end {
+            true => (1, 0),
+            false => (frontend.width as usize, frontend.cycles_per_instruction),
+        };
         Self {
             release_at_read: machine.frontend.source_release == SourceRelease::Read,
             scalar_latency: machine.scalar.load_latency_cycles,
-            fetched: Cycle::ZERO + machine.frontend.fetch_to_dispatch_cycles,
+            fetched: first,
+            dispatch_interval,
+            next_fetched: vec![first; width].into(),
+            place: 0,
             users: Table::new(U::default()),
             held_until: Cycle::ZERO,
             at: Cycle::ZERO,
@@ -247,6 +263,9 @@ impl<U: Users> Dispatches<U> {
             self.explain(micro_op, timestamps.dispatch, visit);
         }
         self.at = timestamps.dispatch + 1;
+        self.next_fetched[self.place] = timestamps.dispatch + self.dispatch_interval;
+        self.place = if self.place + 1 == self.next_fetched.len() { 0 } else { self.place + 1 };
+        self.fetched = self.next_fetched[self.place];
         if micro_op.pipe == Pipe::Scalar {
             if micro_op.scalar_load {
                 self.held_until = timestamps.dispatch + self.scalar_latency;
@@ -361,9 +380,12 @@ impl<'m> Demand<'m> {
     /// The bounds of `program` after all of its instructions have been added.
     pub(super) fn bounds(&self, program: &DecodedProgram) -> Bounds {
         let (width, scalar) = (self.machine.dispatch_width().into(), &self.machine.scalar);
-        // Cycles between a scalar load and the next instruction. The last load may delay nothing.
-        let hold = u64::from(scalar.load_latency_cycles - 1) * program.scalar_loads().saturating_sub(1);
-        let dispatch = program.instructions().values().sum::<u64>().div_ceil(width) + hold;
+        let interval = self.machine.frontend.cycles_per_instruction;
+        // Cycles that a scalar load adds before the next instruction. The last load may delay nothing.
+        let hold = u64::from(scalar.load_latency_cycles.saturating_sub(interval))
+            * program.scalar_loads().saturating_sub(1);
+        let groups = program.instructions().values().sum::<u64>().div_ceil(width);
+        let dispatch = groups.saturating_sub(1) * u64::from(interval) + u64::from(groups > 0) + hold;
         let srams = self.srams();
         let units = self.paths.values().flatten().chain(&srams);
         let resource = units.copied().max().unwrap_or(0).max(dispatch);

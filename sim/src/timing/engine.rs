@@ -42,8 +42,6 @@ pub struct Engine {
     params: Params,
     /// The current cycle of the front end. Every issue before it has happened.
     now: Cycle,
-    /// Instructions dispatched in `now`.
-    dispatched_now: u32,
     /// A scalar load holds the front end until this cycle.
     held_until: Cycle,
     queues: PerPipe<VecDeque<Waiting>>,
@@ -94,7 +92,9 @@ impl Issued {
 /// The machine parameters of the engine.
 #[derive(Clone)]
 struct Params {
-    width: u32,
+    /// Instructions that dispatch within `dispatch_interval` cycles at most.
+    width: usize,
+    dispatch_interval: u32,
     queue_depth: usize,
     dispatch_to_issue: u32,
     scalar_latency: u32,
@@ -144,14 +144,14 @@ impl Engine {
         let frontend = &machine.frontend;
         Self {
             params: Params {
-                width: machine.dispatch_width(),
+                width: machine.dispatch_width() as usize,
+                dispatch_interval: frontend.cycles_per_instruction,
                 queue_depth: if machine.ideal.queues { usize::MAX } else { frontend.queue_depth as usize },
                 dispatch_to_issue: frontend.dispatch_to_issue_cycles,
                 scalar_latency: machine.scalar.load_latency_cycles,
                 oldest_first: machine.vrf.arbitration == Arbitration::OldestFirst,
             },
             now: Cycle::ZERO + frontend.fetch_to_dispatch_cycles,
-            dispatched_now: 0,
             held_until: Cycle::ZERO,
             queues: Default::default(),
             heads: Default::default(),
@@ -190,8 +190,9 @@ impl Engine {
     /// # Errors
     /// Returns the reason if it cannot.
     pub fn try_dispatch(&self, micro_op: &MicroOp) -> Result<(), Stall> {
-        if self.dispatched_now >= self.params.width {
-            return Err(Stall::Until(self.now + 1));
+        let decoded = self.decoded(self.params.width);
+        if decoded > self.now {
+            return Err(Stall::Until(decoded));
         }
         if self.held_until > self.now {
             return Err(Stall::Until(self.held_until));
@@ -233,7 +234,7 @@ impl Engine {
 
     /// Whether the machine is idle: nothing in flight, and the front end free.
     pub fn idle(&self) -> bool {
-        let free = self.dispatched_now == 0 && self.held_until <= self.now;
+        let free = self.decoded(1) <= self.now && self.held_until <= self.now;
         free && self.issued.end <= self.now && self.queues.values().all(VecDeque::is_empty)
     }
 
@@ -256,15 +257,23 @@ impl Engine {
                 self.issue_before(cycle);
             }
             self.now = cycle;
-            self.dispatched_now = 0;
+        }
+    }
+
+    /// The cycle from which the front end can dispatch the next instruction, if it takes `width` of them
+    /// at a time.
+    #[inline]
+    fn decoded(&self, width: usize) -> Cycle {
+        match self.timestamps.len().checked_sub(width) {
+            Some(earlier) => self.timestamps[earlier].dispatch + self.params.dispatch_interval,
+            None => Cycle::ZERO,
         }
     }
 
     /// Dispatches `micro_op` as the next instruction, in the earliest possible cycle.
     #[inline]
     pub fn dispatch(&mut self, micro_op: &MicroOp) -> Cycle {
-        let full = self.dispatched_now >= self.params.width;
-        let mut at = self.held_until.max(self.now + u32::from(full));
+        let mut at = self.now.max(self.held_until).max(self.decoded(self.params.width));
         if micro_op.pipe != Pipe::Scalar {
             let mut free = self.issued.busyboard.free(micro_op);
             while free == Cycle::NEVER {
@@ -298,7 +307,6 @@ impl Engine {
                 self.next = self.next.min((self.heads[pipe], pipe));
             }
         }
-        self.dispatched_now += 1;
         self.timestamps.push(Timestamps { dispatch: self.now, issue: self.now, complete: self.now });
         self.now
     }

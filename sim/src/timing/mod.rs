@@ -12,9 +12,10 @@
 //! head of the queue into the pipe, and *completes*. Within one cycle, registers whose users
 //! complete in it are released first, then the front end dispatches, then the pipes issue.
 //!
-//! **Dispatch.** In program order, at most `frontend.width` a cycle (any number with
-//! `ideal.front_end`), the first in cycle `frontend.fetch_to_dispatch_cycles`. An instruction
-//! dispatches in the first cycle in which all of these conditions hold:
+//! **Dispatch.** In program order, at most `frontend.width` in any `frontend.cycles_per_instruction`
+//! consecutive cycles (any number with `ideal.front_end`), the first in cycle
+//! `frontend.fetch_to_dispatch_cycles`. An instruction dispatches in the first cycle that this allows and
+//! in which all of these conditions hold:
 //!
 //! 1. no earlier scalar load holds the front end: a scalar load that dispatches in cycle t lets the
 //!    next instruction dispatch from t + `scalar.load_latency_cycles` on;
@@ -24,7 +25,7 @@
 //!    `ideal.queues`).
 //!
 //! Scalar instructions (`sload`, `aload`, `mload`, `halt`) execute in the front end: they issue and
-//! complete as they dispatch, and only the first condition applies to them. Scalar operands are
+//! complete as they dispatch, and of the conditions only the first applies to them. Scalar operands are
 //! read at dispatch and travel with the instruction, so they need no hazard check.
 //!
 //! **Busy registers.** With the strict busyboard, a register is busy from the dispatch of an
@@ -87,7 +88,8 @@
 //! A run takes the cycles from 0 up to the last completion, or up to and including the last
 //! dispatch, whichever is later. A cycle in which the front end dispatches is charged to `issue`.
 //! Every other cycle up to the last dispatch is charged to the cause that stalls the next
-//! instruction: the first condition of dispatch, in the order above, that does not hold. For a busy
+//! instruction: to `fetch` if the number of instructions does not allow it, else to
+//! the first condition of dispatch, in the order above, that does not hold. For a busy
 //! register, it is the pipe of the instruction that makes it busy: of the first busy register in
 //! operand order (sources, then destinations), and if several pipes use that register, the first in
 //! the order load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.

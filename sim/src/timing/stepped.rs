@@ -85,7 +85,10 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
         let mut dispatched = 0;
         let mut cause = None;
         while let Some(instr) = program.instructions.get(next) {
-            if dispatched == machine.dispatch_width() {
+            let earlier = next.checked_sub(machine.dispatch_width() as usize);
+            let interval = u64::from(machine.frontend.cycles_per_instruction);
+            if earlier.is_some_and(|earlier| cycle < timing.timestamps[earlier].dispatch.0 + interval) {
+                cause = Some(Cause::Fetch);
                 break;
             }
             cause = why_not(machine, instr, cycle, held_until, &in_flight, &queues);

@@ -116,6 +116,12 @@ fn as_many_dispatch_in_a_cycle_as_the_front_end_is_wide() {
     assert_dispatches(&[], &[load(0)], load(1), 3);
     assert_dispatches(&["frontend.width=2"], &[load(0)], load(1), 2);
     assert_dispatches(&["frontend.width=2"], &[load(0), load(1)], load(2), 3);
+    let slow = "frontend.cycles_per_instruction=3";
+    assert_dispatches(&[slow], &[load(0)], load(1), 5);
+    assert_dispatches(&[slow, "frontend.width=2"], &[load(0)], load(1), 2);
+    assert_dispatches(&[slow, "frontend.width=2"], &[load(0), load(1)], load(2), 5);
+    assert_dispatches(&[slow, "frontend.width=2"], &[load(0), load(1), load(2)], load(3), 5);
+    assert_dispatches(&[slow, "ideal.front_end=true"], &[load(0)], load(1), 2);
     assert_dispatches(&["ideal.front_end=true"], &[load(0), load(1), load(2)], load(3), 2);
 }
 

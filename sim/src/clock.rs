@@ -1,0 +1,178 @@
+//! The clock of a machine: that of its slowest part.
+//!
+//! Banks of the VDM have printed clocks, which set that of the paper's machines. All other limits are
+//! estimates from the levels of logic between registers, in FO4, the delay of an inverter that drives
+//! four others, and from the length of wires. Their constants are assumed: they order designs, and no
+//! printed number checks them beyond the fact that they do not limit the paper's machines.
+
+use crate::gates::{Adder, BusyboardPorts, FrontEnd, Law, Multiplier};
+use crate::machine::Machine;
+
+/// A level of carry-save addition: two exclusive ors.
+const FULL_ADDER_FO4: f64 = 3.0;
+/// A level of carry propagation.
+const CARRY_FO4: f64 = 1.7;
+/// A level of multiplexers.
+const MUX_FO4: f64 = 2.0;
+/// A product bit, the ends of an adder, and similar single gates.
+const GATE_FO4: f64 = 2.0;
+/// An access to the instruction memory, and the decoding of an instruction.
+const FETCH_FO4: f64 = 52.0;
+/// The check of an instruction's registers: its decoders, a level for each bit of a register number, and the
+/// combination of five registers.
+const BUSYBOARD_FO4: f64 = 16.0;
+/// The release of sources before that of destinations.
+const EARLY_RELEASE_FO4: f64 = 4.0;
+/// The arbitration of the three queues for the SRAMs of the VRF.
+const ARBITRATION_FO4: f64 = 10.0;
+
+/// The clock that each part allows, in GHz.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Clock {
+    /// A bank of the VDM.
+    pub vdm: f64,
+    /// An SRAM of the VRF.
+    pub vrf: f64,
+    /// A stage of the multiplier.
+    pub multiplier: f64,
+    /// A stage of the adder.
+    pub adder: f64,
+    /// A stage of the vector crossbar.
+    pub vbar: f64,
+    /// A stage of the shuffle crossbar.
+    pub sbar: f64,
+    /// The front end.
+    pub front_end: f64,
+}
+
+impl Clock {
+    /// The clocks that the parts of a machine allow.
+    pub fn of(machine: &Machine) -> Self {
+        let technology = &machine.technology;
+        let delay = &technology.delay;
+        let ghz = |ps: f64| 1000.0 / (ps + delay.register_fo4 * delay.fo4_ps);
+        let logic = |fo4: f64| ghz(fo4 * delay.fo4_ps);
+        let crossbar = |inputs: u32, outputs: u32, stages: u32| {
+            let levels = f64::from(inputs.max(outputs).max(2)).log2();
+            let wire = delay.wire_ps * (f64::from(inputs + outputs) / 256.0).sqrt();
+            ghz((levels * MUX_FO4 * delay.fo4_ps + wire) / f64::from(stages))
+        };
+        let second_port = if machine.vdm.ports == 2 { technology.area.sram_second_port } else { 1.0 };
+        let law = Law::of(machine);
+        let lanes = machine.hple.count;
+        Self {
+            vdm: technology.sram_ghz(machine.vdm_bank_bytes() * second_port),
+            vrf: technology.sram_ghz(machine.vrf_sram_bytes()),
+            multiplier: logic(law.multiplier.stage_fo4()),
+            adder: logic(law.adder.fo4() / f64::from(law.adder.stages)),
+            vbar: crossbar(lanes, machine.vdm.banks, machine.vbar.latency_cycles),
+            sbar: crossbar(lanes, lanes, machine.sbar.latency_cycles),
+            front_end: logic(FrontEnd::of(machine).cycle_fo4(machine.frontend.cycles_per_instruction)),
+        }
+    }
+
+    /// The clock of each part, with its name as in the fields.
+    pub const fn parts(&self) -> [(&'static str, f64); 7] {
+        [
+            ("vdm", self.vdm),
+            ("vrf", self.vrf),
+            ("multiplier", self.multiplier),
+            ("adder", self.adder),
+            ("vbar", self.vbar),
+            ("sbar", self.sbar),
+            ("front_end", self.front_end),
+        ]
+    }
+
+    /// The clock of the slowest part, in GHz.
+    pub fn ghz(&self) -> f64 {
+        self.parts().into_iter().map(|(_, ghz)| ghz).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The delay of an adder of `bits` bits, in FO4.
+fn adder(bits: f64) -> f64 {
+    CARRY_FO4 * bits.log2().ceil() + GATE_FO4
+}
+
+impl Adder {
+    /// The delay of a modular addition: one level of carry-save addition for the modulus, the adder, and
+    /// the choice.
+    pub fn fo4(self) -> f64 {
+        FULL_ADDER_FO4 + adder(f64::from(self.word_bits)) + MUX_FO4
+    }
+}
+
+impl Multiplier {
+    /// The delay of one of the three multiplications, in FO4: product bits, a tree of carry-save adders, and
+    /// an adder of two words.
+    pub fn product_fo4(self) -> f64 {
+        let digit = self.word_bits.div_ceil(self.interval);
+        // With several digits, each product is added to the sum before it.
+        let rows = if self.interval == 1 { digit } else { digit + 2 };
+        GATE_FO4 + FULL_ADDER_FO4 * f64::from(levels(rows)) + adder(2.0 * f64::from(self.word_bits))
+    }
+
+    /// The delay of a stage, in FO4.
+    pub fn stage_fo4(self) -> f64 {
+        let subtraction = Adder { word_bits: self.word_bits, stages: 1 }.fo4();
+        (3.0 * self.product_fo4() + subtraction) / f64::from(self.working_stages())
+    }
+}
+
+/// Levels of carry-save adders that reduce `rows` rows to two.
+fn levels(rows: u32) -> u32 {
+    let (mut levels, mut reach) = (0, 2);
+    while reach < rows {
+        reach = reach * 3 / 2;
+        levels += 1;
+    }
+    levels
+}
+
+impl FrontEnd {
+    /// The delay of a cycle, in FO4, if instructions dispatch every `interval` cycles.
+    pub fn cycle_fo4(self, interval: u32) -> f64 {
+        let fetch_in_check = if self.fetch_stages == 0 { FETCH_FO4 } else { 0.0 };
+        let arbitration = if self.issue_stages == 0 { ARBITRATION_FO4 } else { 0.0 };
+        let check = fetch_in_check + self.busyboard.fo4() + arbitration;
+        let fetch = FETCH_FO4 / f64::from(self.fetch_stages.max(1));
+        (check / f64::from(interval)).max(fetch)
+    }
+}
+
+impl BusyboardPorts {
+    /// The delay of the check of a cycle's instructions.
+    pub fn fo4(self) -> f64 {
+        // Whether all instructions before one dispatch: a tree over them.
+        let among = f64::from(self.width).log2().ceil();
+        let counted = if self.count_bits > 0 { GATE_FO4 } else { 0.0 };
+        let early = if self.early { EARLY_RELEASE_FO4 } else { 0.0 };
+        BUSYBOARD_FO4 + among + counted + early
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vdm_limits_the_papers_machines() {
+        for machine in [Machine::rpu_128x128(), Machine::rpu_128x128_paper()] {
+            for hples in [4, 8, 16, 32, 64, 128, 256] {
+                for (banks, ghz) in [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68)] {
+                    let mut machine = machine.clone();
+                    (machine.hple.count, machine.vdm.banks) = (hples, banks);
+                    assert_eq!(Clock::of(&machine).ghz(), ghz, "({hples}, {banks})");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn trees_of_carry_save_adders_are_as_high_as_daddas() {
+        for (rows, expected) in [(2, 0), (3, 1), (4, 2), (6, 3), (9, 4), (13, 5), (64, 10), (128, 11)] {
+            assert_eq!(levels(rows), expected, "{rows} rows");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The generated page of effects and costs of the keys.
+
+use super::keys::SECTIONS;
+use super::table::{Cost, Effect, Key, Rest};
+use std::fmt::{Result, Write};
+
+/// The columns of the page.
+const COLUMNS: [Effect; 5] = [Effect::Cycles, Effect::Clock, Effect::Area, Effect::Energy, Effect::Stream];
+
+/// The effects and costs of the machine keys as Markdown: the contents of `docs/costs.md`.
+pub fn costs() -> String {
+    let mut page = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_page(&mut page);
+    page
+}
+
+fn write_page(page: &mut String) -> Result {
+    write!(
+        page,
+        "\
+# Costs of machine keys
+
+<!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test generated`. -->
+
+Each key changes the quantities with a mark: the *cycles* of a program, the *clock* and the *area* of the machine, the
+*energy* of a program, and the time of a *stream* of runs with their transfers. The test `sim/tests/costs.rs` varies each
+key and compares the effects with these marks, in both directions.
+
+The models, and the sources of their numbers:
+
+* **Fitted**: the area of the paper's machine, and its growth with `hple.count` and `vdm.banks`; energies of events. `rpu fit`
+  derives these constants from printed numbers (`configs/tech/gf12.toml`).
+* **Printed**: the clock of a bank of the VDM, and the areas of two SRAM macros. Other memories have the clock of a bank
+  of their bytes.
+* **Structural**: the size of logic in NAND2 equivalents, from its structure (`sim/src/gates.rs`). A component's fitted area
+  changes by the ratio of its logic to the paper's; the energy of an event by the ratio of the gates that it uses. Synthesis
+  checks the ratios ([`reports/synthesis.md`](../reports/synthesis.md)).
+* **Assumed**: delays of logic and wires (`sim/src/clock.rs`, `technology.delay`), and the size of a macro with two ports. The
+  machine's clock is that of its slowest part.
+
+A value outside the range in the column *checked* is an extrapolation: neither printed numbers nor the synthesis cover it.
+Sweeps mark such points, and say if they vary a key whose cost is not modelled.
+
+| key | cycles | clock | area | energy | stream | model | other costs | checked |
+|---|---|---|---|---|---|---|---|---|
+"
+    )?;
+    for key in SECTIONS.iter().flat_map(|section| section.keys) {
+        write_row(page, key)?;
+    }
+    Ok(())
+}
+
+fn write_row(page: &mut String, key: &Key) -> Result {
+    write!(page, "| `{}` |", key.path)?;
+    for effect in COLUMNS {
+        write!(page, " {} |", if key.effects.contains(&effect) { "x" } else { "" })?;
+    }
+    let Some(Cost { model, rest, checked }) = &key.cost else {
+        return writeln!(page, " a constant of the technology |  |  |");
+    };
+    let rest = match rest {
+        Rest::None => String::new(),
+        Rest::Free(because) => format!("free: {because}"),
+        Rest::NotModelled(because) => format!("not modelled: {because}"),
+    };
+    let checked = match checked {
+        Some(range) if range.start() == range.end() => range.start().to_string(),
+        Some(range) => format!("{} to {}", range.start(), range.end()),
+        None => String::new(),
+    };
+    writeln!(page, " {model} | {rest} | {checked} |")
+}

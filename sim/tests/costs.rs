@@ -1,0 +1,145 @@
+//! Each key has the effects that its row declares, and no others.
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sim::hbm::{Job, Stream, Traffic};
+use sim::machine::SECTIONS;
+use sim::machine::table::{Effect, Key, Kind, Rest};
+use sim::{Area, Energy, Events, Machine, MachineBase, Override, testing, timing};
+use std::collections::BTreeSet;
+use toml::Value;
+
+fn keys() -> impl Iterator<Item = &'static Key> {
+    SECTIONS.iter().flat_map(|section| section.keys)
+}
+
+/// Machines that differ in the part that limits their clock or their dispatches.
+const BASES: [&[&str]; 8] = [
+    &[],
+    &["hple.count=256", "vdm.banks=256", "sbar.latency_cycles=2"],
+    &["hple.count=64", "vdm.banks=64", "hple.initiation_interval=2", "frontend.queue_depth=2", "vdm.ports=2"],
+    &["hple.count=4", "vdm.banks=256"],
+    &["frontend.width=4", "frontend.queue_depth=1", "vdm.ports=2", "hple.count=16", "vdm.banks=32"],
+    &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "frontend.busyboard=shared-reads"],
+    // The crossbars limit the clock.
+    &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "vbar.latency_cycles=1", "sbar.latency_cycles=1"],
+    // The adder limits the clock.
+    &[
+        "technology.clock=[{ banks = 1, ghz = 100.0 }]",
+        "frontend.cycles_per_instruction=4",
+        "frontend.fetch_to_dispatch_cycles=8",
+        "hple.multiplier_latency_cycles=64",
+        "vbar.latency_cycles=16",
+        "sbar.latency_cycles=16",
+    ],
+];
+
+fn machine(base: &MachineBase, changes: &[String]) -> Option<Machine> {
+    let overrides: Vec<_> =
+        changes.iter().map(|change| Override::parse(change).expect("an override")).collect();
+    // Some changes break a rule over several keys.
+    base.machine(&overrides).ok()
+}
+
+/// Other values of a key.
+fn others(key: &Key, value: &Value) -> Vec<String> {
+    let whole = || value.as_integer().expect("a whole number");
+    let within = |values: &[i64], min: u32, max: u32| {
+        let allowed = values.iter().filter(|value| (i64::from(min)..=i64::from(max)).contains(value));
+        allowed.map(i64::to_string).collect()
+    };
+    match key.kind {
+        Kind::Text => vec!["another".into()],
+        Kind::Bool => vec![(!value.as_bool().expect("a switch")).to_string()],
+        Kind::Int(min, max) => {
+            let now = whole();
+            within(&[now + 1, now - 1, 2 * now, 8 * now, min.into()], min, max)
+        }
+        Kind::PowerOfTwo(min, max) => {
+            let now = whole();
+            within(&[2 * now, 8 * now, now / 2, now / 8], min, max)
+        }
+        Kind::Positive | Kind::Share => {
+            let now = value.as_float().expect("a number");
+            vec![format!("{:?}", 0.5 * now), format!("{:?}", 0.9 * now)]
+        }
+        Kind::NotNegative => {
+            let now = value.as_float().expect("a number");
+            vec![format!("{:?}", 2.0 * now + 0.1), format!("{:?}", 30.0 * now + 0.1)]
+        }
+        Kind::Choice(choices) => choices.iter().map(|choice| choice.text.to_owned()).collect(),
+        Kind::Clock => vec!["[{ banks = 1, ghz = 1.0 }]".into(), "[{ banks = 1, ghz = 50.0 }]".into()],
+    }
+}
+
+fn value_at(machine: &Machine, path: &str) -> Value {
+    let root = Value::try_from(machine).expect("a machine is a table");
+    path.split('.').fold(root, |value, key| value[key].clone())
+}
+
+/// The quantities of a machine: the cycles of programs, its clock, its area, the energy of programs, and the
+/// time of a stream.
+fn measure(machine: &Machine, programs: &[b512_asm::Program]) -> (Vec<u64>, f64, f64, f64, f64) {
+    let mut events = Events::default();
+    let mut cycles = Vec::new();
+    for program in programs {
+        let program = b512_asm::Program { isa: machine.instruction_set(), ..program.clone() };
+        program.instructions.iter().for_each(|instr| events.add(program.isa, instr));
+        cycles.push(timing::simulate(machine, &program).cycles.0);
+    }
+    let traffic = Traffic { inputs: 1 << 16, tables: 1 << 16, outputs: 1 << 16 };
+    let jobs = Job::repeated(&machine.hbm, b512_asm::Isa::B512, &traffic, 6000.0, 5);
+    let stream = Stream::new(&machine.hbm, &jobs).total_ns;
+    (cycles, machine.frequency_ghz(), Area::of(machine).total(), Energy::of(machine, &events).total(), stream)
+}
+
+#[test]
+fn each_key_has_the_effects_that_it_declares_and_no_others() {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let programs: Vec<_> =
+        (0..12).map(|_| testing::programs(150).new_tree(&mut runner).expect("a program").current()).collect();
+    let built_in = MachineBase::built_in("rpu-128x128").expect("a built-in machine");
+    let mut wrong = Vec::new();
+    for key in keys() {
+        let mut seen = BTreeSet::new();
+        for base in BASES {
+            let base: Vec<String> = base.iter().map(|&change| change.to_owned()).collect();
+            let before = machine(&built_in, &base).expect("the bases are valid");
+            let (cycles, clock, area, energy, stream) = measure(&before, &programs);
+            for value in others(key, &value_at(&before, key.path)) {
+                let changed = [base.clone(), vec![format!("{}={value}", key.path)]].concat();
+                let Some(after) = machine(&built_in, &changed) else { continue };
+                let new = measure(&after, &programs);
+                let differs = [
+                    (Effect::Cycles, new.0 != cycles),
+                    (Effect::Clock, new.1 != clock),
+                    (Effect::Area, new.2 != area),
+                    (Effect::Energy, new.3 != energy),
+                    (Effect::Stream, new.4 != stream),
+                ];
+                seen.extend(differs.into_iter().filter(|(_, differs)| *differs).map(|(effect, _)| effect));
+            }
+        }
+        let declared: BTreeSet<Effect> = key.effects.iter().copied().collect();
+        if seen != declared {
+            wrong.push(format!("{}: declares {declared:?}, has {seen:?}", key.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A key with a cost has a model, and one without a reason has all costs.
+#[test]
+fn each_key_says_what_it_costs_or_why_it_is_free() {
+    for key in keys() {
+        let Some(cost) = &key.cost else {
+            assert!(key.path.starts_with("technology."), "{}", key.path);
+            continue;
+        };
+        let costs = [Effect::Clock, Effect::Area, Effect::Energy].map(|effect| key.effects.contains(&effect));
+        assert_eq!(cost.model.is_empty(), !costs.contains(&true), "{}: a cost needs a model", key.path);
+        assert_eq!(cost.rest == Rest::None, !costs.contains(&false), "{}: why is it free?", key.path);
+    }
+}
