@@ -211,3 +211,39 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
         assert_eq!(keys(folder), simulated, "cut at {cut}");
     }
 }
+
+#[test]
+fn outputs_mark_extrapolated_points_and_name_axes_without_a_model() {
+    let plan = plan(
+        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n",
+    );
+    let (folder, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let all = Outputs::new(&results).unwrap();
+    let note = "Not modelled: costs of hbm.gb_per_s";
+    let summary = all.summary();
+    assert!(summary.contains(note) && summary.contains("costs extrapolated in 2 of 4 points"), "{summary}");
+    all.write(outputs.path()).unwrap();
+    let read = |name: &str| fs::read_to_string(outputs.path().join(name)).unwrap();
+    assert!(read("report.html").contains(note));
+    assert_eq!(
+        read("results.csv").matches(",frontend.queue_depth,").count(),
+        1 + 2,
+        "the column and two marks"
+    );
+    // The legend breaks the note into lines.
+    let chart = read("pareto.svg");
+    assert!(chart.contains("Not modelled") && chart.contains("costs extrapolated"));
+}
+
+/// A front over an axis that costs nothing is degenerate.
+#[test]
+fn each_axis_of_the_exploration_costs_area() {
+    let plan = plan(include_str!("../../configs/sweeps/explore.toml"));
+    let axes: Vec<_> = plan.manifest.varying.iter().filter_map(|path| sim::machine::key(path)).collect();
+    assert_eq!(axes.len(), 6);
+    for key in axes {
+        assert!(key.effects.contains(&sim::machine::table::Effect::Area), "{}", key.path);
+    }
+}

@@ -277,6 +277,12 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         outline.push(outline[0]);
         self.area.draw(&PathElement::new(outline, edge)).map_err(backend)
     }
+
+    /// A ring around a marker.
+    pub(super) fn ring(&self, at: Pixel, radius: f64, color: RGBColor) -> Result<(), PlotError> {
+        let radius = self.pixels(radius).round() as i32;
+        self.area.draw(&Circle::new(round(at), radius, color.stroke_width(self.stroke(1.0)))).map_err(backend)
+    }
 }
 
 pub(super) fn backend(error: impl std::fmt::Display) -> PlotError {

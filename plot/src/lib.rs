@@ -44,6 +44,10 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Published points for comparison; they are not part of the front.
     pub references: Vec<Reference>,
+    /// The meaning of marked points, in the legend.
+    pub mark_label: String,
+    /// Remarks below the legend.
+    pub notes: Vec<String>,
 }
 
 /// Designs with the same marker, joined by a thin line.
@@ -66,6 +70,8 @@ pub struct Point {
     pub name: String,
     /// Its short name if it is not on the front and there is room; the series implies the rest.
     pub short_name: String,
+    /// Whether a ring marks it.
+    pub marked: bool,
 }
 
 /// A point from another source, such as a publication.
@@ -246,7 +252,7 @@ mod tests {
     use super::*;
 
     fn chart() -> Chart {
-        let point = |x: f64, y: f64| Point { x, y, name: format!("({x}, {y})"), short_name: String::new() };
+        let point = |x: f64, y: f64| Point { x, y, name: format!("({x}, {y})"), ..Point::default() };
         Chart {
             title: "A < B & C".into(),
             x_label: "x (us)".into(),
@@ -267,6 +273,19 @@ mod tests {
             assert!(svg.contains(text), "{text} is missing");
         }
         assert!(!svg.contains("(30, 30)"));
+    }
+
+    #[test]
+    fn marked_points_have_a_ring_and_an_entry_in_the_legend() {
+        let mut chart = chart();
+        (chart.mark_label, chart.notes) = ("outside".into(), vec!["a remark".into()]);
+        let plain = svg(&chart).unwrap();
+        assert!(plain.contains("a remark") && !plain.contains("outside"));
+        chart.series[0].points[2].marked = true;
+        let marked = svg(&chart).unwrap();
+        assert!(marked.contains("outside"));
+        // One at the point, two in the legend.
+        assert_eq!(marked.matches("<circle").count(), plain.matches("<circle").count() + 4);
     }
 
     #[test]

@@ -112,6 +112,10 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
     }
 
+    for design in designs.iter().filter(|design| design.point.marked) {
+        canvas.ring(design.pixel, radius + 3.2, MUTED)?;
+    }
+
     // Names avoid everything drawn so far.
     let mut page = Page::new(Rect {
         x: x_pixels.start.into(),
@@ -217,6 +221,15 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
         if !chart.references.is_empty() {
             canvas.marker(Shape::Star, self.symbol(), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
             self.text("reference", TEXT, plain(), INK)?;
+        }
+        if chart.series.iter().flat_map(|series| &series.points).any(|point| point.marked) {
+            canvas.marker(Shape::Circle, self.symbol(), 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
+            canvas.ring(self.symbol(), 6.0, MUTED)?;
+            self.text(&chart.mark_label, TEXT, plain(), INK)?;
+        }
+        for note in &chart.notes {
+            self.y += canvas.pixels(6.0);
+            self.text(note, 20.0, canvas.font(11.0), INK)?;
         }
         Ok(())
     }

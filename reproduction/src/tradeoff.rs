@@ -40,7 +40,7 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
         let point = |run: &Run| {
             let (hples, banks) = run.design();
             let (name, short_name) = (format!("({hples}, {banks})"), hples.to_string());
-            Point { x: run.timing.time_us, y: run.report.area_mm2, name, short_name }
+            Point { x: run.timing.time_us, y: run.report.area_mm2, name, short_name, marked: false }
         };
         let series = |banks: u32| Series {
             label: banks.to_string(),
@@ -55,6 +55,7 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
             short_name_label: "HPLEs".into(),
             series: BANKS.iter().map(|&banks| series(banks)).collect(),
             references: vec![plot::Reference { x: 6.7, y: 20.5, label: "RPU paper, (128, 128)".into() }],
+            ..Chart::default()
         })
     };
     let at = |code| evaluation.design(code, 128, 128).timing.time_us;

@@ -1,7 +1,7 @@
 //! The chart of a workload.
 
 use super::record::Record;
-use super::view::{View, costs, plain, title};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use plot::{Chart, Point, Series};
 
 /// A key as words, which a legend can break into lines: `vbar latency`.
@@ -40,6 +40,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             y: area,
             name: format!("({})", name(record, None)),
             short_name: name(record, series_key),
+            marked: !extrapolated(record).is_empty(),
         })
     };
     let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
@@ -71,6 +72,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
                     .collect(),
             })
             .collect(),
+        mark_label: EXTRAPOLATED.into(),
+        notes: view.notes(),
         references: manifest
             .references
             .iter()

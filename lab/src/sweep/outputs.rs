@@ -6,7 +6,7 @@ use super::manifest::Workload;
 use super::page::page;
 use super::record::{Record, Status};
 use super::results::Results;
-use super::view::{View, costs, plain, title};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use crate::files;
 use b512_asm::Pipe;
 use plot::PlotError;
@@ -159,7 +159,11 @@ impl<'r> Outputs<'r> {
             if self.groups.len() > 1 {
                 text += &format!("\n{}\n", group.workload);
             }
-            let View { varying, records, .. } = self.view(group);
+            let view = self.view(group);
+            for note in view.notes() {
+                text += &format!("{note}\n");
+            }
+            let View { varying, records, .. } = view;
             let pruned = records.iter().filter(|record| record.status == Status::Pruned).count();
             text += &format!("Pareto front, {} of {} points", group.front.len(), records.len());
             text +=
@@ -179,6 +183,10 @@ impl<'r> Outputs<'r> {
                 let settings: Vec<String> = varying.iter().map(|key| plain(record.point.get(*key))).collect();
                 let [latency, area] = [timing.time_us, area].map(|value| format!("{value:.2}"));
                 row(&settings, [&latency, &area, &timing.cycles.to_string()]);
+            }
+            let outside = records.iter().filter(|record| !extrapolated(record).is_empty()).count();
+            if outside > 0 {
+                text += &format!("{EXTRAPOLATED} in {outside} of {} points\n", records.len());
             }
         }
         text
@@ -241,12 +249,13 @@ impl<'r> Outputs<'r> {
 type Column = (&'static str, fn(&Record) -> Option<String>);
 
 /// The columns of the table after those of the settings.
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     ("cycles", |r| Some(costs(r)?.0.cycles.to_string())),
     ("frequency_ghz", |r| Some(costs(r)?.0.frequency_ghz.to_string())),
     ("time_us", |r| Some(costs(r)?.0.time_us.to_string())),
     ("area_mm2", |r| Some(costs(r)?.1.to_string())),
     ("energy_uj", |r| Some(r.report.as_ref()?.energy_uj.to_string())),
+    ("extrapolated", |r| Some(extrapolated(r).join(" "))),
     ("load_store_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::LoadStore].to_string())),
     ("compute_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Compute].to_string())),
     ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Shuffle].to_string())),

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use super::results::Results;
-use super::view::{View, costs, plain, title};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use crate::run::label;
 use b512_asm::Pipe;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -64,6 +64,10 @@ pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>,
                 @for (view, svg) in sections {
                     @if sections.len() > 1 { h2 { (view.workload) } }
                     @if let Some(svg) = svg { figure { (PreEscaped(svg)) } }
+                    @for note in view.notes() { p { (note) "." } }
+                    @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
+                        p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
+                    }
                     (table(view, &columns))
                 }
                 @if let Some(simulator) = simulator {
@@ -97,7 +101,7 @@ fn table(view: &View<'_>, columns: &[&String]) -> Markup {
                                 td { (timing.cycles) }
                                 td { (timing.frequency_ghz) }
                                 td { (format!("{:.3}", timing.time_us)) }
-                                td { (format!("{area:.2}")) }
+                                td { (format!("{area:.2}")) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", report.energy_uj)) }
                                 td {
                                     (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))

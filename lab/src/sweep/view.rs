@@ -4,6 +4,7 @@ use super::manifest::{Manifest, Workload};
 use super::record::Record;
 use crate::run::TimingReport;
 use serde_json::Value;
+use sim::machine::table::Key;
 use std::collections::HashSet;
 
 /// A group of points, with everything that a chart or a table needs.
@@ -17,6 +18,29 @@ pub(super) struct View<'v> {
     /// The keys of the points on the front.
     pub(super) front: HashSet<&'v str>,
 }
+
+impl View<'_> {
+    /// Remarks on axes whose cost no model covers.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let axes = self.varying.iter().filter_map(|key| sim::machine::key(key));
+        let note = |key: &Key| Some(format!("Not modelled: costs of {} ({})", key.path, key.not_modelled()?));
+        axes.filter_map(note).collect()
+    }
+}
+
+/// The keys for whose values in this record costs are extrapolated.
+///
+/// Only settings of the point are checked: those of the machine apply to all points alike.
+pub(super) fn extrapolated(record: &Record) -> Vec<&str> {
+    let outside = |(path, value): &(&String, &Value)| {
+        let key = sim::machine::key(path);
+        key.zip(value.as_u64()).is_some_and(|(key, value)| key.extrapolates(value))
+    };
+    record.point.iter().filter(outside).map(|(path, _)| path.as_str()).collect()
+}
+
+/// The meaning of the mark of such records.
+pub(super) const EXTRAPOLATED: &str = "costs extrapolated";
 
 /// The cycles and the area of a record that has them.
 pub(super) fn costs(record: &Record) -> Option<(&TimingReport, f64)> {
