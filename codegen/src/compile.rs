@@ -12,7 +12,7 @@ use crate::ops::{self, Builder, Workspace};
 use crate::plan::Plan;
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use crate::schedule::{Graph, schedule};
+use crate::schedule::{Graph, Scheduled, Tuning, schedule};
 use b512_asm::{Instr, Isa, Program};
 use sim::Machine;
 
@@ -22,18 +22,85 @@ use sim::Machine;
 /// Returns an error if the request is invalid, the recipe does not suit it, or the program does not
 /// fit the machine.
 pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let isa = machine.instruction_set();
-    request.check(isa)?;
-    check_recipe(request, recipe, isa)?;
-    let mut uses = memory_uses(request, machine).peekable();
-    while let Some(memory_use) = uses.next() {
-        let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
-        let layout = Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
-        if layout.end <= machine.vdm_words() || uses.peek().is_none() {
-            return emit(request.name(), recipe, machine, Lowered { code, removed, layout });
+    let prepared = Prepared::new(request, recipe, machine)?;
+    let scheduled = prepared.schedule(machine, &recipe.tuning)?;
+    prepared.emit(recipe, machine, scheduled)
+}
+
+/// Vector code with its memory map, ready for scheduling.
+///
+/// It depends on all parts of a recipe but the scheduler's settings, see [`Self::serves`], and is the same
+/// on machines with the same extensions, memories and beats. A search schedules it many times.
+pub(crate) struct Prepared {
+    name: String,
+    code: Code,
+    removed: Removed,
+    layout: Layout,
+    graph: Graph,
+}
+
+impl Prepared {
+    /// # Errors
+    /// Returns an error if the request is invalid or the recipe does not suit it.
+    pub(crate) fn new(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Self, Error> {
+        let isa = machine.instruction_set();
+        request.check(isa)?;
+        check_recipe(request, recipe, isa)?;
+        let mut uses = memory_uses(request, machine).peekable();
+        while let Some(memory_use) = uses.next() {
+            let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
+            let layout =
+                Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
+            if layout.end <= machine.vdm_words() || uses.peek().is_none() {
+                return Ok(Self::of(request.name(), code, removed, layout));
+            }
         }
+        unreachable!("the last use of memory is emitted, or is refused there")
     }
-    unreachable!("the last use of memory is emitted, or is refused there")
+
+    fn of(name: String, code: Code, removed: Removed, layout: Layout) -> Self {
+        let graph = Graph::of(&code);
+        Self { name, code, removed, layout, graph }
+    }
+
+    /// Whether two recipes differ in scheduling only, so that they share the code.
+    pub(crate) fn serves(one: &Recipe, other: &Recipe) -> bool {
+        let of = |recipe: &Recipe| (recipe.order, recipe.stagger, recipe.forwarding, recipe.tuning.table);
+        of(one) == of(other) && one.plans == other.plans
+    }
+
+    /// Whether forwarding, if the recipe asks for it, had no effect.
+    pub(crate) fn removes_nothing(&self) -> bool {
+        self.removed == Removed::default()
+    }
+
+    /// Schedules the code.
+    pub(crate) fn schedule(&self, machine: &Machine, tuning: &Tuning) -> Result<Scheduled, Error> {
+        let Self { code, layout, graph, .. } = self;
+        let (launch, prologue) = (layout.launch(), layout.prologue(code));
+        let mut scheduled = schedule(code, graph, &layout.addresses, &launch, &prologue, machine, tuning)?;
+        scheduled.instructions.push(Instr::Halt {});
+        scheduled.origin.push(None);
+        Ok(scheduled)
+    }
+
+    /// The program of a schedule without its data: its timing is that of the program.
+    ///
+    /// # Errors
+    /// Returns an error if it does not fit the machine.
+    pub(crate) fn outline(&self, machine: &Machine, scheduled: &Scheduled) -> Result<Program, Error> {
+        let outline = self.layout.outline(self.name.clone(), &self.code, scheduled);
+        machine.check_fits(&outline)?;
+        Ok(outline)
+    }
+
+    /// Makes a kernel of a schedule.
+    fn emit(self, recipe: &Recipe, machine: &Machine, scheduled: Scheduled) -> Result<Kernel, Error> {
+        let outline = self.outline(machine, &scheduled)?;
+        let program = self.layout.with_data(outline, &self.code)?;
+        let Self { code, removed, layout, .. } = self;
+        Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
+    }
 }
 
 /// The use of memory by vector code.
@@ -58,29 +125,6 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
     std::iter::once(first).chain(smaller.skip(usize::from(smallest == Workspace::Separate)))
 }
 
-/// Vector code with its memory map.
-struct Lowered {
-    code: Code,
-    removed: Removed,
-    layout: Layout,
-}
-
-/// Schedules vector code, and makes a program from it.
-fn emit(name: String, recipe: &Recipe, machine: &Machine, lowered: Lowered) -> Result<Kernel, Error> {
-    let Lowered { code, removed, layout } = lowered;
-    let launch = layout.launch();
-    let prologue = layout.prologue(&code);
-    let graph = Graph::of(&code);
-    let mut scheduled =
-        schedule(&code, &graph, &layout.addresses, &launch, &prologue, machine, &recipe.tuning)?;
-    scheduled.instructions.push(Instr::Halt {});
-    scheduled.origin.push(None);
-
-    let program = layout.program(name, &code, &scheduled, &launch)?;
-    machine.check_fits(&program)?;
-    Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
-}
-
 /// The program of a kernel for another request: for other rings, or with other parameters.
 ///
 /// If its vector code has the same instructions, as that of most operations has, it takes no
@@ -97,7 +141,8 @@ pub fn instantiate(kernel: &Kernel, request: &Request, machine: &Machine) -> Res
         if code.insts == kernel.code.insts && code.buffers == kernel.code.buffers {
             let layout = Layout::new(&code, kernel.recipe.tuning.table);
             let layout = layout.map_err(|error| error.for_request(request))?;
-            return layout.program(request.name(), &code, &kernel.scheduled, &layout.launch());
+            let outline = layout.outline(request.name(), &code, &kernel.scheduled);
+            return layout.with_data(outline, &code);
         }
     }
     Ok(compile(request, &kernel.recipe, machine)?.program)
@@ -113,7 +158,9 @@ pub(crate) fn compile_code(
     let layout = Layout::new(&code, recipe.tuning.table).map_err(|error| match error {
         TooMany::Buffers(needed) | TooMany::Scalars(needed) => Error::TooManyOperands { needed },
     })?;
-    emit(name, recipe, machine, Lowered { code, removed: Removed::default(), layout })
+    let prepared = Prepared::of(name, code, Removed::default(), layout);
+    let scheduled = prepared.schedule(machine, &recipe.tuning)?;
+    prepared.emit(recipe, machine, scheduled)
 }
 
 /// Checks that the recipe has a plan of the right degree and direction for each transform.

@@ -35,7 +35,7 @@ use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, VReg};
 use sim::Machine;
 use sim::machine::SRAMS;
 use sim::timing::Cycle;
-use sim::timing::scheduling::{Decoder, Engine, MicroOp};
+use sim::timing::scheduling::{Decoder, Engine, MicroOp, Template};
 
 /// The scheduled instructions, and the memory that they need in addition to the code's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,7 +102,6 @@ type ResultRegs = ArrayVec<VReg, 2>;
 
 /// An instruction that can dispatch in the current cycle.
 struct Candidate {
-    instr: Instr,
     micro_op: MicroOp,
     action: Action,
     /// The cycle in which it would issue.
@@ -111,8 +110,8 @@ struct Candidate {
 
 /// The effect of a candidate on the scheduler's state.
 enum Action {
-    /// Dispatches an instruction of the code, with these result registers.
-    Inst(InstId, ResultRegs),
+    /// Dispatches an instruction of the code, with these vector sources and results.
+    Inst(InstId, SourceRegs, ResultRegs),
     /// Loads a constant into a register.
     Constant(ConstantId, VReg),
     /// Loads a spilled value back into a register.
@@ -155,6 +154,8 @@ struct Scheduler<'a> {
     tuning: &'a Tuning,
     engine: Engine,
     decoder: Decoder<'a>,
+    /// The instructions that have been candidates.
+    templates: Vec<Option<Template>>,
     out: Scheduled,
     /// The number of undispatched predecessors of each instruction.
     blocked: Vec<u32>,
@@ -185,8 +186,8 @@ struct Scheduler<'a> {
     ahead: Vec<(InstId, ConstantId)>,
     ahead_is_stale: bool,
     ready: Ready,
-    /// The registers that are free in the current cycle. The greedy scheduler refreshes them before
-    /// it chooses; a dispatch and the passage of time make them stale.
+    /// The registers that are free in the current cycle. The greedy scheduler updates them before
+    /// it compares candidates; a dispatch and the passage of time make them stale.
     readable: RegSet,
     writable: RegSet,
     /// Word offsets of spill slots that were in use and are free again.
@@ -227,6 +228,7 @@ impl<'a> Scheduler<'a> {
             tuning,
             engine: Engine::new(machine),
             decoder: Decoder::new(machine),
+            templates: vec![None; count],
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0 },
             blocked: graph.predecessors.clone(),
             reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
@@ -267,13 +269,35 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    fn commit(&mut self, candidate: Candidate) {
-        let origin = match candidate.action {
-            Action::Inst(id, _) => Some(id),
-            Action::Constant(..) | Action::Reload(..) => None,
+    /// The micro-operation of an instruction of the code with these registers.
+    fn micro_op(
+        &mut self,
+        id: InstId,
+        sources: &[VReg],
+        results: &[VReg],
+    ) -> Result<MicroOp, ScheduleError> {
+        let template = match self.templates[id.index()] {
+            Some(template) => template,
+            None => {
+                let instr = self.addresses.instr(self.inst(id), sources, results)?;
+                *self.templates[id.index()].insert(self.decoder.template(&instr))
+            }
+        };
+        Ok(self.decoder.with_registers(template, sources, results))
+    }
+
+    fn commit(&mut self, candidate: Candidate) -> Result<(), ScheduleError> {
+        let (instr, origin) = match &candidate.action {
+            Action::Inst(id, sources, results) => {
+                (self.addresses.instr(self.inst(*id), sources, results)?, Some(*id))
+            }
+            Action::Constant(constant, reg) => {
+                (self.addresses.load_constant(self.code, *constant, *reg)?, None)
+            }
+            Action::Reload(value, reg) => (self.reload_of(*value, *reg)?, None),
         };
         self.engine.dispatch(&candidate.micro_op);
-        self.out.instructions.push(candidate.instr);
+        self.out.instructions.push(instr);
         self.out.origin.push(origin);
         match candidate.action {
             Action::Constant(constant, reg) => self.set(reg, Content::Constant(constant)),
@@ -284,8 +308,9 @@ impl<'a> Scheduler<'a> {
                 self.place[value.index()] = Place::Register(reg);
                 self.set(reg, Content::Value(value));
             }
-            Action::Inst(id, results) => self.retire(id, &results),
+            Action::Inst(id, _, results) => self.retire(id, &results),
         }
+        Ok(())
     }
 
     fn set(&mut self, reg: VReg, content: Content) {

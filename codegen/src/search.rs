@@ -5,9 +5,8 @@
 //! refines in rounds: it tries random settings for the fastest plans, and small changes of the best
 //! recipe so far. For a given seed it is deterministic, with any number of threads.
 
-use crate::compile::compile;
+use crate::compile::Prepared;
 use crate::error::Error;
-use crate::forwarding::Removed;
 use crate::library;
 use crate::named;
 use crate::ops;
@@ -19,7 +18,8 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::BankMapping;
 use sim::timing::{Cycle, simulate};
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,10 +164,10 @@ fn refine(
     let several = request.towers() > 1;
     let total = first.len() + effort.refinements;
     let state = Mutex::new((0, Cycle(u64::MAX)));
-    let with = |recipe: &Recipe| compile(request, recipe, machine);
+    let trials = Trials::new(request, machine);
     let measure = |recipe: &Recipe| {
         let cycles = memory.get(recipe).unwrap_or_else(|| {
-            let cycles = with(recipe).ok().map(|kernel| simulate(machine, &kernel.program).cycles);
+            let cycles = trials.cycles(recipe).ok();
             memory.put(recipe, cycles);
             cycles
         });
@@ -183,7 +183,7 @@ fn refine(
     // The sort is stable: of equals, the first candidate wins.
     ranked.sort_by_key(|&(cycles, _)| cycles);
     let Some(&(mut cycles, best)) = ranked.first() else {
-        return Err(with(&first[0]).expect_err("no candidate has a program"));
+        return Err(trials.cycles(&first[0]).expect_err("no candidate has a program"));
     };
     let mut recipe = best.clone();
 
@@ -216,10 +216,50 @@ fn refine(
         }
     }
     // Drop `forwarding` if it removed nothing.
-    if with(&recipe)?.removed == Removed::default() {
+    if trials.prepared(&recipe)?.removes_nothing() {
         recipe.forwarding = None;
     }
     Ok(Found { recipe, cycles, tried: total })
+}
+
+/// The trials of recipes for one request on one machine.
+///
+/// It keeps the code of the latest recipes: others that differ in scheduling only share it.
+struct Trials<'a> {
+    request: &'a Request,
+    machine: &'a Machine,
+    recent: Mutex<VecDeque<(Recipe, Arc<Prepared>)>>,
+}
+
+/// The number of codes that [`Trials`] keeps. One of 64K points takes some 5 MB.
+const RECENT: usize = 16;
+
+impl<'a> Trials<'a> {
+    fn new(request: &'a Request, machine: &'a Machine) -> Self {
+        Self { request, machine, recent: Mutex::default() }
+    }
+
+    /// The cycles of a recipe's program.
+    fn cycles(&self, recipe: &Recipe) -> Result<Cycle, Error> {
+        let prepared = self.prepared(recipe)?;
+        let scheduled = prepared.schedule(self.machine, &recipe.tuning)?;
+        let outline = prepared.outline(self.machine, &scheduled)?;
+        Ok(simulate(self.machine, &outline).cycles)
+    }
+
+    /// The code of a recipe.
+    fn prepared(&self, recipe: &Recipe) -> Result<Arc<Prepared>, Error> {
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = recent().iter().find(|(known, _)| Prepared::serves(known, recipe)).map(|(_, p)| p.clone());
+        if let Some(prepared) = known {
+            return Ok(prepared);
+        }
+        let prepared = Arc::new(Prepared::new(self.request, recipe, self.machine)?);
+        let mut recent = recent();
+        recent.truncate(RECENT - 1);
+        recent.push_front((recipe.clone(), prepared.clone()));
+        Ok(prepared)
+    }
 }
 
 /// The limits on live values for forwarding: first those that are likely to pay, then those for

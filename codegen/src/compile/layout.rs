@@ -99,13 +99,8 @@ impl Layout {
         (0..code.scalars.len()).filter(is_used).map(load).collect()
     }
 
-    pub(super) fn program(
-        &self,
-        name: String,
-        code: &Code,
-        scheduled: &Scheduled,
-        launch: &[(AReg, u32)],
-    ) -> Result<Program, Error> {
+    /// The program of a schedule, without the contents of its memories.
+    pub(super) fn outline(&self, name: String, code: &Code, scheduled: &Scheduled) -> Program {
         let mut symbols: Vec<Symbol> = code
             .buffers
             .iter()
@@ -123,10 +118,28 @@ impl Layout {
                 symbols.push(Symbol { name: name.to_owned(), space: Space::Vdm, start, words, role });
             }
         };
-        let table = self.starts[code.buffers.len()];
-        extra("factors", table, self.table_words, Role::Table);
+        extra("factors", self.table_start(code), self.table_words, Role::Table);
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
+        let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
+        let moduli = code.towers.iter().map(|tower| tower.modulus);
+        Program {
+            isa: code.isa,
+            name,
+            instructions: scheduled.instructions.clone(),
+            vdm: Image::default(),
+            sdm: Image::default(),
+            addresses: self.launch(),
+            moduli: self.addresses.moduli.iter().copied().zip(moduli).collect(),
+            symbols,
+            claims: code.claims.iter().map(stated).collect(),
+        }
+    }
 
+    /// Adds the table and the scalars to an outline.
+    ///
+    /// # Errors
+    /// Returns an error if a number of the code has no value.
+    pub(super) fn with_data(&self, mut program: Program, code: &Code) -> Result<Program, Error> {
         let values = Values::new(code);
         let mut words = Vec::with_capacity(self.table_words as usize);
         for &constant in &self.table {
@@ -135,33 +148,18 @@ impl Layout {
                 words.push(values.get(number, constant.tower)?);
             }
         }
-        let mut segments = Vec::new();
         if !words.is_empty() {
-            segments.push(Segment { start: table, words });
+            program.vdm.segments.push(Segment { start: self.table_start(code), words });
         }
-        let mut sdm = Image::default();
-        if scheduled.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. })) {
+        if program.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. })) {
             let words = code.scalars.iter().map(|scalar| values.get(scalar.number, scalar.tower));
-            sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
+            program.sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
-        let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
-        Ok(Program {
-            isa: code.isa,
-            name,
-            instructions: scheduled.instructions.clone(),
-            vdm: Image { segments },
-            sdm,
-            addresses: launch.to_vec(),
-            moduli: self
-                .addresses
-                .moduli
-                .iter()
-                .copied()
-                .zip(code.towers.iter().map(|t| t.modulus))
-                .collect(),
-            symbols,
-            claims: code.claims.iter().map(stated).collect(),
-        })
+        Ok(program)
+    }
+
+    fn table_start(&self, code: &Code) -> u32 {
+        self.starts[code.buffers.len()]
     }
 }
 

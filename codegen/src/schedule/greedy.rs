@@ -6,9 +6,10 @@ use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, Sour
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
-use b512_asm::{Instr, Pipe, VReg};
+use b512_asm::{Pipe, VReg};
 use sim::machine::Busyboard;
 use sim::timing::Cycle;
+use sim::timing::scheduling::MicroOp;
 
 /// The number of cycles without progress after which the scheduler falls back to program order. The
 /// slowest instruction of the slowest machine takes a few thousand cycles.
@@ -21,12 +22,10 @@ impl Scheduler<'_> {
         let mut last_progress = self.engine.now();
         while self.left > 0 {
             let left = self.left;
-            let free = self.engine.free_registers();
-            (self.readable, self.writable) = (RegSet::of_bits(free.readable), RegSet::of_bits(free.writable));
             if self.engine.now() - last_progress > STUCK_AFTER {
                 self.next_in_program_order()?;
             } else if let Some(candidate) = self.choose()? {
-                self.commit(candidate);
+                self.commit(candidate)?;
             } else if self.engine.idle() {
                 self.relieve()?;
             } else {
@@ -60,8 +59,12 @@ impl Scheduler<'_> {
     fn choose(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let mut pipes = Pipe::VECTOR.map(|pipe| (self.engine.pipe_free(pipe, 0), pipe));
         pipes.sort_unstable();
+        let latest = self.engine.now() + self.lead();
+        if pipes[0].0 <= latest {
+            self.note_free_registers();
+        }
         for (free, pipe) in pipes {
-            if free > self.engine.now() + self.lead() {
+            if free > latest {
                 break;
             }
             let candidate =
@@ -71,6 +74,12 @@ impl Scheduler<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Updates the sets of registers that are free in this cycle.
+    fn note_free_registers(&mut self) {
+        let free = self.engine.free_registers();
+        (self.readable, self.writable) = (RegSet::of_bits(free.readable), RegSet::of_bits(free.writable));
     }
 
     /// The best candidate of a set: the first one in program order that issues as soon as the pipe is
@@ -187,7 +196,8 @@ impl Scheduler<'_> {
             };
             let Some(reg) = reg else { return Ok(None) };
             let instr = self.addresses.load_constant(self.code, constant, reg)?;
-            return Ok(self.checked(instr, Action::Constant(constant, reg)));
+            let micro_op = self.decoder.decode(&instr);
+            return Ok(self.checked(micro_op, Action::Constant(constant, reg)));
         }
         Ok(None)
     }
@@ -221,16 +231,15 @@ impl Scheduler<'_> {
             sources.push(copy);
         }
         let Some(results) = self.results(id, inst, &sources)? else { return Ok(None) };
-        let instr = self.addresses.instr(inst, &sources, &results)?;
-        Ok(self.checked(instr, Action::Inst(id, results)))
+        let micro_op = self.micro_op(id, &sources, &results)?;
+        Ok(self.checked(micro_op, Action::Inst(id, sources, results)))
     }
 
     /// The candidate for an instruction, if the engine can dispatch it in this cycle.
-    fn checked(&mut self, instr: Instr, action: Action) -> Option<Candidate> {
-        let micro_op = self.decoder.decode(&instr);
+    fn checked(&self, micro_op: MicroOp, action: Action) -> Option<Candidate> {
         self.engine.try_dispatch(&micro_op).ok()?;
         let issue = self.engine.earliest_issue(&micro_op);
-        Some(Candidate { instr, micro_op, action, issue })
+        Some(Candidate { micro_op, action, issue })
     }
 
     fn sram(&self, reg: VReg) -> u8 {
@@ -282,7 +291,7 @@ impl Scheduler<'_> {
             any.push(reg);
         }
         // The cycles of the result writes, assuming that only the sources delay the issue.
-        let micro_op = self.decoder.decode(&self.addresses.instr(inst, sources, &any)?);
+        let micro_op = self.micro_op(id, sources, &any)?;
         let issue = self.engine.earliest_issue(&micro_op.without_writes());
         let write = issue + micro_op.latency;
         let overlap = micro_op.latency < micro_op.occupancy;
@@ -374,13 +383,14 @@ impl Scheduler<'_> {
     /// Breaks a deadlock of an idle machine. If only loads are ready, it loads data despite the
     /// reserve; otherwise it falls back to program order, which spills values if necessary.
     fn relieve(&mut self) -> Result<(), ScheduleError> {
+        self.note_free_registers();
         let free = self.engine.pipe_free(Pipe::LoadStore, 0);
         let only_loads = |(pipe, ready): (Pipe, &IdSet)| pipe == Pipe::LoadStore || ready.is_empty();
         if self.ready.others.iter().all(only_loads)
             && self.registers_without_values() > 3
             && let Some(candidate) = self.best(free + 1_000_000, Set::Of(Pipe::LoadStore))?
         {
-            self.commit(candidate);
+            self.commit(candidate)?;
             return Ok(());
         }
         self.next_in_program_order()

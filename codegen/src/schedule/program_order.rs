@@ -44,12 +44,16 @@ impl Scheduler<'_> {
 
     /// A load of a spilled value into a register.
     pub(super) fn reload(&mut self, value: ValueId, reg: VReg) -> Result<Candidate, ScheduleError> {
+        let micro_op = self.decoder.decode(&self.reload_of(value, reg)?);
+        Ok(Candidate { micro_op, action: Action::Reload(value, reg), issue: self.engine.now() })
+    }
+
+    /// The instruction that loads a spilled value into a register.
+    pub(super) fn reload_of(&self, value: ValueId, reg: VReg) -> Result<Instr, ScheduleError> {
         let Place::Spilled(slot) = self.place[value.index()] else {
             unreachable!("only spilled values are reloaded");
         };
-        let instr = self.spill_access(Op::Vload, slot, reg)?;
-        let micro_op = self.decoder.decode(&instr);
-        Ok(Candidate { instr, micro_op, action: Action::Reload(value, reg), issue: self.engine.now() })
+        self.spill_access(Op::Vload, slot, reg)
     }
 
     /// Dispatches all instructions in program order.
@@ -69,7 +73,7 @@ impl Scheduler<'_> {
                 let reg = self.first_register(&taken)?;
                 taken.push(reg);
                 let candidate = self.reload(value, reg)?;
-                self.commit(candidate);
+                self.commit(candidate)?;
             }
             sources.push(self.register_of(value).expect("its producer has been dispatched"));
         }
@@ -79,7 +83,7 @@ impl Scheduler<'_> {
                 let instr = self.addresses.load_constant(self.code, constant, reg)?;
                 let micro_op = self.decoder.decode(&instr);
                 let action = Action::Constant(constant, reg);
-                self.commit(Candidate { instr, micro_op, action, issue: self.engine.now() });
+                self.commit(Candidate { micro_op, action, issue: self.engine.now() })?;
             }
             sources.extend(self.registers.copies(constant).into_iter().next());
         }
@@ -88,15 +92,9 @@ impl Scheduler<'_> {
             let taken: Vec<VReg> = sources.iter().chain(&results).copied().collect();
             results.push(self.first_register(&taken)?);
         }
-        let instr = self.addresses.instr(inst, &sources, &results)?;
-        let micro_op = self.decoder.decode(&instr);
-        self.commit(Candidate {
-            instr,
-            micro_op,
-            action: Action::Inst(id, results),
-            issue: self.engine.now(),
-        });
-        Ok(())
+        let micro_op = self.micro_op(id, &sources, &results)?;
+        let action = Action::Inst(id, sources, results);
+        self.commit(Candidate { micro_op, action, issue: self.engine.now() })
     }
 
     /// The next free register in rotation. If no register outside `taken` is free, it evicts a

@@ -4,7 +4,6 @@ use super::Cycle;
 use super::micro_op::MicroOp;
 use super::registers::Table;
 use crate::machine;
-use b512_asm::VReg;
 
 /// The busyboard, with the cycle in which each bit is cleared.
 #[derive(Clone)]
@@ -70,7 +69,7 @@ impl Busyboard {
     /// The registers that are free at `now` for a reader, and those that are free for a writer.
     pub(super) fn free_registers(&self, now: Cycle) -> FreeRegisters {
         let free_by = |cycles: &Table<Cycle>| {
-            VReg::all().fold(0, |set, reg| set | u64::from(cycles[reg.into()] <= now) << reg.index())
+            cycles.registers().iter().rev().fold(0, |set, &cycle| set << 1 | u64::from(cycle <= now))
         };
         let readable = free_by(&self.free) & !self.waiting;
         let writable =

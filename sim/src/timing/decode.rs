@@ -182,6 +182,13 @@ const fn is_store(op: Op) -> bool {
     matches!(op.class(), Class::Store)
 }
 
+/// An instruction whose vector registers are not known yet, on one machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    op: Op,
+    beats: u32,
+}
+
 /// Translates instructions to [`MicroOp`]s for one machine, in program order.
 ///
 /// It tracks the address registers.
@@ -245,13 +252,35 @@ impl<'m> Decoder<'m> {
 
     #[inline]
     fn micro_op_at_address(&mut self, operands: &Operands) -> MicroOp {
+        let beats = self.beats(operands);
+        self.micro_op(operands, beats)
+    }
+
+    #[inline]
+    fn beats(&mut self, operands: &Operands) -> u32 {
         let unit = self.units[operands.op as usize];
-        let beats = if unit.pipe == Pipe::LoadStore {
+        if unit.pipe == Pipe::LoadStore {
             self.vbar_cycles(operands.mode, operands.address, is_store(operands.op))
         } else {
             unit.beats
-        };
-        self.micro_op(operands, beats)
+        }
+    }
+
+    /// The part of an instruction's micro-operation that does not depend on its vector registers.
+    pub fn template(&mut self, instr: &Instr) -> Template {
+        let operands = self.addresses.operands(instr);
+        Template { op: operands.op, beats: self.beats(&operands) }
+    }
+
+    /// The micro-operation of an instruction with these vector sources and destinations, each in operand
+    /// order.
+    #[inline]
+    pub fn with_registers(&self, template: Template, sources: &[VReg], results: &[VReg]) -> MicroOp {
+        let Template { op, beats } = template;
+        let (reads, writes) = (RegSlots::from_slice(sources), RegSlots::from_slice(results));
+        let registers = reads.mask() | writes.mask();
+        let (mode, address, access) = (AddressMode::Linear, 0, 0);
+        self.micro_op(&Operands { op, reads, writes, registers, mode, address, access }, beats)
     }
 
     /// The micro-operation of an instruction with `beats` beats.

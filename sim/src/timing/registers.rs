@@ -19,6 +19,16 @@ const _: () = assert!(REGISTERS == u64::BITS as usize);
 impl<const N: usize> RegSlots<N> {
     const EMPTY: Self = Self([NO_REGISTER; N]);
 
+    /// The registers of a list, at most `N`.
+    #[inline]
+    pub(super) fn from_slice(registers: &[VReg]) -> Self {
+        let mut slots = [NO_REGISTER; N];
+        for (slot, reg) in slots.iter_mut().zip(registers) {
+            *slot = reg.index() as u8;
+        }
+        Self(slots).without_repetitions()
+    }
+
     /// The registers.
     pub fn iter(&self) -> impl Iterator<Item = VReg> {
         self.0.into_iter().filter_map(VReg::new)
@@ -91,6 +101,12 @@ impl<T: Copy> Table<T> {
     /// A table with `value` in every entry.
     pub(super) const fn new(value: T) -> Self {
         Self([value; 1 << u8::BITS])
+    }
+
+    /// The values of the registers, in order.
+    #[inline]
+    pub(super) fn registers(&self) -> &[T; REGISTERS] {
+        self.0.first_chunk().expect("there are fewer registers than entries")
     }
 
     /// Sets the value of slots without a register.

@@ -5,7 +5,7 @@
 //! whole programs.
 
 pub use super::busyboard::FreeRegisters;
-pub use super::decode::Decoder;
+pub use super::decode::{Decoder, Template};
 pub use super::engine::{Engine, Stall};
 pub use super::micro_op::MicroOp;
 pub use super::registers::RegSlots;
