@@ -108,6 +108,15 @@ struct Candidate {
     issue: Cycle,
 }
 
+/// A constant that some of the next instructions use.
+struct Upcoming {
+    constant: ConstantId,
+    /// The first of them in program order.
+    first: InstId,
+    /// Their number.
+    users: usize,
+}
+
 /// The effect of a candidate on the scheduler's state.
 enum Action {
     /// Dispatches an instruction of the code, with these vector sources and results.
@@ -181,9 +190,9 @@ struct Scheduler<'a> {
     used: Vec<usize>,
     /// Undispatched instructions with a constant operand, in program order.
     wants_constant: IdSet,
-    /// The first of them, as many as the tuning looks ahead, with their constants. Stale after a
-    /// dispatch of one of them.
-    ahead: Vec<(InstId, ConstantId)>,
+    /// The constants of the first of them, as many as the tuning looks ahead, in the order of their first
+    /// users. Stale after a dispatch of one of them.
+    ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,
     /// The registers that are free in the current cycle. The greedy scheduler updates them before

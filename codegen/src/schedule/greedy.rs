@@ -2,7 +2,9 @@
 
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
-use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare};
+use super::{
+    Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
+};
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
@@ -124,13 +126,18 @@ impl Scheduler<'_> {
         candidate
     }
 
-    /// The next instructions with a constant, and their constants. The caller gives the list back.
-    fn look_ahead(&mut self) -> Vec<(InstId, ConstantId)> {
+    /// The constants of the next instructions that have one. The caller gives the list back.
+    fn look_ahead(&mut self) -> Vec<Upcoming> {
         let mut ahead = std::mem::take(&mut self.ahead);
         if std::mem::take(&mut self.ahead_is_stale) {
             ahead.clear();
-            let next = self.wants_constant.iter().take(self.tuning.constants_ahead as usize);
-            ahead.extend(next.filter_map(|id| Some((id, self.inst(id).constant?))));
+            for user in self.wants_constant.iter().take(self.tuning.constants_ahead as usize) {
+                let Some(constant) = self.inst(user).constant else { continue };
+                match ahead.iter_mut().find(|known| known.constant == constant) {
+                    Some(known) => known.users += 1,
+                    None => ahead.push(Upcoming { constant, first: user, users: 1 }),
+                }
+            }
         }
         ahead
     }
@@ -139,16 +146,16 @@ impl Scheduler<'_> {
     fn turn(
         &mut self,
         free: Cycle,
-        ahead: &[(InstId, ConstantId)],
+        ahead: &[Upcoming],
     ) -> Result<Option<Candidate>, ScheduleError> {
-        let missing = ahead.iter().find(|(_, constant)| self.registers.copies(*constant).is_empty());
+        let missing = ahead.iter().find(|next| self.registers.copies(next.constant).is_empty());
         let room = self.registers_without_values() > self.tuning.reserve as usize;
         let due = |id: InstId| {
             let results = self.inst(id).results.iter();
             results.map(|value| self.graph.readers(value)[0]).min().unwrap_or(id)
         };
         let mut turns = [
-            (missing.map(|&(user, _)| user), Turn::Constant),
+            (missing.map(|next| next.first), Turn::Constant),
             (self.ready.stores.first(), Turn::Store),
             (self.ready.loads().first().filter(|_| room).map(due), Turn::Load),
         ];
@@ -171,23 +178,18 @@ impl Scheduler<'_> {
     /// With `more`, a load of another copy of a constant in demand.
     fn constant_load(
         &mut self,
-        ahead: &[(InstId, ConstantId)],
+        ahead: &[Upcoming],
         more: bool,
     ) -> Result<Option<Candidate>, ScheduleError> {
         let strict = self.machine.frontend.busyboard == Busyboard::Strict;
         if more && (!strict || self.tuning.copies < 2) {
             return Ok(None);
         }
-        for (i, &(_, constant)) in ahead.iter().enumerate() {
+        for (i, &Upcoming { constant, users, .. }) in ahead.iter().enumerate() {
             let copies = self.registers.copies(constant).len();
-            if copies > 0 && !more || ahead[..i].iter().any(|&(_, other)| other == constant) {
+            let enough = if more { users.div_ceil(2).min(self.tuning.copies as usize) } else { 1 };
+            if copies >= enough {
                 continue;
-            }
-            if more {
-                let demand = ahead.iter().filter(|&&(_, other)| other == constant).count();
-                if copies >= demand.div_ceil(2).min(self.tuning.copies as usize) {
-                    continue;
-                }
             }
             // Evict a constant with a later use rather than delay this one.
             let reg = match self.allocate(Some(constant), ahead) {
@@ -347,7 +349,7 @@ impl Scheduler<'_> {
 
     /// Chooses a register for a load in this cycle. A load of a constant leaves the last free
     /// registers to results. Constants in `keep` are not evicted.
-    fn allocate(&mut self, constant: Option<ConstantId>, keep: &[(InstId, ConstantId)]) -> Option<VReg> {
+    fn allocate(&mut self, constant: Option<ConstantId>, keep: &[Upcoming]) -> Option<VReg> {
         let free = self.registers.free().and(self.writable);
         if free.is_empty() || constant.is_some() && free.len() < 3 {
             return self.evict(keep, RegSet::default());
@@ -368,8 +370,8 @@ impl Scheduler<'_> {
 
     /// The register of the constant with the furthest next use, except for constants in `keep` and
     /// registers in `used`. The caller overwrites the register, which evicts the constant.
-    fn evict(&mut self, keep: &[(InstId, ConstantId)], used: RegSet) -> Option<VReg> {
-        let keep = keep.iter().fold(used, |all, &(_, constant)| all.or(self.registers.copies(constant)));
+    fn evict(&mut self, keep: &[Upcoming], used: RegSet) -> Option<VReg> {
+        let keep = keep.iter().fold(used, |all, next| all.or(self.registers.copies(next.constant)));
         let victims = self.registers.constants().without(keep).and(self.writable).into_iter();
         victims
             .filter_map(|reg| match self.registers.content(reg) {
