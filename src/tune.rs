@@ -3,13 +3,15 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
-use codegen::Request;
 use codegen::library::{Library, Measured, Target};
 use codegen::search::{Effort, Memory, tune};
+use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::tuning::{Cache, CacheError};
 use ring::Degree;
+use sim::Machine;
+use sim::timing::{Cycle, simulate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -59,16 +61,35 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
-    let found = tune(&request, &machine, effort, memory, |tried, total, best| {
+    // What the tool uses without this search.
+    let before =
+        choose(&request, &machine, &PlanChoice::Best).map_err(|error| Failure::wrong(error, None))?;
+    let before_cycles = cycles(&request, &before.recipe, &machine)?;
+    let found = tune(&request, &machine, effort, memory, &|tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());
     })
     .map_err(|error| Failure::wrong(error, None))?;
     bar.finish_and_clear();
-    eprintln!("best of {} plans: {} cycles", found.tried, found.cycles);
+    let (recipe, cycles) = if found.cycles < before_cycles {
+        (found.recipe, found.cycles)
+    } else {
+        (before.recipe, before_cycles)
+    };
+    let gain = 100.0 * (1.0 - found.cycles.0 as f64 / before_cycles.0 as f64);
+    let (tried, origin) = (found.tried, before.origin);
+    eprintln!(
+        "best of {tried} plans: {} cycles; plan `best` ({origin}): {before_cycles} cycles",
+        found.cycles
+    );
+    if found.cycles < before_cycles {
+        eprintln!("the search found a plan that is {gain:.1}% faster");
+    } else {
+        eprintln!("the search found nothing faster; the result is plan `best`");
+    }
     let Some(path) = &args.library else {
-        let text = toml::to_string(&found.recipe).map_err(|error| Failure::Work(error.to_string()))?;
+        let text = toml::to_string(&recipe).map_err(|error| Failure::Work(error.to_string()))?;
         return files::write(&args.output, text.as_bytes());
     };
     let text = files::read(path)?;
@@ -80,14 +101,20 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
     let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
-    let measured = Measured { cycles: found.cycles.0, machine: Target::of(&machine) };
-    if !library.insert(&request, found.recipe, measured) {
+    let measured = Measured { cycles: cycles.0, machine: Target::of(&machine) };
+    if !library.insert(&request, recipe, measured) {
         eprintln!("the library's plan is at least as fast");
         return Ok(());
     }
     let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;
     let head = "# Written by `rpu tune --library`: the fastest known plans for the paper's machine and its relatives.\n\n";
     files::write(path, format!("{head}{text}").as_bytes())
+}
+
+/// The cycles of a recipe's program.
+fn cycles(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Cycle, Failure> {
+    let kernel = compile(request, recipe, machine).map_err(|error| Failure::wrong(error, None))?;
+    Ok(simulate(machine, &kernel.program).cycles)
 }
 
 /// The request to search for. The moduli do not affect the cycles.

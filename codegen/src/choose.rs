@@ -7,17 +7,24 @@ use crate::library::{BUILT_IN, Target};
 use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
-use crate::search::{Effort, adapt, tune};
+use crate::search::{Effort, Found, quick, tune};
 use sim::Machine;
 use sim::timing::Cycle;
 use std::fmt;
 
+/// The name of [`named::constant_geometry`] in messages.
+const CLASSICAL: &str = "the classical pair";
+
 /// The way to choose a recipe.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlanChoice {
-    /// The fastest known for the machine: the library's recipe for it, the fastest of the library's
-    /// recipes for similar machines, or else the result of a short search.
+    /// The fastest known for the machine: the library's recipe for it, or else the result of a quick search
+    /// that starts from the library's recipes for other machines.
     Best,
+    /// The library's recipe for the machine or a similar one, without a search.
+    Known,
+    /// The result of a full search.
+    Tuned(Effort),
     /// [`named::constant_geometry`].
     Classical,
     /// [`named::paper`].
@@ -42,7 +49,7 @@ pub struct Choice {
 pub enum Origin {
     /// The built-in library, for this request and machine.
     Library,
-    /// The built-in library, for other machines, adapted to this one.
+    /// The built-in library, for another machine.
     Neighbour {
         /// The recipes that were tried on this machine.
         tried: usize,
@@ -50,7 +57,7 @@ pub enum Origin {
         cycles: Cycle,
     },
     /// A search.
-    Search {
+    Tuned {
         /// The recipes that it tried.
         tried: usize,
         /// The cycles of the best one.
@@ -62,6 +69,27 @@ pub enum Origin {
     Given,
 }
 
+impl Origin {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Library => "library",
+            Self::Neighbour { .. } => "neighbour",
+            Self::Tuned { .. } => "tuned",
+            Self::Named(_) => "named",
+            Self::Given => "file",
+        }
+    }
+
+    /// The number of recipes that were tried.
+    pub const fn tried(self) -> usize {
+        match self {
+            Self::Neighbour { tried, .. } | Self::Tuned { tried, .. } => tried,
+            Self::Library | Self::Named(_) | Self::Given => 0,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -69,11 +97,11 @@ impl fmt::Display for Origin {
             Self::Neighbour { tried, cycles } => {
                 write!(
                     f,
-                    "the library's recipe for a similar machine, adapted: the fastest of {tried}, {cycles} cycles"
+                    "from the built-in library, for another machine: the best of {tried} recipes tried, {cycles} cycles"
                 )
             }
-            Self::Search { tried, cycles } => {
-                write!(f, "the best of {tried} recipes tried, {cycles} cycles")
+            Self::Tuned { tried, cycles } => {
+                write!(f, "found by a search: the best of {tried} recipes tried, {cycles} cycles")
             }
             Self::Named(name) => f.write_str(name),
             Self::Given => f.write_str("as given"),
@@ -83,7 +111,8 @@ impl fmt::Display for Origin {
 
 /// Chooses a recipe for a request on a machine.
 ///
-/// [`PlanChoice::Best`] searches if the library has no recipe for the request and the machine.
+/// [`PlanChoice::Best`] searches if the library has no recipe for the request and the machine;
+/// [`PlanChoice::Tuned`] always does.
 ///
 /// # Errors
 /// Returns an error if the request is invalid, or if a search finds no program that fits the
@@ -93,39 +122,47 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     request.check(isa)?;
     let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
     Ok(match plan {
-        PlanChoice::Classical => named("the classical pair", named::constant_geometry(request, isa)),
+        PlanChoice::Classical => named(CLASSICAL, named::constant_geometry(request, isa)),
         PlanChoice::Paper => named("the paper's program", named::paper(request, isa)),
         PlanChoice::Unoptimised => {
             named("the classical pair in textbook order", named::unoptimised(request, isa))
         }
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => best(request, machine)?,
+        PlanChoice::Known => known(request, machine),
+        PlanChoice::Tuned(effort) => tune(request, machine, *effort, &(), &|_, _, _| ())?.into(),
     })
 }
 
-/// The fastest recipe known for a machine.
-///
-/// A machine with the timing of one that the library was tuned for gets that recipe. One that differs
-/// from it in latencies, say, gets the fastest of all recipes of the task, refined. Others are searched.
+/// The library's recipe for the timing of a machine, or else the result of a quick search.
 fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
-    let isa = machine.instruction_set();
-    // The library's recipes are for B512's vector length.
-    let fits = |recipe: &Recipe| recipe.plans.iter().all(|plan| plan.shape() == request.shape(isa));
     let target = Target::of(machine);
-    if let Some(recipe) = BUILT_IN.find(request, &target).filter(|&recipe| fits(recipe)) {
-        if machine.has_the_timing_of(&target.machine()) {
-            return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
-        }
-        let others = BUILT_IN.recipes(request).filter(|&other| other != recipe && fits(other));
-        let mut recipes: Vec<Recipe> = std::iter::once(recipe).chain(others).cloned().collect();
-        recipes.push(named::constant_geometry(request, isa));
-        let found = adapt(request, machine, &target.machine(), recipes)?;
-        let origin = Origin::Neighbour { tried: found.tried, cycles: found.cycles };
-        return Ok(Choice { recipe: found.recipe, origin });
+    let held = BUILT_IN.find(request, &target);
+    if let Some(recipe) = held.filter(|recipe| recipe.suits(request, machine.instruction_set()))
+        && machine.has_the_timing_of(&target.machine())
+    {
+        return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
     }
-    let found = tune(request, machine, Effort::QUICK, &(), |_, _, _| ())?;
-    let origin = Origin::Search { tried: found.tried, cycles: found.cycles };
-    Ok(Choice { recipe: found.recipe, origin })
+    Ok(quick(request, machine)?.into())
+}
+
+/// The library's recipe for the machine or a similar one, without a trial; else the classical pair.
+fn known(request: &Request, machine: &Machine) -> Choice {
+    let (isa, target) = (machine.instruction_set(), Target::of(machine));
+    let suits = |recipe: &&Recipe| recipe.suits(request, isa);
+    let held = BUILT_IN.find(request, &target).filter(suits);
+    match held.or_else(|| BUILT_IN.nearest(request, &target).find(suits)) {
+        Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },
+        None => Choice { recipe: named::constant_geometry(request, isa), origin: Origin::Named(CLASSICAL) },
+    }
+}
+
+impl From<Found> for Choice {
+    fn from(Found { recipe, cycles, tried, known }: Found) -> Self {
+        let origin =
+            if known { Origin::Neighbour { tried, cycles } } else { Origin::Tuned { tried, cycles } };
+        Self { recipe, origin }
+    }
 }
 
 /// Chooses a recipe and compiles it.

@@ -58,6 +58,22 @@ impl Target {
         }
     }
 
+    /// The dissimilarity of two targets. The ratio of banks to HPLEs weighs most: it decides whether memory
+    /// or arithmetic is the bottleneck.
+    fn distance(&self, other: &Self) -> u32 {
+        let log2 = |target: &Self| (target.hples.ilog2(), target.banks.ilog2());
+        let ((hples, banks), (other_hples, other_banks)) = (log2(self), log2(other));
+        let ratio = (hples + other_banks).abs_diff(other_hples + banks);
+        let unlike = |weight, same: bool| if same { 0 } else { weight };
+        4 * ratio
+            + 2 * hples.abs_diff(other_hples)
+            + unlike(16, self.mapping == other.mapping)
+            + unlike(16, self.gs_butterfly == other.gs_butterfly)
+            + unlike(3, self.ideal_vrf_ports == other.ideal_vrf_ports)
+            + unlike(1, self.busyboard == other.busyboard)
+            + unlike(1, self.multicast == other.multicast)
+    }
+
     /// The paper's machine with this target's properties.
     pub fn machine(&self) -> Machine {
         let mut machine = Machine::rpu_128x128();
@@ -192,6 +208,18 @@ impl Library {
         let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
         let same_task = move |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
         self.entry.iter().filter(same_task).map(|entry| &entry.recipe)
+    }
+
+    /// The recipes for a request's operation, degree and number of rings: those for similar targets first.
+    pub fn nearest(&self, request: &Request, target: &Target) -> impl Iterator<Item = &Recipe> {
+        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
+        let same_task = |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
+        let mut entries: Vec<&Entry> = self.entry.iter().filter(same_task).collect();
+        // The sort is stable: of equals, the library's first comes first.
+        entries.sort_by_cached_key(|entry| {
+            entry.targets.iter().map(|known| known.machine.distance(target)).min()
+        });
+        entries.into_iter().map(|entry| &entry.recipe)
     }
 
     /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if

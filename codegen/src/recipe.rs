@@ -1,7 +1,9 @@
 //! Recipes: every decision of the generator for a request, as data.
 
 use crate::plan::Plan;
+use crate::request::Request;
 use crate::schedule::Tuning;
+use b512_asm::Isa;
 use serde::{Deserialize, Serialize};
 
 /// The plans of a kernel, and the scheduling of their code.
@@ -24,6 +26,13 @@ pub struct Recipe {
     pub forwarding: Option<u32>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
+}
+
+impl Recipe {
+    /// Whether its plans are for the degree of a request and the vector length of an instruction set.
+    pub(crate) fn suits(&self, request: &Request, isa: Isa) -> bool {
+        self.plans.iter().all(|plan| plan.shape() == request.shape(isa))
+    }
 }
 
 /// The order of a block's instructions before scheduling. The scheduler breaks ties in favour of

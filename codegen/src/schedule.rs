@@ -65,11 +65,7 @@ pub fn schedule(
     machine: &Machine,
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
-    let mut machine = machine.clone();
-    machine.vbar.latency_cycles += tuning.margin.load_store;
-    machine.sbar.latency_cycles += tuning.margin.shuffle;
-    machine.hple.multiplier_latency_cycles += tuning.margin.compute;
-    machine.hple.initiation_interval += tuning.margin.initiation_interval;
+    let machine = tuning.assumed(machine);
     let mut scheduler = Scheduler::new(code, graph, addresses, &machine, tuning);
     for &(reg, address) in launch {
         scheduler.decoder.set_address(reg, address);
@@ -279,12 +275,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// The micro-operation of an instruction of the code with these registers.
-    fn micro_op(
-        &mut self,
-        id: InstId,
-        sources: &[VReg],
-        results: &[VReg],
-    ) -> Result<MicroOp, ScheduleError> {
+    fn micro_op(&mut self, id: InstId, sources: &[VReg], results: &[VReg]) -> Result<MicroOp, ScheduleError> {
         let template = match self.templates[id.index()] {
             Some(template) => template,
             None => {

@@ -1,13 +1,26 @@
-//! The quality of schedules on machines other than the paper's.
+//! The quality of programs on machines other than the paper's.
+//!
+//! `RPU_PAIRS=1000 cargo test --release -p codegen --test quality -- --nocapture` compares so many pairs of
+//! machines.
 
 use codegen::{PlanChoice, Request, generate};
+use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
+use sim::machine::{BankMapping, Busyboard, SourceRelease, VbarPaths};
 use sim::timing::simulate;
 
-fn cycles(n: u32, plan: &PlanChoice, machine: &Machine) -> u64 {
+/// The cycles of a program, and their ratio to its bound.
+fn measure(n: u32, plan: &PlanChoice, machine: &Machine) -> (u64, f64) {
     let request = Request::with_primes(golden::NTT, Degree::try_from(n).unwrap(), 60, 1).unwrap();
-    simulate(machine, &generate(&request, machine, plan).unwrap().program).cycles.0
+    let kernel = generate(&request, machine, plan).unwrap();
+    let cycles = simulate(machine, &kernel.program).cycles.0;
+    let bound: u64 = kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum();
+    (cycles, cycles as f64 / bound as f64)
+}
+
+fn cycles(n: u32, plan: &PlanChoice, machine: &Machine) -> u64 {
+    measure(n, plan, machine).0
 }
 
 /// The delay between dispatch and issue lengthens each dependence, but it does not idle the pipes.
@@ -39,4 +52,193 @@ fn a_faster_multiplier_is_not_slower() {
     machine.hple.multiplier_latency_cycles = 8;
     let fast = cycles(16384, &PlanChoice::Best, &machine);
     assert!(fast <= slow, "latency 8: {fast} cycles, 11: {slow} cycles");
+}
+
+/// A key that affects cycles: its values, from the best to the worst for speed.
+struct Key {
+    name: &'static str,
+    values: &'static [u32],
+    set: fn(&mut Machine, u32),
+}
+
+/// The keys with an order. Repeated values are likelier.
+const KEYS: &[Key] = &[
+    Key { name: "hple.count", values: &[256, 128, 64, 32, 16, 8, 4], set: |m, v| m.hple.count = v },
+    Key { name: "vdm.banks", values: &[256, 128, 64, 32], set: |m, v| m.vdm.banks = v },
+    Key {
+        name: "hple.multiplier_latency_cycles",
+        values: &[2, 4, 6, 8, 9, 11, 12, 14, 16, 20, 24, 32, 40],
+        set: |m, v| m.hple.multiplier_latency_cycles = v,
+    },
+    Key {
+        name: "hple.initiation_interval",
+        values: &[1, 1, 1, 2, 3, 4],
+        set: |m, v| m.hple.initiation_interval = v,
+    },
+    Key {
+        name: "hple.adder_latency_cycles",
+        values: &[1, 1, 2, 3, 4, 6],
+        set: |m, v| m.hple.adder_latency_cycles = v,
+    },
+    Key {
+        name: "sbar.latency_cycles",
+        values: &[1, 2, 3, 4, 5, 6, 7, 9, 12, 16],
+        set: |m, v| m.sbar.latency_cycles = v,
+    },
+    Key {
+        name: "sbar.initiation_interval",
+        values: &[1, 1, 1, 2],
+        set: |m, v| m.sbar.initiation_interval = v,
+    },
+    Key {
+        name: "vbar.latency_cycles",
+        values: &[1, 2, 4, 5, 6, 8, 10, 12, 16, 24],
+        set: |m, v| m.vbar.latency_cycles = v,
+    },
+    Key {
+        name: "vbar.initiation_interval",
+        values: &[1, 1, 1, 2],
+        set: |m, v| m.vbar.initiation_interval = v,
+    },
+    Key {
+        name: "vbar.paths",
+        values: &[1, 0, 0, 0],
+        set: |m, v| {
+            if v == 1 {
+                m.vdm.ports = 2;
+                m.vbar.paths = VbarPaths::Split;
+            }
+        },
+    },
+    Key { name: "frontend.width", values: &[4, 2, 1, 1], set: |m, v| m.frontend.width = v },
+    Key {
+        name: "frontend.queue_depth",
+        values: &[64, 16, 8, 6, 4, 2, 1],
+        set: |m, v| m.frontend.queue_depth = v,
+    },
+    Key {
+        name: "frontend.fetch_to_dispatch_cycles",
+        values: &[1, 2, 4],
+        set: |m, v| m.frontend.fetch_to_dispatch_cycles = v,
+    },
+    Key {
+        name: "frontend.dispatch_to_issue_cycles",
+        values: &[0, 0, 1, 2, 3, 4],
+        set: |m, v| m.frontend.dispatch_to_issue_cycles = v,
+    },
+    Key {
+        name: "frontend.busyboard",
+        values: &[1, 0, 0],
+        set: |m, v| m.frontend.busyboard = [Busyboard::Strict, Busyboard::SharedReads][v as usize],
+    },
+    Key {
+        name: "frontend.source_release",
+        values: &[1, 1, 0],
+        set: |m, v| m.frontend.source_release = [SourceRelease::Complete, SourceRelease::Read][v as usize],
+    },
+    Key {
+        name: "scalar.load_latency_cycles",
+        values: &[1, 2, 4],
+        set: |m, v| m.scalar.load_latency_cycles = v,
+    },
+    Key { name: "vdm.ports", values: &[2, 1, 1], set: |m, v| m.vdm.ports = m.vdm.ports.max(v) },
+    Key { name: "vdm.multicast", values: &[1, 1, 1, 0], set: |m, v| m.vdm.multicast = v == 1 },
+    Key { name: "ideal.vrf_ports", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.vrf_ports = v == 1 },
+    Key { name: "ideal.queues", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.queues = v == 1 },
+    Key { name: "ideal.front_end", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.front_end = v == 1 },
+    Key {
+        name: "ideal.bank_conflicts",
+        values: &[1, 0, 0, 0, 0, 0],
+        set: |m, v| m.ideal.bank_conflicts = v == 1,
+    },
+];
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end as u64) as usize
+    }
+}
+
+/// Two machines of which the first is better in one to three keys and otherwise like the second.
+struct Pair {
+    n: u32,
+    better: Machine,
+    worse: Machine,
+    text: String,
+}
+
+fn pair(random: &mut Random) -> Pair {
+    let n = 1 << (10 + random.below(7));
+    let mut worse = Machine::rpu_128x128();
+    if random.below(6) == 0 {
+        worse.vdm.mapping = BankMapping::Xor;
+    }
+    let mut better = worse.clone();
+    let count = [1, 1, 1, 2, 3][random.below(5)];
+    let mut differ: Vec<usize> = (0..KEYS.len()).collect();
+    while differ.len() > count {
+        differ.swap_remove(random.below(differ.len()));
+    }
+    let mut text = format!("n = {n} {:?}", worse.vdm.mapping);
+    for (number, Key { name, values, set }) in KEYS.iter().enumerate() {
+        if differ.contains(&number) {
+            let (good, bad) = loop {
+                let (a, b) = (random.below(values.len()), random.below(values.len()));
+                if values[a] != values[b] {
+                    break (values[a.min(b)], values[a.max(b)]);
+                }
+            };
+            set(&mut better, good);
+            set(&mut worse, bad);
+            text += &format!(" {name} = {good} against {bad}");
+        } else if random.below(3) == 0 {
+            let value = values[random.below(values.len())];
+            set(&mut better, value);
+            set(&mut worse, value);
+            text += &format!(" {name} = {value}");
+        }
+    }
+    Pair { n, better, worse, text }
+}
+
+/// Over random pairs, the better machine has the faster program, no program is slower than the classical
+/// one, and programs are near their bounds.
+#[test]
+fn a_better_machine_has_a_better_program() {
+    let count = std::env::var("RPU_PAIRS").map_or(24, |count| count.parse().unwrap());
+    let mut random = Random(13);
+    let pairs: Vec<Pair> = (0..count).map(|_| pair(&mut random)).collect();
+    let outcomes: Vec<_> = pairs
+        .par_iter()
+        .map(|Pair { n, better, worse, text }| {
+            let ((fast, one), (slow, two)) =
+                (measure(*n, &PlanChoice::Best, better), measure(*n, &PlanChoice::Best, worse));
+            for (machine, best) in [(better, fast), (worse, slow)] {
+                let classical = cycles(*n, &PlanChoice::Classical, machine);
+                assert!(best <= classical, "{text}: {best} cycles, the classical pair {classical}");
+            }
+            (fast, slow, one, two, text)
+        })
+        .collect();
+    let mut ratios: Vec<f64> = outcomes.iter().flat_map(|&(_, _, one, two, _)| [one, two]).collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    let slower = |&(fast, slow, ..): &(u64, u64, f64, f64, &String)| fast as f64 / slow as f64 - 1.0;
+    let mut worst: Vec<(f64, &str)> =
+        outcomes.iter().map(|outcome| (slower(outcome), outcome.4.as_str())).collect();
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let many = worst.iter().filter(|(slower, _)| *slower > 0.005).count();
+    println!("{count} pairs, {many} slower by more than 0.5%; median ratio to the bound {median:.3}");
+    for (slower, text) in &worst[..10.min(worst.len())] {
+        println!("{:+.2}% {text}", 100.0 * slower);
+    }
+    assert!(100 * many <= count, "{many} of {count}");
+    assert!(median <= 1.2, "{median}");
 }

@@ -47,7 +47,7 @@ fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &
     let machine = machine(base, overrides);
     let plan = lab::kernel::plan(name, Path::new("")).unwrap();
     let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None };
-    let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap();
+    let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap().program;
     let facts = ProgramFacts::of(&program);
     let timing = TimingReport::new(&machine, &simulate(&machine, &program));
     let report = RunReport::new(&facts, &machine);

@@ -1,9 +1,11 @@
 //! Sweeps of a small program, without the command line.
 
-use b512_asm::{Program, assemble};
-use codegen::{PlanChoice, Request};
+use b512_asm::assemble;
+use codegen::{Origin, PlanChoice, Request};
 use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Status, execute, generate, records};
+use lab::sweep::{
+    Definition, Generated, Journal, Plan, Record, Results, Shard, Status, execute, generate, records,
+};
 use sim::Machine;
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,11 +18,13 @@ fn plan(text: &str) -> Plan {
     Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
 }
 
-fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Program, String> {
-    assemble(include_str!("../../kernels-b512/vadd.b512")).map_err(|error| error.to_string())
+fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, String> {
+    let program =
+        assemble(include_str!("../../kernels-b512/vadd.b512")).map_err(|error| error.to_string())?;
+    Ok(Generated { program, origin: Origin::Given })
 }
 
-type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync);
+type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Generated, String> + Sync);
 
 /// Runs the rest of a sweep and returns its number of points.
 fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
@@ -95,7 +99,7 @@ fn errors_wrong_results_and_panics_are_records() {
         (64, 64) => panic!("a defect"),
         (128, 32) => {
             let text = include_str!("../../kernels-b512/vadd.b512").replace("v2, v0, v1", "v2, v1, v1");
-            assemble(&text).map_err(|error| error.to_string())
+            program(&text)
         }
         _ => vadd(request, plan, machine),
     };

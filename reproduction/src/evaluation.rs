@@ -321,7 +321,11 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
         let code = match point.kernel.plan {
             PlanChoice::Unoptimised => Code::Unoptimised,
             PlanChoice::Paper => Code::Paper,
-            PlanChoice::Best | PlanChoice::Classical | PlanChoice::Recipe(_) => Code::Best,
+            PlanChoice::Best
+            | PlanChoice::Known
+            | PlanChoice::Tuned(_)
+            | PlanChoice::Classical
+            | PlanChoice::Recipe(_) => Code::Best,
         };
         Ok(Run { code, n: point.kernel.request.n, report, timing })
     };
@@ -363,7 +367,8 @@ fn request(n: u32) -> Result<Request, Error> {
 }
 
 fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {
-    sweep::generate(request, plan, machine).map_err(|reason| failed(request.n(), reason))
+    let generated = sweep::generate(request, plan, machine);
+    generated.map(|generated| generated.program).map_err(|reason| failed(request.n(), reason))
 }
 
 fn failed(n: u32, reason: String) -> Error {

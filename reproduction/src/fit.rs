@@ -186,7 +186,7 @@ pub fn paper_events() -> Result<Events, FitError> {
         RequestSpec { operation: golden::NTT, n: 1 << 16, modulus: ModulusSpec::Bits(128), root: None };
     let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
-    let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?;
+    let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
     Ok(Events::of(&program))
 }
 

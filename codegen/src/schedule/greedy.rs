@@ -2,9 +2,7 @@
 
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
-use super::{
-    Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
-};
+use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming};
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
@@ -143,11 +141,7 @@ impl Scheduler<'_> {
     }
 
     /// The candidate for the load/store pipe with the earliest use, given the next uses of constants.
-    fn turn(
-        &mut self,
-        free: Cycle,
-        ahead: &[Upcoming],
-    ) -> Result<Option<Candidate>, ScheduleError> {
+    fn turn(&mut self, free: Cycle, ahead: &[Upcoming]) -> Result<Option<Candidate>, ScheduleError> {
         let missing = ahead.iter().find(|next| self.registers.copies(next.constant).is_empty());
         let room = self.registers_without_values() > self.tuning.reserve as usize;
         let due = |id: InstId| {
@@ -176,11 +170,7 @@ impl Scheduler<'_> {
 
     /// A load of a constant that is in no register and that one of the instructions `ahead` uses.
     /// With `more`, a load of another copy of a constant in demand.
-    fn constant_load(
-        &mut self,
-        ahead: &[Upcoming],
-        more: bool,
-    ) -> Result<Option<Candidate>, ScheduleError> {
+    fn constant_load(&mut self, ahead: &[Upcoming], more: bool) -> Result<Option<Candidate>, ScheduleError> {
         let strict = self.machine.frontend.busyboard == Busyboard::Strict;
         if more && (!strict || self.tuning.copies < 2) {
             return Ok(None);

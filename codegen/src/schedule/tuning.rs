@@ -1,6 +1,8 @@
 //! Scheduler settings.
 
 use serde::{Deserialize, Serialize};
+use sim::Machine;
+use sim::machine::{Busyboard, VbarPaths};
 
 /// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -29,6 +31,19 @@ pub struct Tuning {
     /// on a slower machine.
     #[serde(default)]
     pub margin: Margin,
+    /// Whether to schedule for a plain front end and VBAR, whatever the machine's: one instruction a
+    /// cycle, the strict busyboard, queues of at most 8 instructions, no delay between dispatch and issue,
+    /// one path for loads and stores.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub plain: bool,
+}
+
+/// The depth of plain queues.
+const PLAIN_QUEUE_DEPTH: u32 = 8;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_off(switch: &bool) -> bool {
+    !*switch
 }
 
 /// The order of the constants in the table.
@@ -88,6 +103,25 @@ pub enum SramCare {
 }
 
 impl Tuning {
+    /// The machine that the scheduler assumes.
+    pub(super) fn assumed(&self, machine: &Machine) -> Machine {
+        let mut machine = machine.clone();
+        machine.vbar.latency_cycles += self.margin.load_store;
+        machine.sbar.latency_cycles += self.margin.shuffle;
+        machine.hple.multiplier_latency_cycles += self.margin.compute;
+        machine.hple.initiation_interval += self.margin.initiation_interval;
+        if self.plain {
+            let depth = if machine.ideal.queues { PLAIN_QUEUE_DEPTH } else { machine.frontend.queue_depth };
+            machine.frontend.queue_depth = depth.min(PLAIN_QUEUE_DEPTH);
+            machine.frontend.width = 1;
+            machine.frontend.busyboard = Busyboard::Strict;
+            machine.frontend.dispatch_to_issue_cycles = 0;
+            machine.vbar.paths = VbarPaths::Shared;
+            (machine.ideal.queues, machine.ideal.front_end) = (false, false);
+        }
+        machine
+    }
+
     /// The paper's scheduler, as far as its results reveal it. It reorders greedily, places the
     /// operands of an instruction in different SRAMs, fills the queues early, and leaves margins for
     /// longer latencies and a slower multiplier, because the paper finds its program insensitive to
@@ -141,6 +175,7 @@ impl Default for Tuning {
             copies: 4,
             table: TableOrder::default(),
             margin: Margin::default(),
+            plain: false,
         }
     }
 }

@@ -363,6 +363,7 @@ mod tests {
             time_us: cycles as f64 / 2000.0,
             instructions: Instructions { pipes: only_compute(4) },
             bounds: Bounds { resource_cycles: 900, dependence_cycles: 20 },
+            bound_ratio: cycles as f64 / 900.0,
             stalls: BTreeMap::from([
                 ("issue".into(), issue),
                 ("busy_compute".into(), cycles - issue),

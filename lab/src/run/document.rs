@@ -22,6 +22,7 @@ struct Document {
     time_us: Option<f64>,
     instructions: Option<Instructions>,
     bounds: Option<Bounds>,
+    bound_ratio: Option<f64>,
     stalls: Option<BTreeMap<String, u64>>,
     utilisation: Option<Utilisation>,
     waits: Option<Waits>,
@@ -46,6 +47,7 @@ impl Document {
             || self.time_us.is_some()
             || self.instructions.is_some()
             || self.bounds.is_some()
+            || self.bound_ratio.is_some()
             || self.stalls.is_some()
             || self.utilisation.is_some()
             || self.waits.is_some();
@@ -61,6 +63,7 @@ impl Document {
             time_us: take(&mut self.time_us, "time_us")?,
             instructions: take(&mut self.instructions, "instructions")?,
             bounds: take(&mut self.bounds, "bounds")?,
+            bound_ratio: take(&mut self.bound_ratio, "bound_ratio")?,
             stalls: take(&mut self.stalls, "stalls")?,
             utilisation: take(&mut self.utilisation, "utilisation")?,
             waits: take(&mut self.waits, "waits")?,

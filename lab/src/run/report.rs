@@ -77,6 +77,8 @@ pub struct TimingReport {
     pub instructions: Instructions,
     /// Lower bounds on the cycles, for any order of the instructions.
     pub bounds: Bounds,
+    /// The ratio of the cycles to the larger bound; 1 for a run of no cycles.
+    pub bound_ratio: f64,
     /// Cycles by cause; they add up to `cycles`.
     pub stalls: BTreeMap<String, u64>,
     /// The busy share of each pipe.
@@ -92,6 +94,13 @@ pub struct Bounds {
     pub resource_cycles: u64,
     /// The latency of the longest chain of dependent instructions.
     pub dependence_cycles: u64,
+}
+
+impl Bounds {
+    /// The larger bound; at least 1.
+    pub fn cycles(&self) -> u64 {
+        self.resource_cycles.max(self.dependence_cycles).max(1)
+    }
 }
 
 /// The simulator of a report. Its speed varies between runs, so the points of a sweep hold `null`
@@ -207,15 +216,17 @@ impl TimingReport {
         let mut stalls: BTreeMap<String, u64> =
             Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
+        let bounds = Bounds {
+            resource_cycles: timing.bounds.resource.0,
+            dependence_cycles: timing.bounds.dependence.0,
+        };
         Self {
             cycles,
             frequency_ghz,
             time_us: cycles as f64 / frequency_ghz * 1e-3,
             instructions: Instructions { pipes: timing.instructions },
-            bounds: Bounds {
-                resource_cycles: timing.bounds.resource.0,
-                dependence_cycles: timing.bounds.dependence.0,
-            },
+            bounds,
+            bound_ratio: if cycles == 0 { 1.0 } else { cycles as f64 / bounds.cycles() as f64 },
             stalls,
             utilisation: Utilisation { pipes: timing.utilisation(machine).pipes },
             waits: Waits { vrf_ports: timing.port_wait, bank_conflict_cycles: timing.bank_conflicts },

@@ -10,6 +10,7 @@
 //! n = 65536
 //! modulus_bits = 128                 # or modulus = "0x.."
 //! plan = "best"
+//! tune = "quick"                     # the search for plan best: "off", "quick" or "full"
 //!
 //! [grid]                             # ... and what they do not: every combination,
 //! vdm.banks = [64, 128]
@@ -36,7 +37,7 @@
 //! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
-//! The axes may be `kernel`, `n`, `modulus_bits`, `modulus`, `plan` and every key of a machine
+//! The axes may be `kernel`, `n`, `modulus_bits`, `modulus`, `plan`, `tune` and every key of a machine
 //! file. The last grid axis varies fastest, then the zipped rows, then the list.
 
 use super::manifest::{Halving, Reference, Source};
@@ -122,7 +123,7 @@ struct Sample {
 }
 
 /// The keys that describe the kernel, not the machine.
-pub(super) const KERNEL_KEYS: [&str; 5] = ["kernel", "n", "modulus_bits", "modulus", "plan"];
+pub(super) const KERNEL_KEYS: [&str; 6] = ["kernel", "n", "modulus_bits", "modulus", "plan", "tune"];
 
 const TOP_KEYS: [&str; 12] = [
     "name",
@@ -233,7 +234,7 @@ impl Definition {
         }
         self.changes.push(format!("{key}={}", change.value()));
         if KERNEL_KEYS.contains(&key) {
-            if key != "plan" {
+            if !["plan", "tune"].contains(&key) {
                 // They describe the kernel that the file names.
                 self.title.clear();
                 self.references.clear();

@@ -8,7 +8,7 @@ use super::record::{Record, Status};
 use crate::kernel::RequestSpec;
 use crate::run::{ProgramFacts, RunReport, TimingReport};
 use b512_asm::Program;
-use codegen::{PlanChoice, Request};
+use codegen::{Origin, PlanChoice, Request, choose, compile};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::{self, DecodedProgram};
@@ -18,14 +18,25 @@ use std::sync::{Mutex, PoisonError};
 
 /// Generates the program of a point, or returns an error message. [`generate`] is the default;
 /// tests use others.
-pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Program, String> + Sync + 'a;
+pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Generated, String> + Sync + 'a;
+
+/// A program and its origin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generated {
+    /// The program.
+    pub program: Program,
+    /// The origin of its recipe.
+    pub origin: Origin,
+}
 
 /// The code generator.
 ///
 /// # Errors
 /// The text of its error.
-pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, String> {
-    codegen::generate(request, machine, plan).map(|kernel| kernel.program).map_err(|error| error.to_string())
+pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Generated, String> {
+    let choice = choose(request, machine, plan).map_err(|error| error.to_string())?;
+    let kernel = compile(request, &choice.recipe, machine).map_err(|error| error.to_string())?;
+    Ok(Generated { program: kernel.program, origin: choice.origin })
 }
 
 /// Simulates points in the current rayon pool and appends their records to the journal; `progress`
@@ -75,13 +86,15 @@ fn each<E: Send>(
     done: &(dyn Fn(Record) -> Result<(), E> + Sync),
 ) -> Result<Spent, E> {
     let meter = Meter::default();
-    let end = |point: &PlannedPoint, result: Result<RunReport, String>| {
+    let end = |point: &PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
         let (status, error, report) = match result {
             Ok(report) => (Status::Ok, None, Some(report)),
             Err(error) => (Status::Failed, Some(error), None),
         };
         let (key, point) = (point.key.clone(), point.settings.clone());
-        done(Record { key, status, error, rung: None, point, report })
+        let program_source = origin.map(|origin| origin.name().to_owned());
+        let recipes_tried = origin.map(Origin::tried);
+        done(Record { key, status, error, rung: None, point, program_source, recipes_tried, report })
     };
     let requests = Requests::default();
     let checker = Checker::new(seed);
@@ -92,17 +105,20 @@ fn each<E: Send>(
             let request = requests.get(&first.kernel.request)?;
             meter.generation(|| generate(&request, &first.kernel.plan, &first.scheduled_for))
         });
-        let program = match program {
-            Ok(program) => program,
-            Err(error) => return group.par_iter().try_for_each(|point| end(point, Err(error.clone()))),
+        let Generated { program, origin } = match program {
+            Ok(generated) => generated,
+            Err(error) => {
+                return group.par_iter().try_for_each(|point| end(point, None, Err(error.clone())));
+            }
         };
-        let job = Job { facts: ProgramFacts::of(&program), program, task: group };
+        let job = Job { facts: ProgramFacts::of(&program), program, task: (group, origin) };
         let known = checker.check(job, &first.scheduled_for, &meter);
         known.par_iter().try_for_each(|(job, verdict)| {
             let decoded = DecodedProgram::of(&job.program);
-            job.task.par_iter().try_for_each(|point| {
+            let (points, origin) = &job.task;
+            points.par_iter().try_for_each(|point| {
                 let simulated = || meter.timing(|| simulate(job, &decoded, &point.machine, seed));
-                end(point, verdict.clone().and_then(|()| guarded(simulated)))
+                end(point, Some(*origin), verdict.clone().and_then(|()| guarded(simulated)))
             })
         })
     })?;

@@ -41,7 +41,7 @@ pub mod slurm;
 mod view;
 
 pub use definition::{Definition, FIG4, ScheduleFor};
-pub use execute::{Generate, execute, generate, records};
+pub use execute::{Generate, Generated, execute, generate, records};
 pub use journal::{Batch, Journal, JournalError};
 pub use manifest::{Halving, Manifest, ManifestPoint, Objective, Reference, Settings, Source, Workload};
 pub use meter::Spent;

@@ -249,7 +249,7 @@ impl<'r> Outputs<'r> {
 type Column = (&'static str, fn(&Record) -> Option<String>);
 
 /// The columns of the table after those of the settings.
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 19] = [
     ("cycles", |r| Some(costs(r)?.0.cycles.to_string())),
     ("frequency_ghz", |r| Some(costs(r)?.0.frequency_ghz.to_string())),
     ("time_us", |r| Some(costs(r)?.0.time_us.to_string())),
@@ -261,9 +261,12 @@ const COLUMNS: [Column; 16] = [
     ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Shuffle].to_string())),
     ("resource_bound_cycles", |r| Some(costs(r)?.0.bounds.resource_cycles.to_string())),
     ("dependence_bound_cycles", |r| Some(costs(r)?.0.bounds.dependence_cycles.to_string())),
+    ("bound_ratio", |r| Some(costs(r)?.0.bound_ratio.to_string())),
     ("load_store_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::LoadStore].to_string())),
     ("compute_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Compute].to_string())),
     ("shuffle_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Shuffle].to_string())),
     ("checked", |r| Some(r.report.as_ref()?.checked.to_string())),
+    ("program_source", |r| r.program_source.clone()),
+    ("recipes_tried", |r| r.recipes_tried.map(|tried| tried.to_string())),
     ("program_blake3", |r| Some(r.report.as_ref()?.program_blake3.clone())),
 ];

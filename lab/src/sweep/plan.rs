@@ -5,10 +5,11 @@ use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use crate::model::MODEL_VERSION;
 use crate::run::SCHEMA;
-use codegen::library::{BUILT_IN, Target};
+use codegen::library::{BUILT_IN, Entry};
+use codegen::search::Effort;
 use codegen::{PlanChoice, Recipe};
 use diagnostic::Diagnostic;
-use golden::UnknownOperation;
+use golden::{Operation, UnknownOperation};
 use rayon::prelude::*;
 use serde::Serialize;
 use sim::{Machine, MachineBase, Override};
@@ -123,6 +124,8 @@ struct Resolver<'d> {
     base: Arc<Machine>,
     /// The scheduling machines of [`ScheduleFor::Keys`], by the settings of those keys.
     scheduled_for: Mutex<HashMap<String, Arc<Machine>>>,
+    /// See [`Self::library_of`].
+    libraries: Mutex<HashMap<(Operation, u32), String>>,
 }
 
 impl<'d> Resolver<'d> {
@@ -133,7 +136,7 @@ impl<'d> Resolver<'d> {
             MachineBase::built_in(&definition.machine)?
         };
         let base = Arc::new(file.machine(&definition.overrides)?);
-        Ok(Self { definition, file, base, scheduled_for: Mutex::default() })
+        Ok(Self { definition, file, base, scheduled_for: Mutex::default(), libraries: Mutex::default() })
     }
 
     /// The base machine with a point's settings.
@@ -191,7 +194,7 @@ impl<'d> Resolver<'d> {
             point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
         let machine = self.machine(&machine_settings)?;
         let scheduled_for = self.scheduled_for(&machine, &machine_settings)?;
-        let (kernel, plan_name) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
+        let (kernel, plan_name, tune) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
 
         let (request, mut settings) = (kernel.request, Settings::new());
         settings.insert("kernel".into(), request.operation.name().into());
@@ -201,6 +204,9 @@ impl<'d> Resolver<'d> {
             ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
         };
         settings.insert("plan".into(), plan_name.into());
+        if let Some(tune) = tune {
+            settings.insert("tune".into(), tune.name().into());
+        }
         for setting in machine_settings {
             let value = serde_json::to_value(&setting.value).unwrap_or_default();
             settings.insert(setting.key.clone(), value);
@@ -215,10 +221,39 @@ impl<'d> Resolver<'d> {
         scheduled_for: Arc<Machine>,
         settings: Settings,
     ) -> PlannedPoint {
-        let key_on = |machine| Identity::new(&kernel, machine, &scheduled_for, self.definition.seed).key();
+        let plan = self.plan_identity(&kernel);
+        let key_on =
+            |machine| Identity::new(&kernel, &plan, machine, &scheduled_for, self.definition.seed).key();
         let program_key = key_on(&scheduled_for);
         let key = if Arc::ptr_eq(&machine, &scheduled_for) { program_key.clone() } else { key_on(&machine) };
         PlannedPoint { key, program_key, kernel, machine, scheduled_for, settings }
+    }
+
+    fn plan_identity<'k>(&self, kernel: &'k KernelSpec) -> PlanIdentity<'k> {
+        let search = |effort| PlanIdentity::Search { effort, library: self.library_of(&kernel.request) };
+        match &kernel.plan {
+            PlanChoice::Best => search("quick".to_owned()),
+            PlanChoice::Known => search("off".to_owned()),
+            PlanChoice::Tuned(effort) => search(format!("{effort:?}")),
+            PlanChoice::Classical => PlanIdentity::Classical,
+            PlanChoice::Paper => PlanIdentity::Paper,
+            PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
+            PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
+        }
+    }
+
+    /// The hash of the library's entries for an operation and a degree.
+    fn library_of(&self, request: &RequestSpec) -> String {
+        let task = (request.operation, request.n);
+        let known = || self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&task).cloned();
+        found.unwrap_or_else(|| {
+            let same_task = |entry: &&Entry| entry.function == task.0.name() && entry.n == task.1;
+            let entries: Vec<&Entry> = BUILT_IN.entry.iter().filter(same_task).collect();
+            let hash = hash(&entries);
+            known().insert(task, hash.clone());
+            hash
+        })
     }
 
     /// The point on a ring of degree `n`, unless its own degree is smaller.
@@ -231,14 +266,16 @@ impl<'d> Resolver<'d> {
     }
 }
 
-/// The kernel of some settings, of which later ones take precedence, and the name of its plan.
+/// The kernel of some settings, of which later ones take precedence, the name of its plan, and the search
+/// if one is set.
 fn kernel<'a>(
     definition: &Definition,
     settings: impl Iterator<Item = &'a Setting>,
-) -> Result<(KernelSpec, String), Diagnostic> {
+) -> Result<(KernelSpec, String, Option<Tune>), Diagnostic> {
     let mut spec =
         RequestSpec { operation: golden::NTT, n: 65536, modulus: ModulusSpec::Bits(128), root: None };
     let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
+    let mut tune = None;
     for Setting { key, value, span } in settings {
         let wrong = |help: String| {
             let message = format!("invalid value {value} for `{key}`");
@@ -265,6 +302,14 @@ fn kernel<'a>(
                 let help = "write a number, in quotes if it has more than 63 bits: \"0x1000...\"";
                 spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
             }
+            "tune" => {
+                let named = |known: &&(Tune, &str)| Some(known.1) == value.as_str();
+                let (found, _) = TUNES
+                    .iter()
+                    .find(named)
+                    .ok_or_else(|| wrong("expected \"off\", \"quick\" or \"full\"".into()))?;
+                tune = Some(*found);
+            }
             _ => {
                 plan_name =
                     value.as_str().ok_or_else(|| wrong("expected a name in quotes".into()))?.to_owned();
@@ -279,7 +324,35 @@ fn kernel<'a>(
             }
         }
     }
-    Ok((KernelSpec { request: spec, plan }, plan_name))
+    if let (PlanChoice::Best, Some(tune)) = (&plan, tune) {
+        plan = tune.choice();
+    }
+    Ok((KernelSpec { request: spec, plan }, plan_name, tune))
+}
+
+/// The search for plan `best`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tune {
+    Off,
+    Quick,
+    Full,
+}
+
+/// The values of `tune`.
+const TUNES: [(Tune, &str); 3] = [(Tune::Off, "off"), (Tune::Quick, "quick"), (Tune::Full, "full")];
+
+impl Tune {
+    fn choice(self) -> PlanChoice {
+        match self {
+            Self::Off => PlanChoice::Known,
+            Self::Quick => PlanChoice::Best,
+            Self::Full => PlanChoice::Tuned(Effort::DEFAULT),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        TUNES.iter().find(|(tune, _)| *tune == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// Everything that determines the result of a point.
@@ -290,7 +363,7 @@ struct Identity<'a> {
     function: &'static str,
     n: u32,
     modulus: String,
-    plan: PlanIdentity<'a>,
+    plan: &'a PlanIdentity<'a>,
     seed: u64,
     machine: &'a Machine,
     scheduled_for: &'a Machine,
@@ -298,8 +371,11 @@ struct Identity<'a> {
 
 #[derive(Serialize)]
 enum PlanIdentity<'a> {
-    /// The best plan without a library recipe for the machine: a search.
-    Best,
+    /// Plan `best`: its search, and the hash of the recipes from which it starts.
+    Search {
+        effort: String,
+        library: String,
+    },
     Classical,
     Paper,
     Unoptimised,
@@ -307,7 +383,13 @@ enum PlanIdentity<'a> {
 }
 
 impl<'a> Identity<'a> {
-    fn new(kernel: &'a KernelSpec, machine: &'a Machine, scheduled_for: &'a Machine, seed: u64) -> Self {
+    fn new(
+        kernel: &KernelSpec,
+        plan: &'a PlanIdentity<'a>,
+        machine: &'a Machine,
+        scheduled_for: &'a Machine,
+        seed: u64,
+    ) -> Self {
         let request = &kernel.request;
         Self {
             schema: SCHEMA,
@@ -315,17 +397,7 @@ impl<'a> Identity<'a> {
             function: request.operation.name(),
             n: request.n,
             modulus: request.modulus.to_string(),
-            plan: match &kernel.plan {
-                PlanChoice::Best => {
-                    let target = Target::of(scheduled_for);
-                    let known = BUILT_IN.lookup(request.operation.name(), request.n, 1, &target);
-                    known.map_or(PlanIdentity::Best, PlanIdentity::Recipe)
-                }
-                PlanChoice::Classical => PlanIdentity::Classical,
-                PlanChoice::Paper => PlanIdentity::Paper,
-                PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
-                PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
-            },
+            plan,
             seed,
             machine,
             scheduled_for,
@@ -333,9 +405,14 @@ impl<'a> Identity<'a> {
     }
 
     fn key(&self) -> String {
-        let json = serde_json::to_vec(self).expect("plain data becomes JSON");
-        blake3::hash(&json).to_hex()[..32].to_owned()
+        hash(self)
     }
+}
+
+/// BLAKE3, shortened to 128 bits.
+fn hash(value: &impl Serialize) -> String {
+    let json = serde_json::to_vec(value).expect("plain data becomes JSON");
+    blake3::hash(&json).to_hex()[..32].to_owned()
 }
 
 #[cfg(test)]

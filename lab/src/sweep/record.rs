@@ -20,6 +20,13 @@ pub struct Record {
     pub rung: Option<u32>,
     /// The point's settings.
     pub point: Settings,
+    /// The origin of the program, if there is one: `library`, `neighbour` (the library's, for another
+    /// machine), `tuned`, `named` (a plan such as `kl`) or `file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_source: Option<String>,
+    /// The number of recipes that were tried for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipes_tried: Option<usize>,
     /// The run of a successful point.
     #[serde(flatten)]
     pub report: Option<RunReport>,

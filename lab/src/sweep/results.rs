@@ -111,6 +111,8 @@ fn pruned(manifest: &Manifest, point: &ManifestPoint, rung: usize) -> Result<(St
         error: None,
         rung: manifest.halving.as_ref().map(|halving| halving.rungs[rung]),
         point: point.settings.clone(),
+        program_source: None,
+        recipes_tried: None,
         report: None,
     };
     Ok((record.status, journal::line(&record)?.trim_end().to_owned()))

@@ -1,0 +1,269 @@
+//! The recipes that a search tries.
+
+use crate::named;
+use crate::ops;
+use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
+use crate::recipe::{Order, Recipe};
+use crate::request::Request;
+use crate::schedule::{Margin, TableOrder, Tuning};
+use sim::Machine;
+use sim::machine::BankMapping;
+
+/// The plans of the families, each with up to `orders` orders and `tunings` settings, and the classical
+/// pair.
+pub(super) fn families(request: &Request, machine: &Machine, orders: usize, settings: usize) -> Vec<Recipe> {
+    let tunings = tunings();
+    let tunings = &tunings[..settings.clamp(1, tunings.len())];
+    // Between several transforms, many values can stay in registers, and with few banks memory is
+    // the bottleneck. Other cases are left to the refinements.
+    let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
+    let forwarding = much.then_some(FIRST_FORWARDING);
+    let staggers = if request.towers() > 1 { FIRST_STAGGERS } else { &[None] };
+    let mut recipes = Vec::new();
+    for plans in &plans_for(request, machine) {
+        for &order in &ORDERS[..orders.clamp(1, ORDERS.len())] {
+            for share in staggers {
+                for tuning in tunings {
+                    let stagger = share.map(|share| stagger(plans, share));
+                    let (tuning, plans) = (tuning.clone(), plans.clone());
+                    recipes.push(Recipe { tuning, order, stagger, forwarding, plans });
+                }
+            }
+        }
+    }
+    // With the classical pair among the candidates, the result is never slower than that pair.
+    recipes.push(named::constant_geometry(request, machine.instruction_set()));
+    recipes
+}
+
+/// A recipe, and its schedule for the machine that it was tuned for if that one is slower.
+pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) -> Vec<Recipe> {
+    let margin = excess(reference, machine);
+    if margin == Margin::default() {
+        return vec![recipe.clone()];
+    }
+    let tuning = Tuning { margin: recipe.tuning.margin + margin, ..recipe.tuning.clone() };
+    vec![recipe.clone(), Recipe { tuning, ..recipe.clone() }]
+}
+
+/// A recipe with other schedules: as for a plain front end, and with more time for some instructions. On a
+/// machine that is better in one respect, such a program can be the faster one.
+pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
+    let later = |load_store| Margin { load_store, ..Margin::default() };
+    let slower = Margin { compute: 4, ..Margin::default() };
+    let delay = machine.frontend.dispatch_to_issue_cycles;
+    // To a scheduler that ignores the issue delay, it is part of each latency.
+    let delayed = Margin { load_store: delay, shuffle: delay, compute: delay, initiation_interval: 0 };
+    let mut margins = vec![later(0), later(1), later(2), slower, delayed];
+    let mut distinct = Vec::new();
+    margins.retain(|margin| {
+        let new = !distinct.contains(margin);
+        distinct.push(*margin);
+        new
+    });
+    let with = |plain: bool, margin: Margin| {
+        let plain = plain || recipe.tuning.plain;
+        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.clone() };
+        Recipe { tuning, ..recipe.clone() }
+    };
+    let all = margins.iter().flat_map(|&margin| [with(false, margin), with(true, margin)]);
+    all.filter(|other| other != recipe).collect()
+}
+
+/// The cycles by which the latencies and the interval of `slow` exceed those of `fast`.
+const fn excess(slow: &Machine, fast: &Machine) -> Margin {
+    let multiplier = slow.hple.multiplier_latency_cycles;
+    Margin {
+        load_store: slow.vbar.latency_cycles.saturating_sub(fast.vbar.latency_cycles),
+        shuffle: slow.sbar.latency_cycles.saturating_sub(fast.sbar.latency_cycles),
+        compute: multiplier.saturating_sub(fast.hple.multiplier_latency_cycles),
+        initiation_interval: slow.hple.initiation_interval.saturating_sub(fast.hple.initiation_interval),
+    }
+}
+
+/// The limits on live values for forwarding: first those that are likely to pay, then those for
+/// refinements (`None`: no forwarding). The other registers are for constants.
+const FIRST_FORWARDING: u32 = 44;
+const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
+
+/// The orders to try, the best first.
+const ORDERS: [Order; 3] = [Order::ByLevel, Order::ByDemand, Order::ByStep];
+
+/// The distance between the towers of a batch, in sixteenths of a tower's length: first those to
+/// try with every plan (`None`: one tower after the other), then those for refinements.
+const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
+const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
+
+/// A number of sixteenths of a tower, in instructions.
+fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
+    plans.iter().map(Plan::instructions).sum::<u32>() * sixteenths / 16
+}
+
+/// The plans to try for the transforms of an operation.
+pub(crate) fn plans_for(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
+    let transforms = ops::of(request.operation).transforms();
+    if transforms.is_empty() {
+        return vec![Vec::new()];
+    }
+    let forward = forward_plans(request.shape(machine.instruction_set()), machine);
+    let with_inverse = |(inverse, twisted_stage)| {
+        forward.iter().filter_map(move |forward| {
+            let plans = transforms.iter().map(|direction| match direction {
+                Direction::Forward => Ok(forward.clone()),
+                Direction::Inverse => {
+                    let back = forward.reversed(&forward.name, inverse)?;
+                    Ok(if twisted_stage { back.with_twisted_stage() } else { back })
+                }
+            });
+            plans.collect::<Result<_, PlanError>>().ok()
+        })
+    };
+    // Without an inverse transform, the choice makes no difference.
+    let only = [(Algorithm::Inverse, false)];
+    let inverses = if transforms.contains(&Direction::Inverse) { inverses(machine) } else { &only };
+    inverses.iter().flat_map(|&inverse| with_inverse(inverse)).collect()
+}
+
+/// The algorithms that compute inverse transforms well on a machine, and whether the last stage and
+/// the twist are one step. Without a Gentleman-Sande butterfly, the twisted algorithm takes fewer
+/// instructions, but it needs larger tables.
+const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
+    const TWISTED: (Algorithm, bool) = (Algorithm::InverseTwisted, false);
+    if machine.isa.gs_butterfly {
+        &[(Algorithm::Inverse, false), TWISTED]
+    } else {
+        &[TWISTED, (Algorithm::InverseTwisted, true), (Algorithm::Inverse, false)]
+    }
+}
+
+fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
+    if let Some(plan) = Plan::copied(shape) {
+        return vec![plan];
+    }
+    let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
+    let stages = Algorithm::Forward.stages(log_n);
+    let add_doors = |plans: &mut Vec<Plan>, first| {
+        for door in (lanes..log_n - first).map(|bit| Bit(bit as u8)) {
+            let plan = Plan::through(shape, first, door);
+            // The one for the topmost bit is one of the plans above.
+            if !plans.iter().any(|known| known.passes == plan.passes) {
+                plans.push(plan);
+            }
+        }
+    };
+    let mut plans = Vec::new();
+    // Strides have no bank conflicts if the banks are folded, and fewer if a beat has few lanes.
+    if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
+        plans.extend(Plan::transposing(shape));
+        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(shape, unpacks)));
+    }
+    if vectors <= 5 {
+        // Everything fits the registers.
+        plans.push(Plan::korn_lambiotte(shape, 5));
+        for early in [1, 2, 3] {
+            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, false));
+            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, true));
+        }
+        if vectors > 1 {
+            let next = vectors as usize - 2;
+            plans.push(Plan::windowed(shape, 0, &stages[next..next + 2], 0, false));
+        }
+        add_doors(&mut plans, 0);
+    }
+    for first in 2..=5u32.min(vectors) {
+        let top = &stages[..first as usize];
+        for early in [&top[..1], &top[first as usize - 1..], &top[..2], &top[first as usize - 2..]] {
+            plans.push(Plan::windowed(shape, first, early, 0, false));
+        }
+        add_doors(&mut plans, first);
+    }
+    if vectors > 5 {
+        plans.push(Plan::korn_lambiotte(shape, 4));
+    }
+    // Blocks beyond 32 registers leave too few for other uses.
+    plans.retain(|plan| plan.passes.iter().all(|pass| pass.registers.len() <= 5) && plan.trace().is_ok());
+    plans
+}
+
+/// Proven settings, the best first.
+fn tunings() -> Vec<Tuning> {
+    let base = Tuning::default();
+    let with = |constants_ahead, candidates, reserve, copies, patience, early| Tuning {
+        constants_ahead,
+        candidates,
+        reserve,
+        copies,
+        patience,
+        early,
+        ..base.clone()
+    };
+    vec![
+        with(8, 48, 8, 4, 0, 0),
+        with(32, 16, 10, 3, 0, 0),
+        with(6, 100, 12, 2, 0, 0),
+        with(16, 48, 10, 1, 0, 0),
+        with(24, 48, 16, 2, 3, 1),
+        with(16, 100, 20, 3, 0, 2),
+    ]
+}
+
+/// The plans with random settings.
+pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
+    let tuning = Tuning {
+        constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
+        candidates: random.pick(&[8, 16, 32, 64, 100]),
+        patience: random.pick(&[0, 0, 0, 1, 2, 3]),
+        early: random.pick(&[0, 0, 0, 1, 2]),
+        reserve: random.pick(&[4, 6, 8, 10, 12, 16, 20]),
+        copies: random.pick(&[1, 2, 3, 4, 5]),
+        margin: Margin {
+            load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
+            shuffle: random.pick(&[0, 0, 0, 1, 2]),
+            compute: random.pick(&[0, 0, 0, 1, 2]),
+            initiation_interval: 0,
+        },
+        table: TableOrder::BySize,
+        plain: random.pick(&[false, false, true]),
+        ..Tuning::default()
+    };
+    let order = random.pick(&ORDERS);
+    let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
+    let forwarding = random.pick(&FORWARDINGS);
+    Recipe { tuning, order, stagger, forwarding, plans: plans.to_vec() }
+}
+
+/// A recipe that differs from this one in at most three settings.
+pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
+    let other = random_recipe(random, &recipe.plans, several);
+    let mut recipe = recipe.clone();
+    let tuning = &mut recipe.tuning;
+    for _ in 0..random.pick(&[1, 2, 3]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+            0 => tuning.constants_ahead = other.tuning.constants_ahead,
+            1 => tuning.candidates = other.tuning.candidates,
+            2 => tuning.patience = other.tuning.patience,
+            3 => tuning.early = other.tuning.early,
+            4 => tuning.reserve = other.tuning.reserve,
+            5 => tuning.copies = other.tuning.copies,
+            6 => tuning.margin = other.tuning.margin,
+            7 => recipe.order = other.order,
+            8 => recipe.forwarding = other.forwarding,
+            9 => tuning.plain = other.tuning.plain,
+            _ => recipe.stagger = other.stagger,
+        }
+    }
+    recipe
+}
+
+/// SplitMix64.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    fn pick<T: Copy>(&mut self, options: &[T]) -> T {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        options[((z ^ (z >> 31)) % options.len() as u64) as usize]
+    }
+}
