@@ -478,7 +478,7 @@ impl Code {
     /// The memory dependences of each instruction: a load comes after the stores that it reads
     /// from, a store after the loads and stores of the words that it overwrites.
     pub fn memory_order(&self) -> Vec<Vec<InstId>> {
-        /// The accesses to a word.
+        /// The accesses to a word, or to a vector.
         #[derive(Clone, Copy, Default)]
         struct Word {
             writer: Option<InstId>,
@@ -489,8 +489,17 @@ impl Code {
         #[derive(Clone, Copy)]
         struct Read(u32);
 
+        // Whole vectors stand for their words in buffers with no other accesses.
+        let length = self.isa.vector_length();
+        let mut sizes = vec![length; self.buffers.len()];
+        for memory in self.insts.iter().filter_map(|inst| inst.memory) {
+            if memory.mode != AddressMode::Linear || memory.word % length != 0 {
+                sizes[memory.buffer.index()] = 1;
+            }
+        }
+        let count = |(buffer, &size): (&Buffer, &u32)| buffer.words.div_ceil(size) as usize;
         let mut words: Vec<Vec<Word>> =
-            self.buffers.iter().map(|buffer| vec![Word::default(); buffer.words as usize]).collect();
+            self.buffers.iter().zip(&sizes).map(|sized| vec![Word::default(); count(sized)]).collect();
         // Each read, with an earlier read of the same word.
         let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
         // For each instruction, the last one found to depend on it.
@@ -506,8 +515,9 @@ impl Code {
                 }
             };
             let buffer = &mut words[memory.buffer.index()];
-            for word in memory.words(self.isa) {
-                let word = &mut buffer[word as usize];
+            let size = sizes[memory.buffer.index()];
+            for word in memory.words(self.isa).step_by(size as usize) {
+                let word = &mut buffer[(word / size) as usize];
                 word.writer.into_iter().for_each(&mut depends_on);
                 if inst.op == Op::Vstore {
                     while let Some(Read(read)) = word.reader {

@@ -351,12 +351,16 @@ impl Lowering<'_> {
         if let Some(&known) = self.constants.get(&key) {
             return known;
         }
-        let index = |lane: u32| -> u32 {
-            let bits = key.2.iter().enumerate();
-            bits.map(|(place, bit)| bit.map_or(0, |bit| (lane >> place & 1) << bit.0)).sum()
-        };
-        let bits = (key.2.len() as u32).max(self.dialect.factor_bits);
-        let numbers = (0..1u32 << bits).map(|lane| self.factor(purpose, key.1 | index(lane))).collect();
+        // The index of each lane's element: with each bit, the lanes so far occur once more.
+        let mut indices = vec![key.1];
+        for bit in &key.2 {
+            let value = bit.map_or(0, |bit| 1 << bit.0);
+            for lane in 0..indices.len() {
+                indices.push(indices[lane] | value);
+            }
+        }
+        let lanes = 1 << (key.2.len() as u32).max(self.dialect.factor_bits);
+        let numbers = indices.iter().cycle().take(lanes).map(|&index| self.factor(purpose, index)).collect();
         let id = self.code.constant(Constant { tower: self.tower, numbers });
         self.constants.insert(key, id);
         id

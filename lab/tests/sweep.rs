@@ -19,8 +19,11 @@ fn plan(text: &str) -> Plan {
 }
 
 fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, String> {
-    let program =
-        assemble(include_str!("../../kernels-b512/vadd.b512")).map_err(|error| error.to_string())?;
+    program(include_str!("../../kernels-b512/vadd.b512"))
+}
+
+fn program(text: &str) -> Result<Generated, String> {
+    let program = assemble(text).map_err(|error| error.to_string())?;
     Ok(Generated { program, origin: Origin::Given })
 }
 
