@@ -74,13 +74,41 @@ impl Memory for () {
 
 /// The instructions that a [`quick`] search schedules: some 0.3 s of work for one core, since a
 /// microsecond or two goes into each.
-const QUICK: u64 = 190_000;
+const QUICK: u64 = 220_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
-/// The share of its budget that a [`quick`] search spends on the first recipes, in percent, and up to
-/// where more cautious schedules of the fastest may take it.
-const FIRST: u64 = 55;
-const CAUTIOUS: u64 = 85;
+/// The parts of both that it spends on known recipes and on cautious schedules, in percent. The rest is for
+/// refinements.
+const KNOWN: u64 = 40;
+const CAUTIOUS: u64 = 25;
+/// The number of recipes that a search tries with more cautious schedules.
+const CAUTIOUS_LEADERS: usize = 5;
+
+/// What is left of the budget of a quick search.
+#[derive(Clone, Copy)]
+struct Budget {
+    instructions: u64,
+    trials: usize,
+}
+
+impl Budget {
+    fn percent(share: u64) -> Self {
+        Self { instructions: QUICK * share / 100, trials: QUICK_TRIALS * share as usize / 100 }
+    }
+
+    /// Pays for schedules of one code with so many instructions, if the budget allows it.
+    fn pay(&mut self, instructions: u64, schedules: usize, code_is_new: bool) -> bool {
+        // The code takes some 40% of the time of a schedule.
+        let code = if code_is_new { instructions * 2 / 5 } else { 0 };
+        let cost = instructions * schedules as u64 + code;
+        let affordable = cost <= self.instructions && schedules <= self.trials;
+        if affordable {
+            self.instructions -= cost;
+            self.trials -= schedules;
+        }
+        affordable
+    }
+}
 
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
@@ -101,12 +129,9 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     // The classical pair is among the first: the result is never slower.
     let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
     let families = families(request, machine, 2, 1).into_iter().map(|recipe| vec![recipe]);
-    let (mut first, mut left) = (Vec::new(), QUICK * FIRST / 100);
+    let (mut first, mut budget) = (Vec::new(), Budget::percent(KNOWN));
     for recipes in classical.chain(library).chain(families) {
-        // The code takes as long as a schedule.
-        let cost = (1 + recipes.len() as u64) * size(&recipes[0]);
-        if cost <= left && first.len() + recipes.len() <= QUICK_TRIALS * FIRST as usize / 100 {
-            left -= cost;
+        if budget.pay(size(&recipes[0]), recipes.len(), true) {
             first.extend(recipes);
         }
     }
@@ -115,23 +140,21 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     }
     search.try_all(&first);
 
-    let mut left = QUICK * (CAUTIOUS - FIRST) / 100;
-    let mut round: Vec<Recipe> = Vec::new();
-    for (_, leader) in search.ranked.iter() {
-        let variants = cautious(leader, machine);
-        let cost = size(leader) * (1 + variants.len() as u64);
-        if cost > left || round.len() + variants.len() > QUICK_TRIALS * (CAUTIOUS - FIRST) as usize / 100 {
-            break;
-        }
-        left -= cost;
-        round.extend(variants);
-    }
+    // The first alternative of all leaders comes before the second of any.
+    let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
+    let alternatives: Vec<Vec<Recipe>> = leaders.map(|(_, leader)| cautious(leader, machine)).collect();
+    let most = alternatives.iter().map(Vec::len).max().unwrap_or(0);
+    let mut round: Vec<Recipe> = (0..most)
+        .flat_map(|number| alternatives.iter().filter_map(move |list| list.get(number).cloned()))
+        .collect();
+    let mut budget = Budget::percent(CAUTIOUS);
+    round.retain(|recipe| budget.pay(size(recipe), 1, false));
     search.try_all(&round);
 
     if let Some((_, best)) = search.ranked.first() {
-        // Most of the codes of refinements are new.
-        let affordable = QUICK * (100 - CAUTIOUS) / 100 / (2 * size(best));
-        let refinements = (affordable as usize).min(QUICK_TRIALS * (100 - CAUTIOUS as usize) / 100);
+        let (best, mut budget) = (size(best), Budget::percent(100 - KNOWN - CAUTIOUS));
+        // Every other refinement needs new code.
+        let refinements = (0..).take_while(|number| budget.pay(best, 1, number % 2 == 0)).count();
         search.refine(refinements, 0);
     }
     search.result(&first[0])
@@ -173,9 +196,6 @@ pub fn tune(
     search.refine(effort.refinements, effort.seed);
     search.result(&first[0])
 }
-
-/// The number of recipes that [`tune`] also tries with more cautious schedules.
-const CAUTIOUS_LEADERS: usize = 6;
 
 /// Receives the number of recipes tried, the total, and the cycles of the best one so far.
 pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
