@@ -35,7 +35,7 @@ use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, VReg};
 use sim::Machine;
 use sim::machine::SRAMS;
 use sim::timing::Cycle;
-use sim::timing::scheduling::{Decoder, Engine, MicroOp, Template};
+use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Template};
 
 /// The scheduled instructions, and the memory that they need in addition to the code's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -159,6 +159,9 @@ struct Scheduler<'a> {
     tuning: &'a Tuning,
     engine: Engine,
     decoder: Decoder<'a>,
+    /// The accesses to SRAMs of queued instructions, on a machine with a delay between dispatch and
+    /// issue. Without one, most instructions issue as they dispatch.
+    expected: Option<Expectations>,
     /// The instructions that have been candidates.
     templates: Vec<Option<Template>>,
     out: Scheduled,
@@ -233,6 +236,7 @@ impl<'a> Scheduler<'a> {
             tuning,
             engine: Engine::new(machine),
             decoder: Decoder::new(machine),
+            expected: (machine.frontend.dispatch_to_issue_cycles > 0).then(|| Engine::expectations(machine)),
             templates: vec![None; count],
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0 },
             blocked: graph.predecessors.clone(),
@@ -274,6 +278,14 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// The cycle in which an instruction would issue if it dispatched now.
+    fn earliest_issue(&self, micro_op: &MicroOp) -> Cycle {
+        match &self.expected {
+            Some(expected) => self.engine.earliest_issue_beside(micro_op, expected),
+            None => self.engine.earliest_issue(micro_op),
+        }
+    }
+
     /// The micro-operation of an instruction of the code with these registers.
     fn micro_op(&mut self, id: InstId, sources: &[VReg], results: &[VReg]) -> Result<MicroOp, ScheduleError> {
         let template = match self.templates[id.index()] {
@@ -297,6 +309,9 @@ impl<'a> Scheduler<'a> {
             Action::Reload(value, reg) => (self.reload_of(*value, *reg)?, None),
         };
         self.engine.dispatch(&candidate.micro_op);
+        if let Some(expected) = &mut self.expected {
+            self.engine.expect(expected, &candidate.micro_op, candidate.issue);
+        }
         self.out.instructions.push(instr);
         self.out.origin.push(origin);
         match candidate.action {

@@ -230,7 +230,7 @@ impl Scheduler<'_> {
     /// The candidate for an instruction, if the engine can dispatch it in this cycle.
     fn checked(&self, micro_op: MicroOp, action: Action) -> Option<Candidate> {
         self.engine.try_dispatch(&micro_op).ok()?;
-        let issue = self.engine.earliest_issue(&micro_op);
+        let issue = self.earliest_issue(&micro_op);
         Some(Candidate { micro_op, action, issue })
     }
 
@@ -284,7 +284,7 @@ impl Scheduler<'_> {
         }
         // The cycles of the result writes, assuming that only the sources delay the issue.
         let micro_op = self.micro_op(id, sources, &any)?;
-        let issue = self.engine.earliest_issue(&micro_op.without_writes());
+        let issue = self.earliest_issue(&micro_op.without_writes());
         let write = issue + micro_op.latency;
         let overlap = micro_op.latency < micro_op.occupancy;
         let taken = if self.tuning.srams == SramCare::Schedule {
@@ -317,7 +317,10 @@ impl Scheduler<'_> {
 
     /// The registers in SRAMs that are accessed during the `count` cycles from `from` on.
     fn taken(&self, from: Cycle, count: u32) -> RegSet {
-        let taken = self.engine.srams_taken(from, count);
+        let taken = match &self.expected {
+            Some(expected) => self.engine.srams_taken_beside(from, count, expected),
+            None => self.engine.srams_taken(from, count),
+        };
         let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
         srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
     }

@@ -2,6 +2,7 @@
 
 use super::Cycle;
 use super::busyboard::{Busyboard, FreeRegisters};
+use super::expectations::Expectations;
 use super::micro_op::MicroOp;
 use super::reservations::Reservations;
 use crate::machine::{Arbitration, Machine, SourceRelease};
@@ -218,6 +219,27 @@ impl Engine {
         self.issued.reservations.first_free(micro_op, self.pipe_free(micro_op.pipe, micro_op.path))
     }
 
+    /// As [`earliest_issue`](Self::earliest_issue), with the accesses that are expected of queued
+    /// instructions.
+    pub fn earliest_issue_beside(&self, micro_op: &MicroOp, expected: &Expectations) -> Cycle {
+        let mut at = self.earliest_issue(micro_op);
+        while expected.conflict(micro_op, at) {
+            at = self.issued.reservations.first_free(micro_op, at + 1);
+        }
+        at
+    }
+
+    /// No expectations, for a scheduler on `machine`.
+    pub fn expectations(machine: &Machine) -> Expectations {
+        Expectations::new(horizon(machine) + machine.frontend.dispatch_to_issue_cycles)
+    }
+
+    /// Expects `micro_op`, the last one dispatched, to issue at `at`.
+    pub fn expect(&self, expected: &mut Expectations, micro_op: &MicroOp, at: Cycle) {
+        expected.forget_before(self.now);
+        expected.add(micro_op, at);
+    }
+
     /// The cycle in which a pipe (and path) can take an instruction dispatched in the current
     /// cycle, as far as is known.
     ///
@@ -242,6 +264,11 @@ impl Engine {
     /// least significant bit is SRAM 0.
     pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
         self.issued.reservations.taken(from, count)
+    }
+
+    /// The same with expected accesses.
+    pub fn srams_taken_beside(&self, from: Cycle, count: u32, expected: &Expectations) -> u16 {
+        self.srams_taken(from, count) | expected.taken(from, count)
     }
 
     /// Ends the current cycle: its issues happen, and the front end moves to the next cycle.

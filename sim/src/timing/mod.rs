@@ -99,6 +99,7 @@ mod banks;
 mod busyboard;
 mod decode;
 mod engine;
+mod expectations;
 mod micro_op;
 mod outcome;
 mod registers;

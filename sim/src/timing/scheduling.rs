@@ -7,5 +7,6 @@
 pub use super::busyboard::FreeRegisters;
 pub use super::decode::{Decoder, Template};
 pub use super::engine::{Engine, Stall};
+pub use super::expectations::Expectations;
 pub use super::micro_op::MicroOp;
 pub use super::registers::RegSlots;
