@@ -43,7 +43,7 @@ impl Expectations {
         while self.start < now {
             let place = self.place(self.start);
             self.taken[place] = 0;
-            self.start = self.start + 1;
+            self.start += 1;
         }
     }
 
