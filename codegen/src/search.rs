@@ -3,7 +3,7 @@
 //! A search first tries known recipes: the library's for the same task, and plans of a few families with
 //! several scheduler settings. It then tries the fastest with more cautious schedules, and refines in
 //! rounds: random settings for the fastest plans, and small changes of the best recipe so far. It is
-//! deterministic, with any number of threads and at any speed: budgets count trials.
+//! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
 
 mod candidates;
 mod trials;
