@@ -19,6 +19,19 @@ using u128 = unsigned __int128;
 // Exports a kernel by name to the host. The CUDA driver needs nothing for that.
 #define EXPORT_KERNEL(NAME)
 
+// The most threads that a multiprocessor holds.
+#if (__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200
+constexpr int RESIDENT_THREADS = 1536;
+#else
+constexpr int RESIDENT_THREADS = 2048;
+#endif
+
+// The blocks of `threads` threads for which the compiler leaves registers on a multiprocessor: `blocks`, or as
+// many as it holds.
+constexpr int resident(int threads, int blocks) {
+    return threads * blocks <= RESIDENT_THREADS ? blocks : RESIDENT_THREADS / threads;
+}
+
 // A launch may let the blocks of a kernel start before the preceding kernel has finished. Every
 // kernel calls this before it accesses data written by other kernels. After an ordinary launch, and
 // on devices before Hopper, it has no effect.

@@ -462,7 +462,8 @@ struct Pass {
 // The kernels of one pass. The host appends one of these lines for each kernel that a plan
 // launches. `Field` is the field chosen by the strategy's file.
 #define TRANSFORM_KERNEL(NAME, BODY, BLOCKS, ...)                                                                         \
-    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
+    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS,                                   \
+                                                        resident(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS))           \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
         Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, limbs);                                    \
@@ -480,7 +481,8 @@ struct Pass {
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 #define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS)                               \
+    extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS,                                   \
+                                                        resident(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS))           \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
