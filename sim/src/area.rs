@@ -2,7 +2,7 @@
 //!
 //! The constants of the technology give the area of the paper's machine, and of others with its keys
 //! and other numbers of HPLEs and banks. Other keys change a component by the ratio of its logic to the
-//! paper's ([`gates`](crate::gates)), and macros by their bytes, words and ports.
+//! paper's ([`gates`]), and macros by their bytes, words and ports.
 
 use crate::gates::{self, FrontEnd, Law, Vbar};
 use crate::machine::{Machine, SRAMS};
