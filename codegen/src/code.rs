@@ -10,6 +10,7 @@ pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 
 use crate::ids::NumberId;
 use crate::number::{Expression, Number};
+use crate::parameters::Parameters;
 use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role, Setting};
 use golden::Operation;
 use rustc_hash::FxHashMap;
@@ -160,13 +161,13 @@ pub struct Claim {
     /// The buffers of the operands.
     pub inputs: Vec<BufferId>,
     /// The settings that the towers do not give.
-    pub parameters: Vec<(String, Setting)>,
+    pub parameters: Parameters,
 }
 
 impl Claim {
     /// The value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Setting> {
-        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.parameters.get(name)
     }
 
     /// The value of a parameter that is a word.
@@ -174,10 +175,8 @@ impl Claim {
     /// # Panics
     /// Panics if the claim has no such word. [`Code::stated`] refuses such claims.
     pub fn word(&self, name: &str) -> &str {
-        match self.parameter(name) {
-            Some(Setting::Word(word)) => word,
-            _ => panic!("the claim of `{}` has no word `{name}`", self.operation),
-        }
+        let word = self.parameters.word(name);
+        word.unwrap_or_else(|| panic!("the claim of `{}` has no word `{name}`", self.operation))
     }
 
     /// The value of a parameter that is a number.
@@ -185,10 +184,8 @@ impl Claim {
     /// # Panics
     /// Panics if the claim has no such number. [`Code::stated`] refuses such claims.
     pub fn number(&self, name: &str) -> u128 {
-        match self.parameter(name) {
-            Some(Setting::Number(number)) => *number,
-            _ => panic!("the claim of `{}` has no number `{name}`", self.operation),
-        }
+        let number = self.parameters.number(name);
+        number.unwrap_or_else(|| panic!("the claim of `{}` has no number `{name}`", self.operation))
     }
 }
 

@@ -84,7 +84,7 @@ impl Prepared {
         Ok(scheduled)
     }
 
-    /// The program of a schedule without its data: its timing is that of the program.
+    /// The program of a schedule, without tables and scalars. They do not affect its timing.
     ///
     /// # Errors
     /// Returns an error if it does not fit the machine.

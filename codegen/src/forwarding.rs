@@ -211,7 +211,7 @@ mod tests {
             operation: golden::NTT,
             outputs: vec![Y],
             inputs: vec![X],
-            parameters: Vec::new(),
+            parameters: crate::Parameters::default(),
         });
         fill(&mut code);
         code

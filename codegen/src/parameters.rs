@@ -28,6 +28,22 @@ impl Parameters {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// A value that is a number.
+    pub fn number(&self, name: &str) -> Option<u128> {
+        match self.get(name)? {
+            Setting::Number(number) => Some(*number),
+            Setting::Numbers(_) | Setting::Word(_) => None,
+        }
+    }
+
+    /// A value that is a word.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Setting::Word(word) => Some(word),
+            Setting::Number(_) | Setting::Numbers(_) => None,
+        }
+    }
+
     /// The settings of the claim in the ring of that number.
     pub(crate) fn in_ring(&self, operation: Operation, ring: usize) -> Vec<(String, Setting)> {
         let value = |name: &str, kind| match (kind, self.get(name)?) {

@@ -238,7 +238,7 @@ pub struct Plan {
     pub name: String,
     /// The chain of stages.
     pub algorithm: Algorithm,
-    /// log2 of the ring's degree, at most [`Plan::MAX_LOG_N`] and at least that of the vector length.
+    /// log2 of the ring's degree: from log2 of the vector length to [`Plan::MAX_LOG_N`].
     pub log_n: u32,
     /// The passes, in order.
     pub passes: Vec<Pass>,

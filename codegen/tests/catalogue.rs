@@ -19,7 +19,7 @@ program states it as a claim. Operands and results are vectors of n residues in 
 one operand or result each, numbered from 0.
 
 The counts are those of an example: n = 4096, primes of 60 bits, lists of two moduli, the classical pair of transforms, the
-paper's machine. Cycles and bounds are simulated; the bound is that of the busiest resource. `rpu gen KERNEL --n N --explain`
+paper's machine. Cycles are simulated. The bound is the demand on the busiest resource. `rpu gen KERNEL --n N --explain`
 shows them for other requests.
 
 ## Instructions

@@ -48,7 +48,7 @@ fn empty() -> Code {
         operation: golden::NTT,
         outputs: vec![BufferId(1)],
         inputs: vec![BufferId(0)],
-        parameters: Vec::new(),
+        parameters: codegen::Parameters::default(),
     };
     code.claims.push(claim);
     code

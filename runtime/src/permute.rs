@@ -1,5 +1,5 @@
-//! Movements of the words of a limb for which there is no kernel: automorphisms of values of which no
-//! modulus is known, and products with monomials.
+//! Movements of words without a kernel: automorphisms of values with an unknown modulus, and products with
+//! monomials.
 
 use ring::bits::bit_reverse;
 

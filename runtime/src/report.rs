@@ -43,7 +43,7 @@ pub struct Report {
     pub energy_uj: f64,
     /// The area of the machine.
     pub area_mm2: f64,
-    /// Whether every output was compared with that of the executor on big integers.
+    /// Whether the executor on big integers confirmed every output.
     pub checked: bool,
     /// The machine.
     pub machine: Machine,

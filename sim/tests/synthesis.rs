@@ -197,7 +197,7 @@ equivalents (transistors divided by four). The sizes of the models' cells, such 
 knowledge of this table: what it checks is their structure, across words, stages, intervals, inputs and depths. Only ratios between configurations of one module count. They must agree within
 {:.0} %; the others are listed as exceptions, with their reason.
 
-The delay of the RTL is its longest path in gates before mapping; that of the model is in FO4.
+RTL delays count the gates of the longest path before mapping. Model delays are in FO4.
 ",
         100.0 * MARGIN
     );

@@ -155,7 +155,7 @@ mod tests {
     fn claim(outputs: std::ops::Range<u32>, inputs: std::ops::Range<u32>) -> Claim {
         let buffers = |range: std::ops::Range<u32>| range.map(BufferId).collect();
         let (outputs, inputs) = (buffers(outputs), buffers(inputs));
-        Claim { operation: golden::ADD, outputs, inputs, parameters: Vec::new() }
+        Claim { operation: golden::ADD, outputs, inputs, parameters: crate::Parameters::default() }
     }
 
     fn text(code: &Code, claim: &Claim) -> Option<String> {

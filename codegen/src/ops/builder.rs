@@ -4,9 +4,10 @@ use crate::code::{BufferId, Claim, Code, Constant, ConstantId, MemRef, Tower, To
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, transform};
 use crate::number::{Expression, Number};
+use crate::parameters::Parameters;
 use crate::plan::Plan;
 use crate::request::Request;
-use b512_asm::{AddressMode, Op, Role, Setting};
+use b512_asm::{AddressMode, Op, Role};
 use golden::Operation;
 
 /// The second buffer of transforms that do not work in place.
@@ -38,10 +39,8 @@ impl Builder<'_> {
     /// # Panics
     /// Panics if there is no such number. The request has been checked.
     pub(crate) fn number(&self, name: &str) -> u128 {
-        match self.request.parameters.get(name) {
-            Some(Setting::Number(number)) => *number,
-            _ => panic!("`{}` has no number `{name}`", self.request.operation),
-        }
+        let number = self.request.parameters.number(name);
+        number.unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.request.operation))
     }
 
     /// The value of a parameter that is a word, for all rings together.
@@ -49,10 +48,8 @@ impl Builder<'_> {
     /// # Panics
     /// Panics if there is no such word. The request has been checked.
     pub(crate) fn word(&self, name: &str) -> &str {
-        match self.request.parameters.get(name) {
-            Some(Setting::Word(word)) => word,
-            _ => panic!("`{}` has no word `{name}`", self.request.operation),
-        }
+        let word = self.request.parameters.word(name);
+        word.unwrap_or_else(|| panic!("`{}` has no word `{name}`", self.request.operation))
     }
 
     /// Runs `lower` for each ring: an operation that works in one ring. Its buffers
@@ -73,7 +70,7 @@ impl Builder<'_> {
             lower(&mut RingBuilder {
                 code: self.code,
                 operation,
-                parameters: parameters.in_ring(operation, number),
+                parameters: Parameters::new(parameters.in_ring(operation, number)),
                 n,
                 plans: self.plans,
                 dialect: self.dialect,
@@ -92,7 +89,7 @@ pub(crate) struct RingBuilder<'a> {
     /// The code.
     pub(crate) code: &'a mut Code,
     operation: Operation,
-    parameters: Vec<(String, Setting)>,
+    parameters: Parameters,
     n: u32,
     plans: &'a [Plan],
     dialect: Dialect,
@@ -227,10 +224,8 @@ impl RingBuilder<'_> {
     /// # Panics
     /// Panics if there is no such number. The request has been checked.
     pub(crate) fn number(&self, name: &str) -> u128 {
-        match self.parameters.iter().find(|(known, _)| known == name) {
-            Some((_, Setting::Number(number))) => *number,
-            _ => panic!("`{}` has no number `{name}`", self.operation),
-        }
+        let number = self.parameters.number(name);
+        number.unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.operation))
     }
 
     /// The value of a parameter that is a word.
@@ -238,10 +233,8 @@ impl RingBuilder<'_> {
     /// # Panics
     /// Panics if there is no such word. The request has been checked.
     pub(crate) fn word(&self, name: &str) -> &str {
-        match self.parameters.iter().find(|(known, _)| known == name) {
-            Some((_, Setting::Word(word))) => word,
-            _ => panic!("`{}` has no word `{name}`", self.operation),
-        }
+        let word = self.parameters.word(name);
+        word.unwrap_or_else(|| panic!("`{}` has no word `{name}`", self.operation))
     }
 
     /// Claims the request's operation over these buffers.

@@ -6,8 +6,9 @@ use crate::code::{BufferId, Claim, Code, Constant, ConstantId, MemRef, Tower, To
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, transform};
 use crate::number::{Expression, Number};
+use crate::parameters::Parameters;
 use crate::plan::{Direction, Plan};
-use b512_asm::{AddressMode, Op, Role, Setting};
+use b512_asm::{AddressMode, Op, Role};
 use golden::{Kind, Operation};
 use ring::modular::Modulus;
 
@@ -23,7 +24,7 @@ const BLOCK: u32 = 4;
 pub(crate) struct BasisBuilder<'a> {
     code: &'a mut Code,
     operation: Operation,
-    parameters: Vec<(String, Setting)>,
+    parameters: Parameters,
     n: u32,
     plans: &'a [Plan],
     dialect: Dialect,
@@ -66,7 +67,7 @@ impl Builder<'_> {
         lower(&mut BasisBuilder {
             code: self.code,
             operation,
-            parameters: request.parameters.in_ring(operation, 0),
+            parameters: Parameters::new(request.parameters.in_ring(operation, 0)),
             n,
             plans: self.plans,
             dialect: self.dialect,
@@ -107,7 +108,7 @@ impl BasisBuilder<'_> {
     /// Claims the request's operation over these buffers.
     pub(crate) fn claim(&mut self, outputs: Vec<BufferId>, inputs: Vec<BufferId>) {
         let (operation, parameters) = (self.operation, self.parameters.clone());
-        self.code.claims.push(crate::code::Claim { operation, outputs, inputs, parameters });
+        self.code.claims.push(Claim { operation, outputs, inputs, parameters });
     }
 
     /// The modulus of the tower of a buffer.
