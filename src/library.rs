@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use codegen::forwarding::Removed;
-use codegen::library::{BUILT_IN, Entry, Standing, Target};
+use codegen::library::{BUILT_IN, Entry, Standing, Target, Task};
 use golden::Operation;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -37,28 +37,31 @@ const COLUMNS: [&str; 13] = [
 /// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and
 /// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let listed = |entry: &&Entry| {
-        let kernel = args.kernel.is_none_or(|kernel| kernel.name() == entry.function);
-        kernel && (args.n.is_empty() || args.n.contains(&entry.n))
+    let listed = |task: &&Task| {
+        let kernel = args.kernel.is_none_or(|kernel| kernel.name() == task.operation);
+        kernel && (args.n.is_empty() || args.n.contains(&task.n))
     };
-    let entries = BUILT_IN.entry.iter().filter(listed);
-    let mut programs: Vec<(&Entry, &Target)> =
-        entries.flat_map(|entry| entry.targets.iter().map(move |known| (entry, &known.machine))).collect();
-    programs.sort_by_cached_key(|(entry, target)| {
+    let tasks = BUILT_IN.tasks.iter().filter(listed);
+    let mut programs: Vec<_> = tasks.flat_map(Task::programs).collect();
+    programs.sort_by_cached_key(|(task, _, known)| {
+        let target = &known.machine;
         let memory = (name(&target.mapping), name(&target.busyboard));
         let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory);
-        (&entry.function, entry.towers, entry.n, properties, target.hples, target.banks)
+        (&task.operation, task.towers, task.n, properties, target.hples, target.banks)
     });
     let mut rows: Vec<Vec<String>> = programs
         .par_iter()
-        .map(|(entry, target)| Ok(row(entry, target, entry.measure(target)?)))
+        .map(|(task, entry, known)| {
+            let standing = entry.measure(&task.request()?, &known.machine)?;
+            Ok(row(task, entry, &known.machine, standing))
+        })
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
     files::print(markdown(&rows).as_bytes())
 }
 
-fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
+fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
     let others = [
         ("gs butterfly", target.gs_butterfly),
         ("ideal vrf ports", target.ideal_vrf_ports),
@@ -69,9 +72,9 @@ fn row(entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
     let Standing { cycles, bound, removed, .. } = standing;
     let removed = removed.map(|Removed { loads, stores }| format!("{loads} + {stores}"));
     vec![
-        entry.function.clone(),
-        entry.n.to_string(),
-        entry.towers.to_string(),
+        task.operation.clone(),
+        task.n.to_string(),
+        task.towers.to_string(),
         target.hples.to_string(),
         target.banks.to_string(),
         name(&target.mapping),

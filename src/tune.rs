@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
-use codegen::library::{Library, Measured, Target};
+use codegen::library::{Measured, Target, Task};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use golden::Operation;
@@ -12,7 +12,7 @@ use lab::tuning::{Cache, CacheError};
 use ring::Degree;
 use sim::Machine;
 use sim::timing::{Cycle, simulate};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -43,9 +43,9 @@ pub(crate) struct Args {
     /// Try every plan and keep no results
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
-    /// Update a library file such as `codegen/plans/best.toml` instead, if the plan is faster than
-    /// the library's
-    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    /// Update the task's file in a folder such as `codegen/plans` instead, if the plan is faster than
+    /// the file's
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
     library: Option<PathBuf>,
 }
 
@@ -88,27 +88,30 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     } else {
         eprintln!("the search found nothing faster; the result is plan `best`");
     }
-    let Some(path) = &args.library else {
-        let text = toml::to_string(&recipe).map_err(|error| Failure::Work(error.to_string()))?;
-        return files::write(&args.output, text.as_bytes());
+    let Some(folder) = &args.library else {
+        return files::write(&args.output, recipe.to_toml().as_bytes());
     };
-    let text = files::read(path)?;
-    let wrong = |error: &dyn std::fmt::Display| {
-        Failure::wrong(
-            format_args!("{}: {error}", path.display()),
-            "give a library that `rpu tune --library` wrote",
-        )
-    };
-    let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
-    let mut library: Library = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    let mut task = Task::of(&request);
+    let path = folder.join(task.file_name());
+    if path.exists() {
+        task = read_task(&path)?;
+    }
     let measured = Measured { cycles: cycles.0, machine: Target::of(&machine) };
-    if !library.insert(&request, recipe, measured) {
+    if !task.insert(recipe, measured) {
         eprintln!("the library's plan is at least as fast");
         return Ok(());
     }
-    let text = toml::to_string(&library).map_err(|error| Failure::Work(error.to_string()))?;
-    let head = "# Written by `rpu tune --library`: the fastest known plans for the paper's machine and its relatives.\n\n";
-    files::write(path, format!("{head}{text}").as_bytes())
+    files::write(&path, task.to_toml().as_bytes())
+}
+
+/// A task's file of a library.
+fn read_task(path: &Path) -> Result<Task, Failure> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        let help = "give the folder of a library that `rpu tune --library` wrote";
+        Failure::wrong(format_args!("{}: {error}", path.display()), help)
+    };
+    let text = String::from_utf8(files::read(path)?).map_err(|error| wrong(&error))?;
+    toml::from_str(&text).map_err(|error| wrong(&error))
 }
 
 /// The cycles of a recipe's program.

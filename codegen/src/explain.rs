@@ -38,11 +38,8 @@ fn plans(kernel: &Kernel) -> String {
     let mut text = String::new();
     for plan in &kernel.recipe.plans {
         text += &format!("formula  {}\n", formula::of(plan.algorithm, plan.log_n));
-        text += &format!("plan     {}, {} passes\n", plan.name, plan.passes.len());
-        for (number, pass) in plan.passes.iter().enumerate() {
-            let registers: Vec<String> = pass.registers.iter().map(|bit| bit.0.to_string()).collect();
-            text += &format!("  pass {number}: registers {}; {}\n", registers.join(" "), pass.steps);
-        }
+        // One line for each pass, below the plan's name.
+        text += &format!("plan     {}\n", plan.to_string().trim_end().replace('\n', "\n         "));
     }
     text
 }

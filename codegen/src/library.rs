@@ -1,4 +1,7 @@
 //! The library: the fastest known recipes for the paper's machine and its relatives.
+//!
+//! Each task, an operation at one degree in some number of rings, has a file in `codegen/plans`. The
+//! files are part of the crate.
 
 use crate::bounds::PassBound;
 use crate::compile::compile;
@@ -22,10 +25,13 @@ pub struct Target {
     /// `vdm.banks`.
     pub banks: u32,
     /// `vdm.mapping`.
+    #[serde(default = "interleaved", skip_serializing_if = "is_interleaved")]
     pub mapping: BankMapping,
     /// `frontend.busyboard`.
+    #[serde(default = "strict", skip_serializing_if = "is_strict")]
     pub busyboard: Busyboard,
     /// `isa.gs_butterfly`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gs_butterfly: bool,
     /// `ideal.vrf_ports`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -33,6 +39,24 @@ pub struct Target {
     /// `vdm.multicast`.
     #[serde(default = "on", skip_serializing_if = "is_on")]
     pub multicast: bool,
+}
+
+const fn interleaved() -> BankMapping {
+    BankMapping::Interleaved
+}
+
+const fn strict() -> Busyboard {
+    Busyboard::Strict
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_interleaved(mapping: &BankMapping) -> bool {
+    *mapping == interleaved()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_strict(busyboard: &Busyboard) -> bool {
+    *busyboard == strict()
 }
 
 const fn on() -> bool {
@@ -88,17 +112,26 @@ impl Target {
     }
 }
 
-/// A recipe of the library.
+/// The recipes for an operation at one degree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct Task {
     /// The operation's name.
-    pub function: String,
+    pub operation: String,
     /// The ring degree.
     pub n: u32,
     /// The number of rings in one program.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub towers: usize,
+    /// The recipes.
+    #[serde(rename = "entry", default)]
+    pub entries: Vec<Entry>,
+}
+
+/// A recipe of the library.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
     /// The targets of the recipe, each with the cycles of the program on it.
     pub targets: Vec<Measured>,
     /// The recipe.
@@ -114,23 +147,89 @@ const fn is_one(towers: &usize) -> bool {
     *towers == 1
 }
 
-impl Entry {
-    /// The request that this recipe serves, with moduli of 60 bits: they do not affect the cycles.
+impl Task {
+    /// The task of a request, without recipes.
+    pub fn of(request: &Request) -> Self {
+        let (operation, n, towers) = (request.operation.name().to_owned(), request.n(), request.towers());
+        Self { operation, n, towers, entries: Vec::new() }
+    }
+
+    /// Whether a request is an instance of this task.
+    fn serves(&self, request: &Request) -> bool {
+        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
+        self.operation == name && self.n == n && self.towers == towers
+    }
+
+    /// The request of this task, with moduli of 60 bits: they do not affect the cycles.
     ///
     /// # Errors
-    /// Returns an error if the entry's operation is unknown or its degree is invalid.
+    /// Returns an error if the operation is unknown or the degree is invalid.
     pub fn request(&self) -> Result<Request, Error> {
-        let operation = self.function.parse().map_err(|_| Error::Operation(self.function.clone()))?;
+        let operation = self.operation.parse().map_err(|_| Error::Operation(self.operation.clone()))?;
         Ok(Request::with_primes(operation, Degree::try_from(self.n)?, 60, self.towers)?)
     }
 
-    /// Compiles the program for a target and runs it through the cycle model.
+    /// The name of its file: `ntt-65536.toml`, or `ntt-1024-x4.toml` for four rings.
+    pub fn file_name(&self) -> String {
+        let Self { operation, n, towers, .. } = self;
+        match towers {
+            1 => format!("{operation}-{n}.toml"),
+            _ => format!("{operation}-{n}-x{towers}.toml"),
+        }
+    }
+
+    /// The content of its file.
+    pub fn to_toml(&self) -> String {
+        let value = |target: &Measured| toml::Value::try_from(target).expect("a target forms a table");
+        let mut text = format!("{HEAD}operation = \"{}\"\nn = {}\n", self.operation, self.n);
+        if self.towers != 1 {
+            text += &format!("towers = {}\n", self.towers);
+        }
+        for Entry { targets, recipe } in &self.entries {
+            let targets: String = targets.iter().map(|target| format!("    {},\n", value(target))).collect();
+            text += &format!("\n[[entry]]\ntargets = [\n{targets}]\n[entry.recipe]\n{}", recipe.to_toml());
+        }
+        text
+    }
+
+    /// Its programs: each recipe with each of its targets.
+    pub fn programs(&self) -> impl Iterator<Item = (&Self, &Entry, &Measured)> {
+        self.entries
+            .iter()
+            .flat_map(move |entry| entry.targets.iter().map(move |target| (self, entry, target)))
+    }
+
+    /// Adds the result of a search, unless the existing recipe for that target is at least as fast.
+    /// Returns whether it did.
+    pub fn insert(&mut self, recipe: Recipe, measured: Measured) -> bool {
+        let mut known = self.entries.iter().flat_map(|entry| &entry.targets);
+        if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
+            return false;
+        }
+        for entry in &mut self.entries {
+            entry.targets.retain(|target| target.machine != measured.machine);
+        }
+        self.entries.retain(|entry| !entry.targets.is_empty());
+        match self.entries.iter_mut().find(|entry| entry.recipe == recipe) {
+            Some(entry) => entry.targets.push(measured),
+            None => self.entries.push(Entry { targets: vec![measured], recipe }),
+        }
+        true
+    }
+}
+
+/// The first line of each file of the library.
+const HEAD: &str =
+    "# Written by `rpu tune --library`: the fastest known recipes of a task, see `rpu library`.\n\n";
+
+impl Entry {
+    /// Compiles the program of a task for a target and runs it through the cycle model.
     ///
     /// # Errors
-    /// Returns an error if the entry is invalid or the program does not fit the target.
-    pub fn measure(&self, target: &Target) -> Result<Standing, Error> {
+    /// Returns an error if the recipe does not suit the request or the program does not fit the target.
+    pub fn measure(&self, request: &Request, target: &Target) -> Result<Standing, Error> {
         let machine = target.machine();
-        let kernel = compile(&self.request()?, &self.recipe, &machine)?;
+        let kernel = compile(request, &self.recipe, &machine)?;
         let cycles = simulate(&machine, &kernel.program).cycles;
         let passes = kernel.bounds(&machine);
         let sum = |bound: fn(&PassBound) -> Cycle| Cycle(passes.iter().map(|pass| bound(pass).0).sum());
@@ -170,51 +269,27 @@ pub struct Measured {
     pub machine: Target,
 }
 
-/// A file of the library.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A library.
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Library {
-    /// The recipes.
-    #[serde(default)]
-    pub entry: Vec<Entry>,
+    /// Its tasks, each once.
+    pub tasks: Vec<Task>,
 }
 
 impl Library {
-    /// Adds the result of a search, unless the existing recipe for that target is at least as fast.
-    /// Returns whether it did.
-    pub fn insert(&mut self, request: &Request, recipe: Recipe, measured: Measured) -> bool {
-        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
-        let same_task = |entry: &Entry| entry.function == name && entry.n == n && entry.towers == towers;
-        let mut known = self.entry.iter().filter(|entry| same_task(entry)).flat_map(|entry| &entry.targets);
-        if known.any(|known| known.machine == measured.machine && known.cycles <= measured.cycles) {
-            return false;
-        }
-        for entry in self.entry.iter_mut().filter(|entry| same_task(entry)) {
-            entry.targets.retain(|target| target.machine != measured.machine);
-        }
-        self.entry.retain(|entry| !entry.targets.is_empty());
-        match self.entry.iter_mut().find(|entry| same_task(entry) && entry.recipe == recipe) {
-            Some(entry) => entry.targets.push(measured),
-            None => {
-                let (function, targets) = (name.to_owned(), vec![measured]);
-                self.entry.push(Entry { function, n, towers, targets, recipe });
-            }
-        }
-        true
+    /// The entries for a request's operation, degree and number of rings.
+    fn entries(&self, request: &Request) -> &[Entry] {
+        self.tasks.iter().find(|task| task.serves(request)).map_or(&[], |task| &task.entries)
     }
 
     /// The recipes for a request's operation, degree and number of rings, on any machine.
     pub fn recipes(&self, request: &Request) -> impl Iterator<Item = &Recipe> {
-        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
-        let same_task = move |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
-        self.entry.iter().filter(same_task).map(|entry| &entry.recipe)
+        self.entries(request).iter().map(|entry| &entry.recipe)
     }
 
     /// The recipes for a request's operation, degree and number of rings: those for similar targets first.
     pub fn nearest(&self, request: &Request, target: &Target) -> impl Iterator<Item = &Recipe> {
-        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
-        let same_task = |e: &&Entry| e.function == name && e.n == n && e.towers == towers;
-        let mut entries: Vec<&Entry> = self.entry.iter().filter(same_task).collect();
+        let mut entries: Vec<&Entry> = self.entries(request).iter().collect();
         // The sort is stable: of equals, the library's first comes first.
         entries.sort_by_cached_key(|entry| {
             entry.targets.iter().map(|known| known.machine.distance(target)).min()
@@ -226,26 +301,44 @@ impl Library {
     /// the request has several, from ideal to real VRF ports, and from a VDM without multicast to one
     /// with it.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        self.lookup(request.operation.name(), request.n(), request.towers(), target)
-    }
-
-    /// Like [`find`](Self::find), for an operation's name, a degree and a number of rings.
-    pub fn lookup(&self, operation: &str, n: u32, towers: usize, target: &Target) -> Option<&Recipe> {
-        let usable = |entry: &&Entry| {
-            let alike = (entry.towers > 1) == (towers > 1);
-            alike && entry.function == operation && entry.n == n
-        };
+        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
+        let alike = |task: &&Task| (task.towers > 1) == (towers > 1) && task.operation == name && task.n == n;
+        let mut tasks: Vec<&Task> = self.tasks.iter().filter(alike).collect();
+        tasks.sort_by_key(|task| task.towers.abs_diff(towers));
         let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
         let with_multicast = [target, &with_ports].map(|t| Target { multicast: true, ..t.clone() });
         [target, &with_ports].into_iter().chain(&with_multicast).find_map(|target| {
-            let entries = self.entry.iter().filter(usable);
-            let entries = entries.filter(|entry| entry.targets.iter().any(|known| known.machine == *target));
-            entries.min_by_key(|entry| entry.towers.abs_diff(towers)).map(|entry| &entry.recipe)
+            let mut entries = tasks.iter().flat_map(|task| &task.entries);
+            let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
+            entry.map(|entry| &entry.recipe)
         })
     }
 }
 
+/// The files of the built-in library: name and content.
+const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+
 /// The built-in library.
 pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
-    toml::from_str(include_str!("../plans/best.toml")).expect("the built-in library is tested")
+    let task = |(name, text): &(&str, &str)| {
+        toml::from_str(text).unwrap_or_else(|error| panic!("codegen/plans/{name}: {error}"))
+    };
+    Library { tasks: FILES.iter().map(task).collect() }
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn each_file_has_the_name_and_the_text_of_its_task() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans");
+        assert!(FILES.len() > 30, "{} files", FILES.len());
+        for ((name, _), task) in FILES.iter().zip(&BUILT_IN.tasks) {
+            assert_eq!(*name, task.file_name());
+            assert_eq!(toml::from_str::<Task>(&task.to_toml()).as_ref(), Ok(task), "{name}");
+            bless::fresh(folder.join(name), task.to_toml());
+        }
+    }
+}

@@ -24,11 +24,12 @@
 //! allows, and that the result is in natural address order.
 
 mod families;
+pub mod text;
 
+pub use self::text::PlanTextError;
 use b512_asm::{AddressMode, Log2};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 use thiserror::Error;
 
 /// A bit of an element's index; 0 is the least significant.
@@ -152,87 +153,22 @@ impl Step {
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stage(bit) => write!(f, "S{}", bit.0),
-            Self::Unpack(bit) => write!(f, "U{}", bit.0),
-            Self::Pack(bit) => write!(f, "P{}", bit.0),
-            Self::Twist => f.write_str("T"),
-            Self::TwistedStage(bit) => write!(f, "T{}", bit.0),
-        }
-    }
-}
-
-impl FromStr for Step {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "T" {
-            return Ok(Self::Twist);
-        }
-        let explain = || {
-            format!("invalid step `{text}`: expected S, U, P or T with an index bit, as in `S15`, or T alone")
-        };
-        let (head, bit) = text.split_at_checked(1).ok_or_else(explain)?;
-        let bit = Bit(bit.parse().map_err(|_| explain())?);
-        match head {
-            "S" => Ok(Self::Stage(bit)),
-            "U" => Ok(Self::Unpack(bit)),
-            "P" => Ok(Self::Pack(bit)),
-            "T" => Ok(Self::TwistedStage(bit)),
-            _ => Err(explain()),
-        }
-    }
-}
-
-/// Steps as text, separated by spaces: `S15 U15 S14`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Steps(pub Vec<Step>);
-
-impl TryFrom<String> for Steps {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.split_whitespace().map(str::parse).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl From<Steps> for String {
-    fn from(steps: Steps) -> Self {
-        steps.to_string()
-    }
-}
-
-impl fmt::Display for Steps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, step) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str(" ")?;
-            }
-            step.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
 /// A pass over memory.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pass {
-    /// The address bits that the loads map to lane bits, least significant first. They must form a
-    /// window of an addressing mode.
-    pub load: Vec<u8>,
+    /// The index bits that the loads bring to the lanes, lowest lane bit first. Their addresses must form
+    /// a window of an addressing mode.
+    pub lanes: Vec<Bit>,
     /// The index bits that number the registers of a block, most significant first.
     pub registers: Vec<Bit>,
     /// The steps in registers, in order.
-    pub steps: Steps,
+    pub steps: Vec<Step>,
     /// The layout after the pass: the index bit at each address bit, least significant first.
     pub store: Layout,
 }
 
-/// A plan of a transform.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A plan of a transform. [Its text](text) has one line for each pass.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Plan {
     /// The plan's name.
     pub name: String,
@@ -403,7 +339,7 @@ impl Plan {
 
     /// The shape of the plan. The lane bits of the first load determine the vector length.
     pub fn shape(&self) -> Shape {
-        let lanes = self.passes.first().map_or(0, |pass| pass.load.len() as u32);
+        let lanes = self.passes.first().map_or(0, |pass| pass.lanes.len() as u32);
         Shape { log_n: self.log_n, lanes }
     }
 
@@ -417,7 +353,7 @@ impl Plan {
             Step::Unpack(_) | Step::Pack(_) | Step::Twist => vectors,
             Step::TwistedStage(_) => vectors / 2 * 3,
         };
-        let pass = |pass: &Pass| 2 * vectors + pass.steps.0.iter().map(step).sum::<u32>();
+        let pass = |pass: &Pass| 2 * vectors + pass.steps.iter().map(step).sum::<u32>();
         self.passes.iter().map(pass).sum()
     }
 
@@ -469,20 +405,27 @@ impl Plan {
                 mode.filter(|_| bits.iter().all(|&bit| u32::from(bit) < self.log_n))
                     .ok_or(PlanError::Window { pass: number, verb, lanes, bits })
             };
-        let load_mode = window("loads", pass.load.clone())?;
-        let lanes: Vec<Bit> = pass.load.iter().map(|&address| from[usize::from(address)]).collect();
+        let lanes = pass.lanes.clone();
+        if let Some(bit) = lanes.iter().find(|bit| !from.contains(bit)) {
+            let expected = format!("index bits below {bits}, not {}", bit.0);
+            return Err(PlanError::Bits { pass: number, what: "its lanes", expected });
+        }
+        let address = |layout: &Layout, bit: &Bit| {
+            layout.iter().position(|b| b == bit).expect("a layout holds every bit") as u8
+        };
+        let load_mode = window("loads", lanes.iter().map(|bit| address(&from, bit)).collect())?;
         let outside: Vec<Bit> = from.iter().copied().filter(|bit| !lanes.contains(bit)).collect();
         let distinct = pass.registers.iter().enumerate().all(|(i, b)| !pass.registers[..i].contains(b));
         if !distinct || pass.registers.len() > 6 || !pass.registers.iter().all(|bit| outside.contains(bit)) {
             let expected = format!("at most six different index bits that are not lanes, of {outside:?}");
-            return Err(PlanError::Bits { pass: number, what: "`registers`", expected });
+            return Err(PlanError::Bits { pass: number, what: "its registers", expected });
         }
         let mut blocks: Vec<Bit> = outside.into_iter().filter(|bit| !pass.registers.contains(bit)).collect();
         blocks.sort_unstable_by(|a, b| b.cmp(a));
 
         let start = Placement { lanes, registers: pass.registers.clone() };
         let mut placement = start.clone();
-        for &step in &pass.steps.0 {
+        for &step in &pass.steps {
             if let Some(bit) = step.bit()
                 && !placement.registers.contains(&bit)
             {
@@ -508,10 +451,10 @@ impl Plan {
         sorted.sort_unstable();
         if sorted != natural_layout(bits) {
             let expected = format!("each of the index bits 0 to {} once", bits - 1);
-            return Err(PlanError::Bits { pass: number, what: "`store`", expected });
+            return Err(PlanError::Bits { pass: number, what: "its stores", expected });
         }
-        let address = |bit: &Bit| pass.store.iter().position(|b| b == bit).expect("every bit is there") as u8;
-        let store_mode = window("stores", placement.lanes.iter().map(address).collect())?;
+        let stored = placement.lanes.iter().map(|bit| address(&pass.store, bit)).collect();
+        let store_mode = window("stores", stored)?;
         Ok(TracedPass {
             from,
             to: pass.store.clone(),
@@ -520,7 +463,7 @@ impl Plan {
             start,
             end: placement,
             blocks,
-            steps: pass.steps.0.clone(),
+            steps: pass.steps.clone(),
         })
     }
 
@@ -544,11 +487,10 @@ impl Plan {
                 });
             }
             steps.reverse();
-            let address = |bit: &Bit| pass.to.iter().position(|b| b == bit).expect("traced") as u8;
             Pass {
-                load: pass.end.lanes.iter().map(address).collect(),
+                lanes: pass.end.lanes.clone(),
                 registers: pass.end.registers.clone(),
-                steps: Steps(steps),
+                steps,
                 store: pass.from.clone(),
             }
         });
@@ -556,14 +498,14 @@ impl Plan {
         if algorithm == Algorithm::InverseTwisted
             && let Some(last) = passes.last_mut()
         {
-            last.steps.0.push(Step::Twist);
+            last.steps.push(Step::Twist);
         }
         Ok(Self { name: name.to_owned(), algorithm, log_n: self.log_n, passes })
     }
 
     /// The same plan, with the last stage and the twist combined into one step if they are adjacent.
     pub fn with_twisted_stage(mut self) -> Self {
-        if let Some(Pass { steps: Steps(steps), .. }) = self.passes.last_mut()
+        if let Some(Pass { steps, .. }) = self.passes.last_mut()
             && let [.., Step::Stage(bit), Step::Twist] = steps[..]
         {
             steps.truncate(steps.len() - 2);

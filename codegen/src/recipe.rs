@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The scheduler's settings.
+    #[serde(default)]
     pub tuning: Tuning,
     /// The instruction order that the scheduler starts from.
     #[serde(default, skip_serializing_if = "Order::is_by_step")]
@@ -29,10 +30,33 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The recipe as a TOML document without the settings that have their defaults. Plans are [text](crate::plan::text).
+    pub fn to_toml(&self) -> String {
+        let defaults = toml::Table::try_from(Tuning::default()).expect("settings form a table");
+        let mut settings = toml::Table::try_from(self).expect("a recipe forms a table");
+        let plans = settings.remove("plans");
+        if let Some(toml::Value::Table(tuning)) = settings.get_mut("tuning") {
+            omit(tuning, &defaults);
+        }
+        let settings = settings.into_iter().chain(plans.map(|plans| ("plans".to_owned(), plans)));
+        settings.map(|(key, value)| format!("{key} = {value}\n")).collect()
+    }
+
     /// Whether its plans are for the degree of a request and the vector length of an instruction set.
     pub(crate) fn suits(&self, request: &Request, isa: Isa) -> bool {
         self.plans.iter().all(|plan| plan.shape() == request.shape(isa))
     }
+}
+
+/// Removes the entries of a table that equal their defaults.
+fn omit(table: &mut toml::Table, defaults: &toml::Table) {
+    table.retain(|key, value| match (value, defaults.get(key)) {
+        (toml::Value::Table(table), Some(toml::Value::Table(defaults))) => {
+            omit(table, defaults);
+            !table.is_empty()
+        }
+        (value, default) => default != Some(value),
+    });
 }
 
 /// The order of a block's instructions before scheduling. The scheduler breaks ties in favour of

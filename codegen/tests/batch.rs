@@ -1,6 +1,6 @@
 //! Programs that work in several rings.
 
-use codegen::library::{BUILT_IN, Entry};
+use codegen::library::{BUILT_IN, Task};
 use codegen::{Error, Kernel, PlanChoice, Request, check, generate};
 use golden::Operation;
 use ring::Degree;
@@ -8,9 +8,9 @@ use sim::Machine;
 use sim::functional::Executor;
 use sim::timing::simulate;
 
-/// The entries of the library for batches.
-fn entries() -> impl Iterator<Item = &'static Entry> {
-    BUILT_IN.entry.iter().filter(|entry| entry.towers > 1)
+/// The tasks of the library for batches.
+fn tasks() -> impl Iterator<Item = &'static Task> {
+    BUILT_IN.tasks.iter().filter(|task| task.towers > 1)
 }
 
 fn request(operation: Operation, n: u32, towers: usize) -> Request {
@@ -50,8 +50,8 @@ fn compute(kernel: &Kernel, machine: &Machine) {
 #[test]
 fn sixteen_small_transforms_share_a_machine() {
     for n in [1024, 2048, 4096] {
-        let entry = entries().find(|entry| entry.n == n && entry.function == "ntt").unwrap();
-        let machine = entry.targets[0].machine.machine();
+        let task = tasks().find(|task| task.n == n && task.operation == "ntt").unwrap();
+        let machine = task.entries[0].targets[0].machine.machine();
         let kernel = generate(&request(golden::NTT, n, 16), &machine, &PlanChoice::Best).unwrap();
         assert_eq!(kernel.program.claims.len(), 16);
         compute(&kernel, &machine);

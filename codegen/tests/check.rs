@@ -104,10 +104,13 @@ fn other_plans_are_proved_both_ways() {
 
 #[test]
 fn the_library_is_proved() {
-    for entry in &BUILT_IN.entry {
-        let machine = entry.targets[0].machine.machine();
-        let kernel = compile(&entry.request().unwrap(), &entry.recipe, &machine).unwrap();
-        prove(&kernel.code, &kernel.program, &format!("{}{}", entry.function, entry.n));
+    for task in &BUILT_IN.tasks {
+        let request = task.request().unwrap();
+        for entry in &task.entries {
+            let machine = entry.targets[0].machine.machine();
+            let kernel = compile(&request, &entry.recipe, &machine).unwrap();
+            prove(&kernel.code, &kernel.program, &task.file_name());
+        }
     }
 }
 

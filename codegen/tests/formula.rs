@@ -66,7 +66,7 @@ fn compare(plan: &Plan, x: &[u128]) {
     let states = after_passes(&code, x);
     assert_eq!(states.len(), plan.passes.len());
     for (number, (pass, state)) in plan.passes.iter().zip(&states).enumerate() {
-        let stages = pass.steps.0.iter().filter(|step| matches!(step, Step::Stage(_))).count();
+        let stages = pass.steps.iter().filter(|step| matches!(step, Step::Stage(_))).count();
         let mut take = |count: usize| factors.by_ref().take(count).cloned().collect::<Vec<Formula>>();
         let mut factors = take(stages);
         if number + 1 == plan.passes.len() {

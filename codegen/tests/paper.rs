@@ -1,7 +1,7 @@
 //! Programs compared with the paper's figures and with the targets of the library.
 
 use b512_asm::Pipe;
-use codegen::library::{BUILT_IN, Standing, Target};
+use codegen::library::{BUILT_IN, Standing, Target, Task};
 use codegen::{PlanChoice, Request, generate};
 use golden::Operation;
 use rayon::prelude::*;
@@ -84,12 +84,11 @@ fn optimised_programs_beat_unoptimised_ones_as_in_the_paper() {
 
 #[test]
 fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
-    let entries: Vec<_> =
-        BUILT_IN.entry.iter().flat_map(|e| e.targets.iter().map(move |target| (e, target))).collect();
-    assert!(entries.len() > 50, "the library has {} entries", entries.len());
-    entries.par_iter().for_each(|(entry, target)| {
-        let found = entry.measure(&target.machine).unwrap().cycles.0;
-        assert_eq!(found, target.cycles, "{} {} on {:?}", entry.function, entry.n, target.machine);
+    let programs: Vec<_> = BUILT_IN.tasks.iter().flat_map(Task::programs).collect();
+    assert!(programs.len() > 50, "the library has {} programs", programs.len());
+    programs.par_iter().for_each(|(task, entry, target)| {
+        let found = entry.measure(&task.request().unwrap(), &target.machine).unwrap().cycles.0;
+        assert_eq!(found, target.cycles, "{} on {:?}", task.file_name(), target.machine);
     });
 }
 
@@ -142,10 +141,13 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
         machine.hple.count = hples;
         machine.vdm.banks = banks;
         let target = Target::of(&machine);
-        let mut entries = BUILT_IN.entry.iter().filter(|e| e.function == "ntt" && e.n == n && e.towers == 1);
-        let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == target));
-        let entry = entry.unwrap_or_else(|| panic!("no program for {n} points on ({hples}, {banks})"));
-        let Standing { cycles, bound, .. } = entry.measure(&target).unwrap();
+        let mut programs = BUILT_IN.tasks.iter().flat_map(Task::programs);
+        let program = programs.find(|(task, _, known)| {
+            (&*task.operation, task.n, task.towers) == ("ntt", n, 1) && known.machine == target
+        });
+        let (task, entry, _) =
+            program.unwrap_or_else(|| panic!("no program for {n} points on ({hples}, {banks})"));
+        let Standing { cycles, bound, .. } = entry.measure(&task.request().unwrap(), &target).unwrap();
         if n >= 16384 {
             assert!(
                 cycles.0 * 2 <= bound.0 * 3,

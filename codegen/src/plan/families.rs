@@ -4,7 +4,7 @@
 //! `S15` is the stage of index bit 15, and `U15` is the unpack that makes it a lane bit. A placement
 //! lists index bits, most significant first: `[register bits | lane bits]`.
 
-use super::{Algorithm, Bit, Layout, Pass, Placement, Plan, Shape, Step, Steps, natural_layout};
+use super::{Algorithm, Bit, Layout, Pass, Placement, Plan, Shape, Step, natural_layout};
 
 impl Plan {
     /// The Korn-Lambiotte plan. Every stage works on the topmost address bit; an unpack then makes it
@@ -37,13 +37,9 @@ impl Plan {
                 steps.pop();
             }
             let registers = layout.iter().rev().take(held).copied().collect();
+            let loaded = layout[..lanes as usize].to_vec();
             layout.rotate_right(take);
-            passes.push(Pass {
-                load: (0..lanes as u8).collect(),
-                registers,
-                steps: Steps(steps),
-                store: layout.clone(),
-            });
+            passes.push(Pass { lanes: loaded, registers, steps, store: layout.clone() });
         }
         Self { name: "kl".to_owned(), algorithm: Algorithm::Forward, log_n, passes }
     }
@@ -62,9 +58,9 @@ impl Plan {
         let stages = Algorithm::Forward.stages(log_n).into_iter();
         let stages = stages.flat_map(|bit| [Step::Stage(bit), Step::Unpack(bit)]);
         let pass = Pass {
-            load: (0..lanes as u8).collect(),
+            lanes: natural_layout(lanes),
             registers: vec![copy],
-            steps: Steps(std::iter::once(Step::Unpack(copy)).chain(stages).collect()),
+            steps: std::iter::once(Step::Unpack(copy)).chain(stages).collect(),
             store: natural_layout(shape.bits()),
         };
         Some(Self { name: "copied".to_owned(), algorithm: Algorithm::Forward, log_n, passes: vec![pass] })
@@ -89,7 +85,6 @@ impl Plan {
         let Shape { log_n, lanes } = shape;
         let stages = Algorithm::Forward.stages(log_n);
         let (top, rest) = stages.split_at(first as usize);
-        let linear: Vec<u8> = (0..lanes as u8).collect();
         let natural = natural_layout(log_n);
         let (lowest, highest) = if strided { (1, lanes as u8) } else { (0, lanes as u8 - 1) };
         let mut passes = Vec::new();
@@ -99,19 +94,19 @@ impl Plan {
             let steps = stages.iter().flat_map(|&bit| {
                 std::iter::once(Step::Stage(bit)).chain(becomes_lane(&bit).then_some(Step::Unpack(bit)))
             });
-            Steps(steps.collect())
+            steps.collect::<Vec<_>>()
         };
         if !top.is_empty() {
-            let steps = steps(top, false);
-            steps.0.iter().for_each(|&step| placement.apply(step));
+            let (loaded, steps) = (placement.lanes.clone(), steps(top, false));
+            steps.iter().for_each(|&step| placement.apply(step));
             let others = natural.iter().filter(|bit| !placement.lanes.contains(bit));
             let store = placement.lanes.iter().chain(others).copied().collect();
-            passes.push(Pass { load: linear.clone(), registers: top.to_vec(), steps, store });
+            passes.push(Pass { lanes: loaded, registers: top.to_vec(), steps, store });
         }
         let outside = |bit: &&Bit| !placement.lanes.contains(bit);
         let held = top.iter().filter(outside).take(held as usize);
         let registers = rest.iter().filter(outside).chain(held).copied().collect();
-        passes.push(Pass { load: linear, registers, steps: steps(rest, true), store: natural });
+        passes.push(Pass { lanes: placement.lanes, registers, steps: steps(rest, true), store: natural });
         let name = format!("windowed-{first}-{}", early.len());
         Self { name, algorithm: Algorithm::Forward, log_n, passes }
     }
@@ -170,7 +165,7 @@ impl Plan {
                 let unpack = step.bit().filter(|bit| becomes_lane(bit, from, to)).map(Step::Unpack);
                 std::iter::once(step).chain(unpack)
             };
-            Steps(stages.flat_map(with_unpack).collect())
+            stages.flat_map(with_unpack).collect::<Vec<_>>()
         };
         // In this layout, the lane bits of the stores of the first pass and of the loads of the
         // second pass are both consecutive and ascending.
@@ -179,13 +174,13 @@ impl Plan {
         let loaded = &between[..lanes as usize];
         let registers = span(0, split).rev().filter(|bit| !loaded.contains(bit)).collect();
         let first = Pass {
-            load: (low as u8..(low + lanes) as u8).collect(),
+            lanes: span(low, low + lanes).collect(),
             registers: span(high, log_n).rev().collect(),
             steps: steps(&mut stages(log_n, split), end - unpacks, end),
             store: between.clone(),
         };
         let second = Pass {
-            load: (0..lanes as u8).collect(),
+            lanes: loaded.to_vec(),
             registers,
             steps: steps(&mut stages(split, 0), 5, split),
             store: natural_layout(log_n),
@@ -211,24 +206,24 @@ impl Plan {
         let Shape { log_n, lanes } = shape;
         let bits = |bits: &[u8]| bits.iter().copied().map(Bit).collect::<Vec<_>>();
         let span = |from: u32, to: u32| (from as u8..to as u8).map(Bit).collect::<Vec<_>>();
-        let steps = |stages: &[Bit]| Steps(stages.iter().map(|&bit| Step::Stage(bit)).collect());
-        let window = |from: u32| (from as u8..(from + lanes) as u8).collect::<Vec<u8>>();
+        let steps = |stages: &[Bit]| stages.iter().map(|&bit| Step::Stage(bit)).collect::<Vec<_>>();
+        let window = |layout: &[Bit], from: u32| layout[from as usize..(from + lanes) as usize].to_vec();
         let down = |from: u32, to: u32| span(to, from).into_iter().rev().collect::<Vec<_>>();
         let passes = match shape {
             Shape { log_n: 11..=15, .. } if shape.vectors() >= 5 => {
                 // Passes of five, five and the remaining stages; every layout rotates the bits.
                 let low = log_n - 10;
                 let rotated = |by: u32| [span(by, log_n), span(0, by)].concat();
-                let pass = |load: Vec<u8>, registers: Vec<Bit>, store: Layout| Pass {
-                    load,
+                let pass = |lanes: Vec<Bit>, registers: Vec<Bit>, store: Layout| Pass {
+                    lanes,
                     steps: steps(&registers),
                     registers,
                     store,
                 };
                 vec![
-                    pass(window(0), down(log_n, low + 5), rotated(lanes)),
-                    pass(window(low + 5 - lanes), down(low + 5, low), rotated(low)),
-                    pass(window(0), down(low, 0), natural_layout(log_n)),
+                    pass(window(&natural_layout(log_n), 0), down(log_n, low + 5), rotated(lanes)),
+                    pass(window(&rotated(lanes), low + 5 - lanes), down(low + 5, low), rotated(low)),
+                    pass(window(&rotated(low), 0), down(low, 0), natural_layout(log_n)),
                 ]
             }
             Shape { log_n: 16, lanes: 9 } => {
@@ -237,12 +232,14 @@ impl Plan {
                 let before = bits(&[10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4, 5, 6, 7, 8, 9]);
                 let after = bits(&[5, 6, 7, 8, 9, 10, 11, 12, 13, 0, 1, 14, 15, 2, 3, 4]);
                 let mut first = steps(&down(16, 10));
-                first.0.insert(1, Step::Unpack(Bit(15)));
-                let pass = |load, registers, steps, store| Pass { load, registers, steps, store };
+                first.insert(1, Step::Unpack(Bit(15)));
+                let lanes = [window(&natural_layout(16), 2), window(&before, 2), window(&after, 0)];
+                let [first_lanes, second_lanes, third_lanes] = lanes;
+                let pass = |lanes, registers, steps, store| Pass { lanes, registers, steps, store };
                 vec![
-                    pass(window(2), down(16, 11), first, before),
-                    pass(window(2), down(10, 5), steps(&down(10, 5)), after),
-                    pass(window(0), down(5, 0), steps(&down(5, 0)), natural_layout(16)),
+                    pass(first_lanes, down(16, 11), first, before),
+                    pass(second_lanes, down(10, 5), steps(&down(10, 5)), after),
+                    pass(third_lanes, down(5, 0), steps(&down(5, 0)), natural_layout(16)),
                 ]
             }
             _ => return None,
@@ -264,6 +261,11 @@ mod tests {
         LANES.flat_map(|lanes| (lanes + 1..=17).map(move |log_n| Shape { log_n, lanes }))
     }
 
+    fn text(pass: &Pass) -> String {
+        let steps: Vec<String> = pass.steps.iter().map(Step::to_string).collect();
+        steps.join(" ")
+    }
+
     #[test]
     fn korn_lambiotte_traces_at_every_shape_and_depth() {
         for shape in shapes() {
@@ -273,11 +275,10 @@ mod tests {
                 assert_eq!(plan.shape(), shape);
                 assert_eq!(traced.last().unwrap().store_mode, AddressMode::Strided(Log2::new(1).unwrap()));
                 let back = plan.reversed("pease", Algorithm::Inverse).unwrap();
-                let packs =
-                    back.passes.iter().flat_map(|p| &p.steps.0).filter(|s| matches!(s, Step::Pack(_)));
+                let packs = back.passes.iter().flat_map(|p| &p.steps).filter(|s| matches!(s, Step::Pack(_)));
                 assert_eq!(packs.count() as u32, shape.log_n - 1);
                 back.trace().unwrap();
-                assert_eq!(back.passes[0].load, (1..=shape.lanes as u8).collect::<Vec<u8>>());
+                assert_eq!(back.passes[0].lanes, (1..=shape.lanes as u8).map(Bit).collect::<Vec<_>>());
             }
         }
     }
@@ -322,11 +323,8 @@ mod tests {
             }
         }
         let plan = Plan::windowed(Shape::b512(16), 4, &[Bit(13), Bit(12)], 0, false);
-        assert_eq!(plan.passes[0].steps.to_string(), "S15 S14 S13 U13 S12 U12");
-        assert_eq!(
-            plan.passes[1].steps.to_string(),
-            "S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0"
-        );
+        assert_eq!(text(&plan.passes[0]), "S15 S14 S13 U13 S12 U12");
+        assert_eq!(text(&plan.passes[1]), "S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0");
     }
 
     #[test]
@@ -340,14 +338,14 @@ mod tests {
                         continue;
                     }
                     plan.trace().unwrap_or_else(|error| panic!("{shape:?} {first} {door:?}: {error}"));
-                    let steps = plan.passes.iter().flat_map(|pass| &pass.steps.0);
+                    let steps = plan.passes.iter().flat_map(|pass| &pass.steps);
                     let unpacks = steps.filter(|step| matches!(step, Step::Unpack(_))).count();
                     assert_eq!(unpacks as u32, lanes + 1);
                 }
             }
         }
         assert_eq!(
-            Plan::through(Shape::b512(11), 0, Bit(9)).passes[0].steps.to_string(),
+            text(&Plan::through(Shape::b512(11), 0, Bit(9)).passes[0]),
             "S10 S9 U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0"
         );
     }
@@ -356,7 +354,7 @@ mod tests {
     fn the_papers_plan_has_its_passes() {
         let plan = Plan::korn_lambiotte(Shape::b512(16), 4);
         assert_eq!(plan.passes.len(), 4);
-        assert_eq!(plan.passes[0].steps.to_string(), "S15 U15 S14 U14 S13 U13 S12 U12");
-        assert_eq!(plan.passes[3].steps.to_string(), "S3 U3 S2 U2 S1 U1 S0");
+        assert_eq!(text(&plan.passes[0]), "S15 U15 S14 U14 S13 U13 S12 U12");
+        assert_eq!(text(&plan.passes[3]), "S3 U3 S2 U2 S1 U1 S0");
     }
 }

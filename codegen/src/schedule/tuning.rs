@@ -6,7 +6,7 @@ use sim::machine::{Busyboard, VbarPaths};
 
 /// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Tuning {
     /// Reorder instructions; if false, the scheduler keeps program order.
     pub reorder: bool,
@@ -25,16 +25,15 @@ pub struct Tuning {
     /// The maximum number of registers with the same constant.
     pub copies: u32,
     /// The order of the constants in the table.
-    #[serde(default, skip_serializing_if = "TableOrder::is_default")]
+    #[serde(skip_serializing_if = "TableOrder::is_default")]
     pub table: TableOrder,
     /// Cycles added to the machine's latencies during scheduling, so that the program also runs well
     /// on a slower machine.
-    #[serde(default)]
     pub margin: Margin,
     /// Whether to schedule for a plain front end and VBAR, whatever the machine's: one instruction a
     /// cycle, the strict busyboard, queues of at most 8 instructions, no delay between dispatch and issue,
     /// one path for loads and stores.
-    #[serde(default, skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_off")]
     pub plain: bool,
 }
 
@@ -66,7 +65,7 @@ impl TableOrder {
 
 /// Scheduling margins, in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Margin {
     /// Added to the latency of loads and stores.
     pub load_store: u32,

@@ -5,7 +5,7 @@ use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use crate::model::MODEL_VERSION;
 use crate::run::SCHEMA;
-use codegen::library::{BUILT_IN, Entry};
+use codegen::library::{BUILT_IN, Task};
 use codegen::search::Effort;
 use codegen::{PlanChoice, Recipe};
 use diagnostic::Diagnostic;
@@ -248,9 +248,9 @@ impl<'d> Resolver<'d> {
         let known = || self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(&task).cloned();
         found.unwrap_or_else(|| {
-            let same_task = |entry: &&Entry| entry.function == task.0.name() && entry.n == task.1;
-            let entries: Vec<&Entry> = BUILT_IN.entry.iter().filter(same_task).collect();
-            let hash = hash(&entries);
+            let same_task = |known: &&Task| known.operation == task.0.name() && known.n == task.1;
+            let tasks: Vec<&Task> = BUILT_IN.tasks.iter().filter(same_task).collect();
+            let hash = hash(&tasks);
             known().insert(task, hash.clone());
             hash
         })

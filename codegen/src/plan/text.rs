@@ -1,0 +1,335 @@
+//! Plans as text.
+//!
+//! The first line has the algorithm, the ring degree and the plan's name. Each further line is a pass:
+//! the placement of the index bits after its loads, its steps, and the layout of its stores.
+//!
+//! ```text
+//! forward 2^16 windowed-4-2
+//! [15..12 | 8..0] S15 S14 S13 U13 S12 U12 -> 15 14 11..0 13 12
+//! [11..7 | 6..0 13 12] S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0 -> 15..0
+//! ```
+//!
+//! All lists name index bits, most significant place first. `8..0` stands for `8 7 6 5 4 3 2 1 0`.
+//!
+//! | text | meaning |
+//! |---|---|
+//! | `[11..7 \| 6..0 13 12]` | bits 11 to 7 number the registers of a block, the others the lanes; index bit 12 is the lowest lane bit |
+//! | `S8` | the butterfly [stage](Step::Stage) of bit 8 |
+//! | `U8`, `P8` | [unpack](Step::Unpack), [pack](Step::Pack): bit 8 becomes the lowest, the topmost lane bit |
+//! | `T`, `T8` | [twist](Step::Twist), [stage of bit 8 and twist](Step::TwistedStage) |
+//! | `-> 15 14 11..0 13 12` | in memory, index bit 12 is the lowest address bit after the pass |
+//!
+//! The first pass loads from natural order: the index bit at each address bit is that bit itself. The lane
+//! bits must have neighbouring addresses, see [`window_mode`](super::window_mode).
+//!
+//! Documents hold a plan as a string. Earlier versions wrote a table with a `load` list of address bits;
+//! such documents are still read.
+
+use super::{Algorithm, Bit, Layout, Pass, Plan, Shape, Step, natural_layout};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// An error in the text of a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("line {line} of the plan: {problem}")]
+pub struct PlanTextError {
+    /// The line, from 1. Blank lines count.
+    pub line: usize,
+    /// The error, and what is valid in its place.
+    pub problem: String,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stage(bit) => write!(f, "S{}", bit.0),
+            Self::Unpack(bit) => write!(f, "U{}", bit.0),
+            Self::Pack(bit) => write!(f, "P{}", bit.0),
+            Self::Twist => f.write_str("T"),
+            Self::TwistedStage(bit) => write!(f, "T{}", bit.0),
+        }
+    }
+}
+
+impl FromStr for Step {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "T" {
+            return Ok(Self::Twist);
+        }
+        let explain = || {
+            format!("invalid step `{text}`: expected S, U, P or T with an index bit, as in `S15`, or T alone")
+        };
+        let (head, bit) = text.split_at_checked(1).ok_or_else(explain)?;
+        let bit = Bit(bit.parse().map_err(|_| explain())?);
+        match head {
+            "S" => Ok(Self::Stage(bit)),
+            "U" => Ok(Self::Unpack(bit)),
+            "P" => Ok(Self::Pack(bit)),
+            "T" => Ok(Self::TwistedStage(bit)),
+            _ => Err(explain()),
+        }
+    }
+}
+
+fn steps(text: &str) -> Result<Vec<Step>, String> {
+    text.split_whitespace().map(str::parse).collect()
+}
+
+/// The shortest descending run of bits that is written with its ends only.
+const RUN: usize = 3;
+
+/// Writes bits, most significant place first.
+fn write_bits(f: &mut fmt::Formatter<'_>, bits: &[Bit]) -> fmt::Result {
+    let mut left = bits;
+    while let Some(first) = left.first() {
+        let run =
+            left.iter().zip((0..=first.0).rev()).take_while(|(bit, expected)| bit.0 == *expected).count();
+        let run = if run < RUN { 1 } else { run };
+        match run {
+            1 => write!(f, "{}", first.0)?,
+            _ => write!(f, "{}..{}", first.0, left[run - 1].0)?,
+        }
+        left = &left[run..];
+        if !left.is_empty() {
+            f.write_str(" ")?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads bits, most significant place first.
+fn bits(text: &str) -> Result<Vec<Bit>, String> {
+    let mut bits = Vec::new();
+    for word in text.split_whitespace() {
+        let explain = || {
+            format!(
+                "invalid list of index bits at `{word}`: expected bits such as `13`, or descending runs such as `8..0`"
+            )
+        };
+        let bit = |text: &str| text.parse::<u8>().map_err(|_| explain());
+        let (first, last) = word.split_once("..").unwrap_or((word, word));
+        let (first, last) = (bit(first)?, bit(last)?);
+        if first < last {
+            return Err(explain());
+        }
+        bits.extend((last..=first).rev().map(Bit));
+    }
+    Ok(bits)
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reversed = |bits: &[Bit]| bits.iter().rev().copied().collect::<Vec<_>>();
+        f.write_str("[")?;
+        write_bits(f, &self.registers)?;
+        f.write_str(" | ")?;
+        write_bits(f, &reversed(&self.lanes))?;
+        f.write_str("] ")?;
+        for step in &self.steps {
+            write!(f, "{step} ")?;
+        }
+        f.write_str("-> ")?;
+        write_bits(f, &reversed(&self.store))
+    }
+}
+
+impl FromStr for Pass {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = || {
+            let (placement, rest) = text.trim().strip_prefix('[')?.split_once(']')?;
+            let (registers, lanes) = placement.split_once('|')?;
+            let (steps, store) = rest.split_once("->")?;
+            Some((registers, lanes, steps, store))
+        };
+        let (registers, lanes, given, store) = parts().ok_or(
+            "invalid pass: expected its registers, lanes, steps and stores, as in `[9 | 8..0] S9 U9 S8 -> 9..0`",
+        )?;
+        let reversed = |text| bits(text).map(|bits| bits.into_iter().rev().collect::<Vec<_>>());
+        Ok(Self {
+            lanes: reversed(lanes)?,
+            registers: bits(registers)?,
+            steps: steps(given)?,
+            store: reversed(store)?,
+        })
+    }
+}
+
+/// The names of the algorithms.
+const ALGORITHMS: [(&str, Algorithm); 3] = [
+    ("forward", Algorithm::Forward),
+    ("inverse", Algorithm::Inverse),
+    ("inverse-twisted", Algorithm::InverseTwisted),
+];
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = ALGORITHMS.iter().find(|(_, algorithm)| *algorithm == self.algorithm);
+        let (algorithm, _) = named.expect("every algorithm has a name");
+        writeln!(f, "{algorithm} 2^{} {}", self.log_n, self.name)?;
+        self.passes.iter().try_for_each(|pass| writeln!(f, "{pass}"))
+    }
+}
+
+/// Reads the first line of a plan.
+fn head(line: &str) -> Result<(Algorithm, u32, String), String> {
+    let mut words = line.trim().splitn(3, char::is_whitespace);
+    let (word, degree) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let known = ALGORITHMS.iter().find(|(name, _)| *name == word);
+    let (_, algorithm) = known.ok_or_else(|| {
+        format!("unknown algorithm `{word}`: expected `forward`, `inverse` or `inverse-twisted`")
+    })?;
+    let log_n = degree.strip_prefix("2^").and_then(|log_n| log_n.parse().ok());
+    let log_n =
+        log_n.ok_or_else(|| format!("invalid ring degree `{degree}`: expected a power such as `2^16`"))?;
+    Ok((*algorithm, log_n, words.next().unwrap_or_default().trim().to_owned()))
+}
+
+impl FromStr for Plan {
+    type Err = PlanTextError;
+    fn from_str(text: &str) -> Result<Self, PlanTextError> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let at = |line: usize| move |problem| PlanTextError { line: line + 1, problem };
+        let (number, first) = lines.next().unwrap_or_default();
+        let (algorithm, log_n, name) = head(first).map_err(at(number))?;
+        let passes = lines.map(|(number, line)| line.parse().map_err(at(number)));
+        Ok(Self { name, algorithm, log_n, passes: passes.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Plan;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a plan as text, or a table of an earlier version")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Plan, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Plan, A::Error> {
+                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+                table.plan().map_err(de::Error::custom)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// A plan in the notation of earlier versions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    name: String,
+    algorithm: Algorithm,
+    log_n: u32,
+    passes: Vec<TablePass>,
+}
+
+/// A pass in the notation of earlier versions: `load` has the address bit of each lane bit, lowest first.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TablePass {
+    load: Vec<u8>,
+    registers: Vec<Bit>,
+    steps: String,
+    store: Layout,
+}
+
+impl Table {
+    fn plan(self) -> Result<Plan, String> {
+        let Self { name, algorithm, log_n, passes: tables } = self;
+        if name.contains(char::is_control) {
+            return Err("the name of a plan must be one line".to_owned());
+        }
+        let lanes = tables.first().map_or(0, |pass| pass.load.len() as u32);
+        let mut layout = natural_layout(Shape { log_n, lanes }.bits().min(u32::from(u8::MAX)));
+        let mut passes = Vec::new();
+        for TablePass { load, registers, steps: text, store } in tables {
+            let lane = |&address: &u8| {
+                let unknown =
+                    || format!("invalid address bit {address}: the plan has {} of them", layout.len());
+                layout.get(usize::from(address)).copied().ok_or_else(unknown)
+            };
+            let lanes = load.iter().map(lane).collect::<Result<_, _>>()?;
+            passes.push(Pass { lanes, registers, steps: steps(&text)?, store: store.clone() });
+            layout = store;
+        }
+        Ok(Plan { name, algorithm, log_n, passes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::BUILT_IN;
+
+    #[test]
+    fn the_text_of_every_plan_of_the_library_is_read_back() {
+        for plan in BUILT_IN.tasks.iter().flat_map(|t| &t.entries).flat_map(|entry| &entry.recipe.plans) {
+            assert_eq!(plan.to_string().parse().as_ref(), Ok(plan));
+        }
+    }
+
+    #[test]
+    fn a_pass_is_one_line() {
+        let text = "forward 2^16 windowed-4-2\n\
+            [15..12 | 8..0] S15 S14 S13 U13 S12 U12 -> 15 14 11..0 13 12\n\
+            [11..7 | 6..0 13 12] S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0 -> 15..0\n";
+        let plan: Plan = text.parse().unwrap();
+        assert_eq!(plan, Plan::windowed(Shape::b512(16), 4, &[Bit(13), Bit(12)], 0, false));
+        assert_eq!(plan.to_string(), text);
+        plan.trace().unwrap();
+    }
+
+    #[test]
+    fn tables_of_earlier_versions_are_read() {
+        let text = r#"
+            name = "kl"
+            algorithm = "inverse"
+            log_n = 10
+            [[passes]]
+            load = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+            registers = [0]
+            steps = "S0 P0 S1 P1 S2 P2 S3 P3 S4 P4 S5 P5 S6 P6 S7 P7 S8 P8 S9"
+            store = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+        "#;
+        let plan: Plan = toml::from_str(text).unwrap();
+        let forward = Plan::korn_lambiotte(Shape::b512(10), 5);
+        assert_eq!(plan, forward.reversed("kl", Algorithm::Inverse).unwrap());
+        let wrong = text.replace("load = [1,", "load = [11,");
+        let error = toml::from_str::<Plan>(&wrong).unwrap_err();
+        assert!(error.message().contains("invalid address bit 11: the plan has 10 of them"), "{error}");
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_is_valid() {
+        let good = "forward 2^10 kl\n\n[9 | 8..0] S9 U9 S8 -> 9..0\n";
+        assert!(good.parse::<Plan>().is_ok());
+        for (wrong, by, line, problem) in [
+            ("forward", "backward", 1, "unknown algorithm `backward`"),
+            ("2^10", "1024", 1, "invalid ring degree `1024`: expected a power such as `2^16`"),
+            ("U9", "X9", 3, "invalid step `X9`: expected S, U, P or T with an index bit"),
+            ("8..0", "0..8", 3, "invalid list of index bits at `0..8`"),
+            ("[9", "9", 3, "invalid pass: expected its registers"),
+            ("-> 9..0", "", 3, "invalid pass: expected its registers"),
+        ] {
+            let error = good.replacen(wrong, by, 1).parse::<Plan>().unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.problem.starts_with(problem), "{error}");
+        }
+        assert_eq!("".parse::<Plan>().unwrap_err().line, 1);
+    }
+}
