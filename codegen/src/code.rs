@@ -442,8 +442,8 @@ impl Code {
         results
     }
 
-    /// Appends a butterfly for its sum: `sum + a b` of vectors.
-    pub fn multiply_add(&mut self, sum: ValueId, [a, b]: [ValueId; 2], tower: TowerId) -> ValueId {
+    /// Appends a butterfly of vectors: `sum + a b` and `sum - a b`.
+    pub fn multiply_add(&mut self, sum: ValueId, [a, b]: [ValueId; 2], tower: TowerId) -> [ValueId; 2] {
         let results = [self.value(), self.value()];
         self.push_checked(Inst {
             op: Op::Bfly,
@@ -455,7 +455,7 @@ impl Code {
             tower,
             pass: self.pass,
         });
-        results[0]
+        results
     }
 
     fn push_checked(&mut self, inst: Inst) {

@@ -111,10 +111,16 @@ struct MemoryUse {
     factor_bits: u32,
 }
 
+/// The binary logarithm of the words that a constant with one number in all lanes takes for loads at full
+/// speed.
+pub(crate) fn longest_factor_bits(machine: &Machine) -> u32 {
+    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
+    if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() }
+}
+
 /// The memory usages to try until one fits the machine, from the fastest to the smallest.
 fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = MemoryUse> {
-    let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
-    let longest = if machine.vdm.multicast { 0 } else { lanes_per_beat.ilog2() };
+    let longest = longest_factor_bits(machine);
     let smallest = if ops::of(request.operation).may_overwrite_operand() {
         Workspace::Operand
     } else {

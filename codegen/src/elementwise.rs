@@ -4,16 +4,22 @@
 //! multiplications of limbs, coefficient by coefficient, modulo several moduli. Its kernel loads each
 //! operand once, keeps intermediate limbs in registers, and stores the results. Moduli and scalars
 //! are launch parameters, so one kernel serves all sequences of one shape.
+//!
+//! A butterfly adds a product in one instruction, so a sum of products takes one instruction per
+//! product. Its factor is a vector. A scalar factor therefore is a constant of the kernel's table, with the
+//! scalar in all lanes. Vectors go through the steps in blocks, so that one load of such a constant
+//! serves a block.
 
-use crate::code::{Code, MemRef, Tower, TowerId, ValueId};
-use crate::compile::compile_code;
+use crate::code::{BufferId, Code, Constant, MemRef, Tower, TowerId, ValueId};
+use crate::compile::{compile_code, longest_factor_bits};
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::number::Expression;
+use crate::number::{Expression, Number};
 use crate::recipe::{Order, Recipe};
 use crate::schedule::Tuning;
-use b512_asm::{AddressMode, Op, Role};
+use b512_asm::{AddressMode, Op, Role, Space};
 use sim::Machine;
+use std::ops::Range;
 
 /// An operand of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,21 +45,68 @@ pub enum StepOp {
     SubtractScalar(Operand),
     /// The product of any word with a scalar.
     MultiplyScalar(Operand),
+    /// The first operand plus the product of the others. The first factor may be any word.
+    MultiplyAdd(Operand, [Operand; 2]),
+    /// The first operand minus the product of the others. The first factor may be any word.
+    MultiplySubtract(Operand, [Operand; 2]),
+    /// The first operand plus the product of the second, any word, with a scalar.
+    MultiplyAddScalar(Operand, Operand),
+    /// The first operand minus the product of the second, any word, with a scalar.
+    MultiplySubtractScalar(Operand, Operand),
+}
+
+/// The location of a number that a launch sets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NumberWords {
+    /// The memory.
+    pub space: Space,
+    /// The words, all of which hold the number.
+    pub words: Range<u32>,
 }
 
 impl StepOp {
     /// The operands in order.
     pub fn operands(self) -> impl Iterator<Item = Operand> {
         let operands = match self {
-            Self::Add(a, b) | Self::Subtract(a, b) | Self::Multiply(a, b) => [Some(a), Some(b)],
-            Self::AddScalar(a) | Self::SubtractScalar(a) | Self::MultiplyScalar(a) => [Some(a), None],
+            Self::Add(a, b) | Self::Subtract(a, b) | Self::Multiply(a, b) => [Some(a), Some(b), None],
+            Self::AddScalar(a) | Self::SubtractScalar(a) | Self::MultiplyScalar(a) => [Some(a), None, None],
+            Self::MultiplyAdd(a, [b, c]) | Self::MultiplySubtract(a, [b, c]) => [Some(a), Some(b), Some(c)],
+            Self::MultiplyAddScalar(a, b) | Self::MultiplySubtractScalar(a, b) => [Some(a), Some(b), None],
         };
         operands.into_iter().flatten()
     }
 
+    /// The operation with each operand replaced by `map`.
+    #[must_use]
+    pub fn map(self, mut map: impl FnMut(Operand) -> Operand) -> Self {
+        match self {
+            Self::Add(a, b) => Self::Add(map(a), map(b)),
+            Self::Subtract(a, b) => Self::Subtract(map(a), map(b)),
+            Self::Multiply(a, b) => Self::Multiply(map(a), map(b)),
+            Self::AddScalar(a) => Self::AddScalar(map(a)),
+            Self::SubtractScalar(a) => Self::SubtractScalar(map(a)),
+            Self::MultiplyScalar(a) => Self::MultiplyScalar(map(a)),
+            Self::MultiplyAdd(a, factors) => Self::MultiplyAdd(map(a), factors.map(map)),
+            Self::MultiplySubtract(a, factors) => Self::MultiplySubtract(map(a), factors.map(map)),
+            Self::MultiplyAddScalar(a, b) => Self::MultiplyAddScalar(map(a), map(b)),
+            Self::MultiplySubtractScalar(a, b) => Self::MultiplySubtractScalar(map(a), map(b)),
+        }
+    }
+
     /// Whether the step takes a scalar.
     pub fn has_scalar(self) -> bool {
-        self.operands().count() == 1
+        match self {
+            Self::AddScalar(_)
+            | Self::SubtractScalar(_)
+            | Self::MultiplyScalar(_)
+            | Self::MultiplyAddScalar(..)
+            | Self::MultiplySubtractScalar(..) => true,
+            Self::Add(..)
+            | Self::Subtract(..)
+            | Self::Multiply(..)
+            | Self::MultiplyAdd(..)
+            | Self::MultiplySubtract(..) => false,
+        }
     }
 }
 
@@ -96,8 +149,47 @@ impl Elementwise {
         self.steps.iter().filter(|step| step.op.has_scalar()).count()
     }
 
+    /// The most vectors that are alive at a time if one vector of each operand goes through the steps.
+    fn most_alive(&self) -> usize {
+        let mut last_use = vec![0; usize::from(self.inputs) + self.steps.len()];
+        let place = |operand| match operand {
+            Operand::Input(input) => usize::from(input),
+            Operand::Step(step) => usize::from(self.inputs) + usize::from(step),
+        };
+        for (number, step) in self.steps.iter().enumerate() {
+            step.op.operands().for_each(|operand| last_use[place(operand)] = number);
+        }
+        let (mut alive, mut most) = (0, 0);
+        let mut is_loaded = vec![false; last_use.len()];
+        for (number, step) in self.steps.iter().enumerate() {
+            for operand in step.op.operands() {
+                alive += usize::from(!std::mem::replace(&mut is_loaded[place(operand)], true));
+            }
+            is_loaded[usize::from(self.inputs) + number] = true;
+            alive += 1;
+            most = alive.max(most);
+            let mut ended: Vec<usize> = step.op.operands().map(place).collect();
+            ended.sort_unstable();
+            ended.dedup();
+            alive -= ended.into_iter().filter(|&operand| last_use[operand] == number).count();
+            alive -= usize::from(last_use[usize::from(self.inputs) + number] <= number);
+        }
+        most
+    }
+
+    /// The vectors that go through the steps together: as many as fit the registers.
+    fn block(&self) -> u32 {
+        let fitting = (BLOCK_REGISTERS / self.most_alive().max(1)).max(1);
+        LONGEST_BLOCK.min(1 << fitting.ilog2())
+    }
+
+    /// The instructions for one vector of each operand.
+    pub fn instructions(&self) -> usize {
+        usize::from(self.inputs) + self.steps.len() + self.outputs.len()
+    }
+
     /// Compiles the kernel for limbs of `n` words. Its moduli are `placeholder`; the scalar with index
-    /// i is i, at [`Kernel::scalar_address`] of i.
+    /// i is i, in the [`Kernel::number_words`] of i.
     ///
     /// # Errors
     /// Returns an error if the kernel does not fit the registers or memories of the machine, or if
@@ -124,10 +216,12 @@ impl Elementwise {
             forwarding: None,
             plans: Vec::new(),
         };
-        compile_code(name, self.lower(Code::for_isa(isa), n, placeholder), &recipe, machine)
+        let code = self.lower(Code::for_isa(isa), n, placeholder, longest_factor_bits(machine));
+        compile_code(name, code, &recipe, machine)
     }
 
-    fn lower(&self, mut code: Code, n: u32, placeholder: u128) -> Code {
+    /// `copies` is the binary logarithm of the words of a constant.
+    fn lower(&self, mut code: Code, n: u32, placeholder: u128, copies: u32) -> Code {
         let tower = Tower { n, modulus: placeholder, root: 0 };
         let towers: Vec<TowerId> = (0..self.moduli.max(1)).map(|_| code.tower(tower)).collect();
         let mut buffer = |name, role| code.buffer(name, n, role, towers[0]);
@@ -135,52 +229,120 @@ impl Elementwise {
             (0..self.inputs.into()).map(|i| buffer(Self::input_name(i), Role::Input)).collect();
         let outputs: Vec<_> =
             (0..self.outputs.len()).map(|i| buffer(Self::output_name(i), Role::Output)).collect();
-        for word in (0..n).step_by(code.isa.vector_length() as usize) {
-            let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
-            let mut loaded: Vec<Option<ValueId>> = vec![None; inputs.len()];
-            let mut results: Vec<ValueId> = Vec::with_capacity(self.steps.len());
+        let length = code.isa.vector_length();
+        for first in (0..n).step_by((self.block() * length) as usize) {
+            let words = (first..n).step_by(length as usize).take(self.block() as usize);
+            let mut vectors: Vec<Vector> = words.map(|word| Vector::new(word, inputs.len())).collect();
             let mut scalars = 0..;
-            for step in &self.steps {
+            for (number, step) in self.steps.iter().enumerate() {
+                let scalar = step.op.has_scalar().then(|| scalars.next().expect("an endless range"));
                 let tower = towers[usize::from(step.modulus)];
-                // Inputs are loaded where they are used first, so that long sums take few registers.
-                let mut value = |code: &mut Code, operand| match operand {
-                    Operand::Step(step) => results[usize::from(step)],
-                    Operand::Input(input) => {
-                        let input = usize::from(input);
-                        *loaded[input].get_or_insert_with(|| code.load(at(inputs[input]), tower))
+                let output = self.outputs.iter().position(|&output| usize::from(output) == number);
+                for vector in &mut vectors {
+                    let mut lowering = Lowering { code: &mut code, inputs: &inputs, tower, copies };
+                    let result = lowering.step(vector, step.op, scalar);
+                    if let Some(output) = output {
+                        let memory =
+                            MemRef { buffer: outputs[output], word: vector.word, mode: AddressMode::Linear };
+                        code.store(result, memory, tower);
                     }
-                };
-                let result = match step.op {
-                    StepOp::Add(a, b) | StepOp::Subtract(a, b) | StepOp::Multiply(a, b) => {
-                        let sources = [value(&mut code, a), value(&mut code, b)];
-                        code.apply(instruction(step.op), sources, None, tower)
-                    }
-                    StepOp::AddScalar(a) | StepOp::SubtractScalar(a) | StepOp::MultiplyScalar(a) => {
-                        let source = value(&mut code, a);
-                        let scalar = scalars.next().expect("an endless range");
-                        let number = code.number(Expression::Value(scalar));
-                        code.with_scalar(instruction(step.op), source, number, tower)
-                    }
-                };
-                let stored = self.outputs.iter().zip(&outputs);
-                let stored = stored.filter(|&(&output, _)| usize::from(output) == results.len());
-                stored.for_each(|(_, &buffer)| code.store(result, at(buffer), tower));
-                results.push(result);
+                    vector.results.push(result);
+                }
             }
         }
         code
     }
 }
 
-/// The instruction of an operation.
-fn instruction(op: StepOp) -> Op {
-    match op {
-        StepOp::Add(..) => Op::Vadd,
-        StepOp::Subtract(..) => Op::Vsub,
-        StepOp::Multiply(..) => Op::Vmul,
-        StepOp::AddScalar(_) => Op::Vadds,
-        StepOp::SubtractScalar(_) => Op::Vsubs,
-        StepOp::MultiplyScalar(_) => Op::Vmuls,
+/// The registers that the vectors of a block may take. The others hold constants, and results on their way
+/// to memory.
+const BLOCK_REGISTERS: usize = 44;
+
+/// The most vectors that go through the steps together. More would save few loads of constants.
+pub const LONGEST_BLOCK: u32 = 4;
+
+/// The values of one vector.
+struct Vector {
+    word: u32,
+    loaded: Vec<Option<ValueId>>,
+    results: Vec<ValueId>,
+}
+
+impl Vector {
+    fn new(word: u32, inputs: usize) -> Self {
+        Self { word, loaded: vec![None; inputs], results: Vec::new() }
+    }
+}
+
+/// The code of a step under construction.
+struct Lowering<'c> {
+    code: &'c mut Code,
+    inputs: &'c [BufferId],
+    tower: TowerId,
+    copies: u32,
+}
+
+impl Lowering<'_> {
+    /// An operand. Inputs are loaded where they are used first, so that long sums take few registers.
+    fn value(&mut self, vector: &mut Vector, operand: Operand) -> ValueId {
+        match operand {
+            Operand::Step(step) => vector.results[usize::from(step)],
+            Operand::Input(input) => {
+                let input = usize::from(input);
+                let memory =
+                    MemRef { buffer: self.inputs[input], word: vector.word, mode: AddressMode::Linear };
+                *vector.loaded[input].get_or_insert_with(|| self.code.load(memory, self.tower))
+            }
+        }
+    }
+
+    fn step(&mut self, vector: &mut Vector, op: StepOp, scalar: Option<u128>) -> ValueId {
+        match op {
+            StepOp::Add(a, b) => self.apply(vector, Op::Vadd, [a, b]),
+            StepOp::Subtract(a, b) => self.apply(vector, Op::Vsub, [a, b]),
+            StepOp::Multiply(a, b) => self.apply(vector, Op::Vmul, [a, b]),
+            StepOp::AddScalar(a) => self.with_scalar(vector, Op::Vadds, a, scalar),
+            StepOp::SubtractScalar(a) => self.with_scalar(vector, Op::Vsubs, a, scalar),
+            StepOp::MultiplyScalar(a) => self.with_scalar(vector, Op::Vmuls, a, scalar),
+            StepOp::MultiplyAdd(a, factors) => self.with_product(vector, a, factors)[0],
+            StepOp::MultiplySubtract(a, factors) => self.with_product(vector, a, factors)[1],
+            StepOp::MultiplyAddScalar(a, b) => self.with_multiple(vector, [a, b], scalar)[0],
+            StepOp::MultiplySubtractScalar(a, b) => self.with_multiple(vector, [a, b], scalar)[1],
+        }
+    }
+
+    fn apply(&mut self, vector: &mut Vector, op: Op, operands: [Operand; 2]) -> ValueId {
+        let values = operands.map(|operand| self.value(vector, operand));
+        self.code.apply(op, values, None, self.tower)
+    }
+
+    fn number(&mut self, scalar: Option<u128>) -> Number {
+        self.code.number(Expression::Value(scalar.expect("the step has a scalar")))
+    }
+
+    fn with_scalar(&mut self, vector: &mut Vector, op: Op, a: Operand, scalar: Option<u128>) -> ValueId {
+        let (value, number) = (self.value(vector, a), self.number(scalar));
+        self.code.with_scalar(op, value, number, self.tower)
+    }
+
+    /// The sum and the difference of an operand and a product.
+    fn with_product(&mut self, vector: &mut Vector, a: Operand, factors: [Operand; 2]) -> [ValueId; 2] {
+        let sum = self.value(vector, a);
+        let factors = factors.map(|factor| self.value(vector, factor));
+        self.code.multiply_add(sum, factors, self.tower)
+    }
+
+    /// The sum and the difference of an operand and a multiple of another.
+    fn with_multiple(
+        &mut self,
+        vector: &mut Vector,
+        operands: [Operand; 2],
+        scalar: Option<u128>,
+    ) -> [ValueId; 2] {
+        let values = operands.map(|operand| self.value(vector, operand));
+        let numbers = vec![self.number(scalar); 1 << self.copies];
+        let factor = self.code.constant(Constant { tower: self.tower, numbers });
+        self.code.butterfly(Op::Bfly, values, factor, self.tower)
     }
 }
 
@@ -204,23 +366,26 @@ mod tests {
                 step(StepOp::MultiplyScalar(Operand::Step(1)), 1),
                 step(StepOp::Multiply(y, Operand::Step(2)), 1),
                 step(StepOp::Subtract(Operand::Step(3), Operand::Step(2)), 1),
+                step(StepOp::MultiplyAddScalar(Operand::Step(4), y), 1),
+                step(StepOp::MultiplySubtract(Operand::Step(5), [x, Operand::Step(2)]), 1),
             ],
-            outputs: vec![1, 4],
+            outputs: vec![1, 4, 6],
         };
         let machine = Machine::rpu_128x128();
         let kernel = shape.compile("example".into(), 1024, 97, &machine).unwrap();
         check::schedule(&kernel.code, &kernel.program).unwrap();
 
         let (q, p) = (u128::MAX - 158, 12289);
-        let scalars = [q - 5, 7, 1];
+        let scalars = [q - 5, 7, 1, 12000];
         let mut executor = Executor::for_program(&machine, &kernel.program);
         executor.load(&kernel.program).unwrap();
         for (&(register, _), modulus) in kernel.program.moduli.iter().zip([q, p]) {
             executor.set_modulus(register, Modulus::new(modulus).unwrap());
         }
-        for (index, scalar) in (0..).zip(scalars) {
-            executor.write_scalar(kernel.scalar_address(index).unwrap(), scalar);
-        }
+        executor.write_constants((0..).zip(scalars).map(|(index, scalar)| {
+            let NumberWords { space, words } = kernel.number_words(index).unwrap();
+            (space, words, scalar)
+        }));
         let data = |seed: u128| -> Vec<u128> { (0..1024).map(|i| (seed + i) << 100).collect() };
         let (x, y) = (data(1), data(1 << 20));
         executor.write("x0", &x).unwrap();
@@ -234,6 +399,12 @@ mod tests {
             p.sub(p.mul(y, reduced), reduced)
         };
         assert_eq!(executor.read("y0").unwrap(), first);
-        assert_eq!(executor.read("y1").unwrap(), first.iter().zip(&y).map(of).collect::<Vec<_>>());
+        let second: Vec<u128> = first.iter().zip(&y).map(of).collect();
+        assert_eq!(executor.read("y1").unwrap(), second);
+        let of = |(i, &second): (usize, &u128)| {
+            let sum = p.add(second, p.mul(y[i], 12000));
+            p.sub(sum, p.mul(x[i], p.residue(first[i])))
+        };
+        assert_eq!(executor.read("y2").unwrap(), second.iter().enumerate().map(of).collect::<Vec<_>>());
     }
 }

@@ -1,12 +1,13 @@
 //! A generated kernel: a self-contained program and its history.
 
 use crate::bounds::{PassBound, passes};
-use crate::code::{Code, Scalar};
+use crate::code::Code;
+use crate::elementwise::NumberWords;
 use crate::forwarding::Removed;
 use crate::number::{Expression, Number};
 use crate::recipe::Recipe;
 use crate::schedule::{Addresses, Scheduled};
-use b512_asm::Program;
+use b512_asm::{Program, Space};
 use sim::Machine;
 
 /// A generated kernel.
@@ -27,13 +28,23 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The word of the SDM that holds the scalar with this value, if the kernel has such a scalar.
-    pub fn scalar_address(&self, value: u128) -> Option<u32> {
-        let holds = |scalar: &Scalar| match scalar.number {
+    /// The words that hold the number with this value: a scalar, or a vector with the number in all lanes.
+    pub fn number_words(&self, value: u128) -> Option<NumberWords> {
+        let holds = |number: Number| match number {
             Number::Expression(id) => self.code.expressions[id.index()] == Expression::Value(value),
             Number::Root { .. } => false,
         };
-        self.code.scalars.iter().position(holds).map(|index| index as u32)
+        if let Some(index) = self.code.scalars.iter().position(|scalar| holds(scalar.number)) {
+            let index = index as u32;
+            return Some(NumberWords { space: Space::Sdm, words: index..index + 1 });
+        }
+        let constant =
+            self.code.constants.iter().position(|constant| constant.numbers.iter().all(|&n| holds(n)))?;
+        let (_, table) =
+            *self.program.addresses.iter().find(|(register, _)| *register == self.addresses.table)?;
+        let start = table + self.addresses.constants[constant];
+        let words = start..start + self.code.constants[constant].numbers.len() as u32;
+        Some(NumberWords { space: Space::Vdm, words })
     }
 
     /// The bounds of the passes of the vector code on a machine, in order.

@@ -190,6 +190,18 @@ impl Factors {
             }
         }
     }
+
+    /// Prepares `factor`, which must be below the modulus `q`, for all lanes.
+    pub fn fill(&mut self, q: &Modulus, factor: u128) {
+        match &mut self.0 {
+            Form::Scalar(prepared) => prepared.fill(q.prepare(factor)),
+            #[cfg(target_arch = "x86_64")]
+            Form::Wide { factors, quotients, .. } => {
+                factors.fill(factor);
+                quotients.fill(q.divide(factor, 128).0);
+            }
+        }
+    }
 }
 
 /// `out = a + b mod q`.

@@ -7,7 +7,7 @@ use crate::flow::{Flow, RingOperation, ValueId};
 use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, ShapeId, Work};
 use b512_asm::Program;
-use codegen::Elementwise;
+use codegen::elementwise::{Elementwise, NumberWords};
 use rayon::prelude::*;
 use ring::modular::Modulus;
 use ring_program::data::Words;
@@ -219,7 +219,8 @@ impl Worker<'_> {
                 let kernel = kernels.elementwise(shape);
                 let mut executor = self.executor(&key, || Ok(kernel.kernel.program.clone()))?;
                 self.launch(&mut executor, kernel, launch);
-                let results = self.slices(&mut executor, &sources, launches.results(launch).len())?;
+                let results = launches.results(launch).len();
+                let results = self.slices(&mut executor, kernel.slice as usize, &sources, results)?;
                 self.pools.give_back(key, executor);
                 Ok(results)
             }
@@ -246,19 +247,20 @@ impl Worker<'_> {
         for (&register, modulus) in kernel.moduli.iter().zip(launches.moduli(launch)) {
             executor.set_modulus(register, self.moduli[modulus]);
         }
-        for (&address, &scalar) in kernel.scalars.iter().zip(launches.scalars(launch)) {
-            executor.write_scalar(address, scalar);
-        }
+        let scalars = kernel.scalars.iter().zip(launches.scalars(launch));
+        let constant = |(at, &scalar): (&NumberWords, &u128)| (at.space, at.words.clone(), scalar);
+        executor.write_constants(scalars.map(constant));
     }
 
     /// Runs an elementwise kernel on all slices.
     fn slices(
         &self,
         executor: &mut Executor,
+        slice: usize,
         sources: &[&Words],
         results: usize,
     ) -> Result<Vec<Words>, LaunchError> {
-        let (n, slice) = (self.execution.program.degree().len(), self.execution.kernels.slice() as usize);
+        let n = self.execution.program.degree().len();
         let mut words: Vec<Vec<u128>> = vec![Vec::with_capacity(n); results];
         for start in (0..n).step_by(slice) {
             for (index, source) in sources.iter().enumerate() {

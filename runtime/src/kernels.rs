@@ -1,14 +1,15 @@
 //! The kernels of a program, each generated and timed once.
 //!
 //! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism is
-//! chosen for the machine once, and has other tables for each modulus and root. An elementwise kernel works on slices of at
-//! most [`SLICE_VECTORS`] vectors: one launch runs it on slice after slice, with other addresses.
+//! chosen for the machine once, and has other tables for each modulus and root. An elementwise kernel
+//! works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
+//! of many limbs thus need not be in the VDM as a whole.
 
 use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
 use b512_asm::{MReg, Program, Role, Setting, Space};
-use codegen::elementwise::{Elementwise, StepOp};
-use codegen::{Error, Kernel, Parameters, PlanChoice, Request, compile, instantiate};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp};
+use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, instantiate};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
 use ring_program::RingProgram;
@@ -16,8 +17,24 @@ use rustc_hash::FxHashMap;
 use sim::timing::{Timing, simulate};
 use sim::{Energy, Events, Machine};
 
-/// The vectors of the longest slice of a limb.
-pub const SLICE_VECTORS: u32 = 8;
+/// The instructions of an elementwise kernel that make the latency of its last ones negligible.
+const SLICE_INSTRUCTIONS: usize = 512;
+
+/// The vectors of the longest slice.
+const SLICE_VECTORS: u32 = 16;
+
+/// The slices of a launch, two of each operand, take at most this part of the VDM.
+const SLICE_SHARE: u32 = 4;
+
+/// The words of the slices of an elementwise kernel.
+fn slice(shape: &Elementwise, n: u32, machine: &Machine) -> u32 {
+    let length = machine.isa.vector_length;
+    let operands = u32::from(shape.inputs) + shape.outputs.len() as u32;
+    let by_instructions = (SLICE_INSTRUCTIONS / shape.instructions().max(1)) as u32;
+    let by_space = machine.vdm_words() / (SLICE_SHARE * 2 * operands.max(1) * length);
+    let vectors = by_instructions.max(LONGEST_BLOCK).min(by_space).min(SLICE_VECTORS);
+    n.min(length << vectors.max(1).ilog2())
+}
 
 /// A kernel with its timing.
 #[derive(Debug)]
@@ -26,6 +43,8 @@ pub struct Timed {
     pub name: &'static str,
     /// The kernel.
     pub kernel: Kernel,
+    /// The words of an operand that a run works on: a slice, or a whole limb.
+    pub slice: u32,
     /// The runs of one launch.
     pub runs: u32,
     /// The cycles of one run.
@@ -40,19 +59,26 @@ pub struct Timed {
     pub overwrites_operand: bool,
     /// The registers of the moduli, in order.
     pub moduli: Vec<MReg>,
-    /// The words of the SDM with the scalars, in order.
-    pub scalars: Vec<u32>,
+    /// The words with the scalars, in order.
+    pub scalars: Vec<NumberWords>,
 }
 
 impl Timed {
-    fn new(name: &'static str, kernel: Kernel, runs: u32, scalars: usize, machine: &Machine) -> Self {
+    fn new(
+        name: &'static str,
+        kernel: Kernel,
+        [slice, runs]: [u32; 2],
+        scalars: usize,
+        machine: &Machine,
+    ) -> Self {
         let mut timing = simulate(machine, &kernel.program);
         // They are as many as instructions, and of no use here.
         timing.timestamps = Vec::new();
         let energy = Energy::of(machine, &Events::of(&kernel.program));
-        let address = |scalar| kernel.scalar_address(scalar).expect("the kernel has its scalars");
+        let words_of = |scalar| kernel.number_words(scalar).expect("the kernel has its scalars");
         Self {
             name,
+            slice,
             runs,
             timing,
             energy_uj: energy.total(),
@@ -60,14 +86,19 @@ impl Timed {
             table_words: words(&kernel, Role::Table) as u32,
             overwrites_operand: overwrites_operand(&kernel),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
-            scalars: (0..scalars as u128).map(address).collect(),
+            scalars: (0..scalars as u128).map(words_of).collect(),
             kernel,
         }
     }
 
-    /// The time of one launch on the machine that it was timed for, in ns.
+    /// The time of one run on the machine that it was timed for, in ns.
+    pub fn run_ns(&self, machine: &Machine) -> f64 {
+        self.timing.cycles.0 as f64 / machine.frequency_ghz()
+    }
+
+    /// The time of the runs of one launch, in ns.
     pub fn launch_ns(&self, machine: &Machine) -> f64 {
-        f64::from(self.runs) * self.timing.cycles.0 as f64 / machine.frequency_ghz()
+        f64::from(self.runs) * self.run_ns(machine)
     }
 
     /// The energy of one launch, in uJ.
@@ -116,8 +147,6 @@ pub struct Kernels {
     degree: Degree,
     elementwise: Vec<Timed>,
     operations: FxHashMap<Batch, Timed>,
-    /// The words of a limb that a run of an elementwise kernel works on.
-    slice: u32,
 }
 
 impl Kernels {
@@ -128,11 +157,10 @@ impl Kernels {
     pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
-        let slice = n.min(SLICE_VECTORS * machine.isa.vector_length);
         let shapes = launches.shapes.par_iter().map(|shape| {
-            let name = name_of(shape);
+            let (name, slice) = (name_of(shape), slice(shape, n, machine));
             let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, machine)?;
-            Ok(Timed::new(name, kernel, n / slice, shape.scalars(), machine))
+            Ok(Timed::new(name, kernel, [slice, n / slice], shape.scalars(), machine))
         });
         let elementwise = shapes.collect::<Result<_, Error>>()?;
         // The first launch of each operation gives it rings.
@@ -145,15 +173,10 @@ impl Kernels {
         let operations = first.into_par_iter().map(|(batch, rings)| {
             let request = request(batch.operation, degree, &rings)?;
             let recipe = codegen::choose(&request, machine, &PlanChoice::Best)?.recipe;
-            let kernel = compile(&request, &recipe, machine)?;
-            Ok((batch, Timed::new(request.operation.name(), kernel, 1, 0, machine)))
+            let kernel = compile_small(&request, &recipe, machine)?;
+            Ok((batch, Timed::new(request.operation.name(), kernel, [n, 1], 0, machine)))
         });
-        Ok(Self { degree, elementwise, operations: operations.collect::<Result<_, Error>>()?, slice })
-    }
-
-    /// The words of a limb that a run of an elementwise kernel works on.
-    pub fn slice(&self) -> u32 {
-        self.slice
+        Ok(Self { degree, elementwise, operations: operations.collect::<Result<_, Error>>()? })
     }
 
     /// The elementwise kernel of a shape.
@@ -181,6 +204,24 @@ impl Kernels {
     ) -> Result<Program, Error> {
         instantiate(&self.operation(batch).kernel, &request(batch.operation, self.degree, rings)?, machine)
     }
+}
+
+/// A kernel that takes a larger part of the VDM takes as little as it can, so that other limbs stay there.
+const NEGLIGIBLE_SHARE: u32 = 16;
+
+/// Compiles a kernel.
+fn compile_small(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
+    let kernel = compile(request, recipe, machine)?;
+    let end = kernel.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
+    let end = end.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
+    if end <= machine.vdm_words() / NEGLIGIBLE_SHARE {
+        return Ok(kernel);
+    }
+    let without_scratch = u64::from(end) - words(&kernel, Role::Scratch);
+    let bytes = without_scratch * u64::from(machine.instruction_set().word_bytes());
+    let mut smaller = machine.clone();
+    smaller.vdm.size_mib = smaller.vdm.size_mib.min(bytes.div_ceil(1 << 20) as u32);
+    Ok(compile(request, recipe, &smaller).unwrap_or(kernel))
 }
 
 /// A modulus of kernels before their launch.
@@ -217,12 +258,17 @@ fn name_of(shape: &Elementwise) -> &'static str {
             StepOp::AddScalar(_) => "adds",
             StepOp::SubtractScalar(_) => "subs",
             StepOp::MultiplyScalar(_) => "muls",
+            StepOp::MultiplyAdd(..) | StepOp::MultiplySubtract(..) => "mac",
+            StepOp::MultiplyAddScalar(..) | StepOp::MultiplySubtractScalar(..) => "macs",
         };
     }
     let has = |wanted: fn(&StepOp) -> bool| shape.steps.iter().any(|step| wanted(&step.op));
-    let products = has(|op| matches!(op, StepOp::Multiply(..)));
-    let sums = has(|op| matches!(op, StepOp::Add(..)));
-    let multiples = has(|op| matches!(op, StepOp::MultiplyScalar(_)));
+    let product_sums = has(|op| matches!(op, StepOp::MultiplyAdd(..) | StepOp::MultiplySubtract(..)));
+    let multiple_sums =
+        has(|op| matches!(op, StepOp::MultiplyAddScalar(..) | StepOp::MultiplySubtractScalar(..)));
+    let products = product_sums || has(|op| matches!(op, StepOp::Multiply(..)));
+    let sums = product_sums || multiple_sums || has(|op| matches!(op, StepOp::Add(..)));
+    let multiples = multiple_sums || has(|op| matches!(op, StepOp::MultiplyScalar(_)));
     match (products, sums, multiples) {
         (true, true, _) => "sum-of-products",
         (true, false, _) => "products",

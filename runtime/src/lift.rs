@@ -4,12 +4,16 @@
 //! lines join into groups, one launch each, so that intermediate limbs stay in registers. A line joins the group that made
 //! the latest of its operands, or else the newest group that is younger than all of its operands.
 //! Thus a launch depends on earlier launches only. This finds base conversions, modulus switches,
-//! inner products and the ends of mod-downs without looking for them.
+//! inner products and the ends of mod-downs without looking for them. A product that only one addition
+//! reads becomes a part of it: one instruction computes both.
+//!
+//! The order of the program's lines decides how many limbs are alive. So a line joins only a group that has
+//! grown lately, and long limbs join only groups that have to do with them.
 
 use crate::flow::{By, Elementary, Flow, Node, RingOperation, Task, ValueId};
 use crate::kernels::{Batch, RingParameters};
 use crate::permute::Permutation;
-use codegen::elementwise::{Elementwise, Operand, Step};
+use codegen::elementwise::{Elementwise, Operand, Step, StepOp};
 use ring_program::{ModulusIndex, RingProgram};
 use rustc_hash::FxHashMap;
 use sim::Machine;
@@ -143,25 +147,37 @@ pub struct Limits {
     /// Nodes that are brought into stages together. More find more common work, and keep more limbs
     /// alive.
     pub window: usize,
+    /// Nodes since a group has grown, after which it no longer grows.
+    pub reach: usize,
+    /// Whether nodes join groups that have nothing to do with them, to save launches.
+    pub unrelated: bool,
+    /// Whether scalar factors of products in sums are constants of the kernel's table.
+    pub constants: bool,
 }
 
 impl Limits {
     /// One launch for each line.
-    pub const LINES: Self = Self { operands: 3, steps: 1, rings: 1, window: 1 };
+    pub const LINES: Self =
+        Self { operands: 3, steps: 1, rings: 1, window: 1, reach: 0, unrelated: false, constants: false };
 
     /// The limits for polynomials of degree `n` on a machine.
     ///
-    /// A short transform leaves the pipes idle, so several limbs share a launch. Larger groups are
-    /// hardly faster, but seldom have the same shape. A larger window saves launches, but its limbs do
-    /// not fit the VDM.
+    /// A short transform leaves the pipes idle, so several limbs share a launch. Larger groups of short
+    /// limbs are hardly faster, but seldom have the same shape. A larger window saves launches, but its
+    /// limbs do not fit the VDM. Long limbs gain nothing from stages, and keep the order of the program.
     pub fn for_degree(n: u64, machine: &Machine) -> Self {
         let vectors = (n / u64::from(machine.isa.vector_length)).max(1);
         let limbs = u64::from(machine.vdm_words()) / n;
+        let window = (2 * limbs).clamp(64, 1024) as usize;
+        let is_short = vectors < VECTORS;
         Self {
-            operands: 32.min(limbs as usize).max(3),
-            steps: 32,
+            operands: if is_short { 32.min(limbs as usize).max(3) } else { Self::REGISTERS },
+            steps: if is_short { 32 } else { 512 },
             rings: (VECTORS / vectors).max(1) as usize,
-            window: (2 * limbs).clamp(64, 1024) as usize,
+            window: if is_short { window } else { 1 },
+            reach: if is_short { window } else { 32 },
+            unrelated: is_short,
+            constants: vectors >= VECTORS_PER_CONSTANT,
         }
     }
 
@@ -172,6 +188,9 @@ impl Limits {
 
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const VECTORS: u64 = 16;
+
+/// The vectors of a limb from which on a load of a constant saves more than it costs.
+const VECTORS_PER_CONSTANT: u64 = 4;
 
 /// A launch under construction, for [`Launches::push`].
 struct Draft {
@@ -194,13 +213,30 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
         batches: FxHashMap::default(),
         maker: vec![None; flow.values],
         unread: flow.reads(),
+        reads: flow.reads(),
         escapes: vec![false; flow.values],
+        partner: partners(flow),
+        nodes: 0,
     };
     flow.outputs.iter().flatten().for_each(|value| lifting.escapes[value.index()] = true);
     for nodes in by_stage(flow, limits.window) {
         nodes.into_iter().for_each(|node| lifting.add(node));
     }
     lifting.finish()
+}
+
+/// For each value that is read once, in an operation on two values, the other one.
+fn partners(flow: &Flow) -> Vec<Option<ValueId>> {
+    let reads = flow.reads();
+    let mut partners = vec![None; flow.values];
+    for node in &flow.nodes {
+        if let Task::Elementwise { a, by: By::Value(b), .. } = node.task {
+            for (value, other) in [(a, b), (b, a)] {
+                partners[value.index()] = Some(other).filter(|_| reads[value.index()] == 1);
+            }
+        }
+    }
+    partners
 }
 
 /// The nodes in windows, and those of a window in stages: elementwise nodes, then the operations that
@@ -245,8 +281,14 @@ struct Lifting {
     maker: Vec<Option<(u32, u16)>>,
     /// The reads of each value outside of its group so far, or ahead.
     unread: Vec<u32>,
+    /// All reads of each value.
+    reads: Vec<u32>,
     /// Whether another launch reads the value, or it is an output.
     escapes: Vec<bool>,
+    /// See [`partners`].
+    partner: Vec<Option<ValueId>>,
+    /// The number of nodes so far.
+    nodes: usize,
 }
 
 /// A launch that may still grow.
@@ -271,15 +313,23 @@ struct Group {
     last: u32,
     inputs: Vec<ValueId>,
     moduli: Vec<ModulusIndex>,
-    steps: Vec<Step>,
+    /// The steps with their scalars; none for a product that became a part of a sum.
+    steps: Vec<Option<(Step, Option<u128>)>>,
+    /// The results of the steps.
     results: Vec<ValueId>,
-    scalars: Vec<u128>,
+    /// The scalars that need a register.
+    scalars: usize,
     /// The results that are outputs, as far as is known.
     outputs: usize,
+    /// Whether a step reads the result of another.
+    is_chained: bool,
+    /// The number of nodes when it grew.
+    grown: usize,
 }
 
 impl Lifting {
     fn add(&mut self, node: &Node) {
+        self.nodes += 1;
         match node.task {
             Task::Elementwise { op, a, by, modulus } => self.add_step(node, op, (a, by), modulus),
             Task::Operation { operation, a, root, modulus } => {
@@ -378,26 +428,32 @@ impl Lifting {
             self.newest = Some(draft);
         }
         let a = self.operand(draft, a);
-        let b = match by {
-            By::Value(b) => Some(self.operand(draft, b)),
-            By::Scalar(_) => None,
+        let (b, scalar) = match by {
+            By::Value(b) => (Some(self.operand(draft, b)), None),
+            By::Scalar(scalar) => (None, Some(scalar)),
         };
         let Open::Group(group) = &mut self.drafts[draft as usize] else { unreachable!("a group was found") };
-        if let By::Scalar(scalar) = by {
-            group.scalars.push(scalar);
-        }
-        let modulus = position(&mut group.moduli, modulus);
         self.maker[node.result.index()] = Some((draft, group.steps.len() as u16));
-        group.steps.push(Step { op: op.step(a, b), modulus });
+        let modulus = position(&mut group.moduli, modulus);
+        let step = Step { op: op.step(a, b), modulus };
+        group.push((step, scalar), &self.reads, self.limits.constants);
         group.results.push(node.result);
         group.outputs += 1;
         group.lines += u32::from(group.last != node.operation);
-        group.last = node.operation;
+        (group.last, group.grown) = (node.operation, self.nodes);
     }
 
     /// Whether a draft is a group that the node can join.
     fn has_room(&self, draft: u32, node: &Node, modulus: ModulusIndex) -> bool {
         let Open::Group(group) = &self.drafts[draft as usize] else { return false };
+        let is_known = |value: ValueId| self.is_made_in(draft, value) || group.inputs.contains(&value);
+        let is_related = self.limits.unrelated
+            || !group.is_chained
+            || node.task.sources().any(is_known)
+            || self.partner[node.result.index()].is_some_and(|partner| self.is_made_in(draft, partner));
+        if !is_related || self.nodes - group.grown > self.limits.reach {
+            return false;
+        }
         let mut operands = group.inputs.len() + group.outputs + 1;
         for source in node.task.sources() {
             if self.is_made_in(draft, source) {
@@ -410,7 +466,7 @@ impl Lifting {
         operands <= self.limits.operands.min(Limits::REGISTERS)
             && group.steps.len() < self.limits.steps
             && moduli <= Limits::REGISTERS
-            && group.scalars.len() < Limits::REGISTERS
+            && group.scalars < Limits::REGISTERS
     }
 
     fn is_made_in(&self, draft: u32, value: ValueId) -> bool {
@@ -430,6 +486,7 @@ impl Lifting {
         match self.maker[value.index()] {
             Some((maker, step)) if maker == draft => {
                 group.outputs -= usize::from(is_last_read);
+                group.is_chained = true;
                 self.unread[value.index()] -= 1;
                 Operand::Step(step)
             }
@@ -458,13 +515,88 @@ impl Lifting {
 }
 
 impl Group {
+    /// Appends a step. A sum takes over a product that nothing else reads.
+    fn push(&mut self, (step, scalar): (Step, Option<u128>), reads: &[u32], constants: bool) {
+        let product = match step.op {
+            StepOp::Add(a, b) => [(b, a), (a, b)].into_iter().find_map(|(product, sum)| {
+                let product = self.product(product, step.modulus, reads, constants)?;
+                Some((product, sum))
+            }),
+            StepOp::Subtract(a, b) => {
+                self.product(b, step.modulus, reads, constants).map(|product| (product, a))
+            }
+            StepOp::Multiply(..)
+            | StepOp::AddScalar(_)
+            | StepOp::SubtractScalar(_)
+            | StepOp::MultiplyScalar(_)
+            | StepOp::MultiplyAdd(..)
+            | StepOp::MultiplySubtract(..)
+            | StepOp::MultiplyAddScalar(..)
+            | StepOp::MultiplySubtractScalar(..) => None,
+        };
+        let Some((product, sum)) = product else {
+            self.scalars += usize::from(scalar.is_some());
+            self.steps.push(Some((step, scalar)));
+            return;
+        };
+        let is_sum = matches!(step.op, StepOp::Add(..));
+        let (part, scalar) = self.steps[product].take().expect("the product was found");
+        self.scalars -= usize::from(scalar.is_some());
+        let mut factors = part.op.operands();
+        let op = match (factors.next(), factors.next()) {
+            (Some(a), Some(b)) if is_sum => StepOp::MultiplyAdd(sum, [a, b]),
+            (Some(a), Some(b)) => StepOp::MultiplySubtract(sum, [a, b]),
+            (Some(a), None) if is_sum => StepOp::MultiplyAddScalar(sum, a),
+            (Some(a), None) => StepOp::MultiplySubtractScalar(sum, a),
+            (None, _) => unreachable!("a product has a factor"),
+        };
+        self.steps.push(Some((Step { op, ..step }, scalar)));
+    }
+
+    /// The step of an operand if it is a product with this modulus that has one reader.
+    fn product(&self, operand: Operand, modulus: u16, reads: &[u32], constants: bool) -> Option<usize> {
+        let Operand::Step(number) = operand else { return None };
+        let number = usize::from(number);
+        let (step, _) = self.steps[number]?;
+        let is_product = match step.op {
+            StepOp::Multiply(..) => true,
+            StepOp::MultiplyScalar(_) => constants,
+            StepOp::Add(..)
+            | StepOp::Subtract(..)
+            | StepOp::AddScalar(_)
+            | StepOp::SubtractScalar(_)
+            | StepOp::MultiplyAdd(..)
+            | StepOp::MultiplySubtract(..)
+            | StepOp::MultiplyAddScalar(..)
+            | StepOp::MultiplySubtractScalar(..) => false,
+        };
+        let has_one_reader = reads[self.results[number].index()] == 1;
+        (is_product && has_one_reader && step.modulus == modulus).then_some(number)
+    }
+
     fn close(self, escapes: &[bool], shape: impl FnOnce(Elementwise) -> ShapeId) -> Draft {
-        let Self { first, lines, inputs, moduli, steps, results, scalars, .. } = self;
-        let is_output = |&step: &u16| escapes[results[usize::from(step)].index()];
-        let outputs: Vec<u16> = (0..results.len() as u16).filter(is_output).collect();
-        let written = outputs.iter().map(|&step| results[usize::from(step)]).collect();
+        let Self { first, lines, inputs, moduli, steps, results, .. } = self;
+        // The number of each step without those that became parts of others.
+        let mut numbers = Vec::with_capacity(steps.len());
+        let (mut kept, mut scalars) = (Vec::with_capacity(steps.len()), Vec::new());
+        let (mut outputs, mut written) = (Vec::new(), Vec::new());
+        for (step, result) in steps.into_iter().zip(results) {
+            let number = kept.len() as u16;
+            numbers.push(number);
+            let Some((Step { op, modulus }, scalar)) = step else { continue };
+            let op = op.map(|operand| match operand {
+                Operand::Step(step) => Operand::Step(numbers[usize::from(step)]),
+                Operand::Input(_) => operand,
+            });
+            kept.push(Step { op, modulus });
+            scalars.extend(scalar);
+            if escapes[result.index()] {
+                outputs.push(number);
+                written.push(result);
+            }
+        }
         let (inputs_count, moduli_count) = (inputs.len() as u16, moduli.len() as u16);
-        let shape = shape(Elementwise { inputs: inputs_count, moduli: moduli_count, steps, outputs });
+        let shape = shape(Elementwise { inputs: inputs_count, moduli: moduli_count, steps: kept, outputs });
         Draft {
             work: Work::Elementwise(shape),
             first,

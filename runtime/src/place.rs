@@ -55,6 +55,7 @@ pub(crate) struct Memory {
     pub(crate) items: Vec<Item>,
     /// The residents that no launch in progress uses, by their next use.
     evictable: BTreeSet<(NextUse, ItemId)>,
+    evictable_words: u64,
     /// Free space: its time, and its words.
     free: BinaryHeap<Reverse<(Time, u64)>>,
     free_words: u64,
@@ -66,7 +67,15 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new(capacity: u64, items: Vec<Item>) -> Self {
         let free = BinaryHeap::from([Reverse((Time(0.0), capacity))]);
-        Self { items, evictable: BTreeSet::new(), free, free_words: capacity, capacity, peak: 0 }
+        Self {
+            items,
+            evictable: BTreeSet::new(),
+            evictable_words: 0,
+            free,
+            free_words: capacity,
+            capacity,
+            peak: 0,
+        }
     }
 
     pub(crate) fn item(&self, id: ItemId) -> &Item {
@@ -89,12 +98,32 @@ impl Memory {
 
     /// Keeps a resident in place until [`Self::unpin`].
     pub(crate) fn pin(&mut self, id: ItemId, next: NextUse) {
-        self.evictable.remove(&(next, id));
+        if self.evictable.remove(&(next, id)) {
+            self.evictable_words -= u64::from(self.item(id).words);
+        }
+    }
+
+    /// The words that are free, or that evictions can free.
+    pub(crate) fn available(&self) -> u64 {
+        self.free_words + self.evictable_words
+    }
+
+    /// Whether there is space of `words` if only items leave whose next use comes after `next`.
+    pub(crate) fn has_room_beyond(&self, next: NextUse, words: u64) -> bool {
+        let mut room = self.free_words;
+        let mut later = self.evictable.iter().rev().take_while(|(other, _)| *other > next);
+        while room < words {
+            let Some(&(_, id)) = later.next() else { return false };
+            room += u64::from(self.item(id).words);
+        }
+        true
     }
 
     /// Allows a resident to be evicted.
     pub(crate) fn unpin(&mut self, id: ItemId, next: NextUse) {
-        self.evictable.insert((next, id));
+        if self.evictable.insert((next, id)) {
+            self.evictable_words += u64::from(self.item(id).words);
+        }
     }
 
     /// Takes space of `words`, and returns the time from which it is free. `save` saves an item that
@@ -109,15 +138,8 @@ impl Memory {
     ) -> Result<f64, Full> {
         while self.free_words < words {
             let (_, victim) = self.evictable.pop_last().ok_or(Full)?;
-            let item = &mut self.items[victim.0 as usize];
-            let mut free_ns = item.idle_ns.max(item.ready_ns);
-            if !item.is_saved {
-                free_ns = free_ns.max(save(victim, item));
-                item.is_saved = true;
-            }
-            item.is_resident = false;
-            let words = item.words.into();
-            self.give_back(words, free_ns);
+            self.evictable_words -= u64::from(self.item(victim).words);
+            self.evict(victim, &mut save);
         }
         self.free_words -= words;
         self.peak = self.peak.max(self.capacity - self.free_words);
@@ -131,6 +153,19 @@ impl Memory {
             missing = missing.saturating_sub(words);
         }
         Ok(free_ns)
+    }
+
+    /// Moves out an item that is not evictable.
+    pub(crate) fn evict(&mut self, id: ItemId, mut save: impl FnMut(ItemId, &Item) -> f64) {
+        let item = &mut self.items[id.0 as usize];
+        let mut free_ns = item.idle_ns.max(item.ready_ns);
+        if !item.is_saved {
+            let saved_ns = save(id, item);
+            (item.is_saved, free_ns) = (true, free_ns.max(saved_ns));
+        }
+        item.is_resident = false;
+        let words = item.words.into();
+        self.give_back(words, free_ns);
     }
 
     /// Returns space that is free from `free_ns` on.

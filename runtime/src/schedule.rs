@@ -9,11 +9,16 @@
 //!   makes room; it is saved first if the off-chip memory lacks it.
 //! * Transfers are planned: one begins as soon as its words and its space are there and the channel has
 //!   a gap, however early. They thus overlap with kernels as far as space allows.
+//! * An elementwise launch runs slice by slice. A limb that the VDM does not keep for a nearer use than
+//!   those of the others streams through two slices: the transfers of a slice overlap with the run of the
+//!   one before. Results take the space of operands that die.
 //! * An output is saved when it is complete. An item that nothing reads again leaves at once.
 //! * The instruction memory keeps the programs that were used last. A launch also fetches its moduli,
 //!   scalars and addresses, [`LAUNCH_WORD_BYTES`] bytes each, with the traffic of programs.
 //! * A movement of words is a gather by the channel: the limb is saved, and each word comes back in a
 //!   burst of [`BURST_BYTES`].
+
+mod stream;
 
 use crate::channel::Channel;
 use crate::flow::{Flow, ValueId};
@@ -242,8 +247,13 @@ impl Uses {
     }
 
     fn next(&self, item: ItemId) -> NextUse {
+        self.ahead(item, 0)
+    }
+
+    /// The use after the next `skip` ones.
+    fn ahead(&self, item: ItemId, skip: u32) -> NextUse {
         let item = item.0 as usize;
-        let place = self.past[item];
+        let place = self.past[item] + skip;
         if place < self.starts[item + 1] { self.launches[place as usize] } else { NextUse::MAX }
     }
 
@@ -284,6 +294,9 @@ impl<'a> Schedule<'a> {
 
     fn launch(&mut self, index: u32, launch: &Launch) -> Result<(), TooLarge> {
         let kernel = self.plan.kernel(launch);
+        if let (Some(kernel), Work::Elementwise(_)) = (kernel, launch.work) {
+            return self.stream(index, launch, kernel);
+        }
         let operands = self.operands(launch);
         let ready_ns = self.place(&operands, launch, kernel)?;
         match kernel {
@@ -340,10 +353,13 @@ impl<'a> Schedule<'a> {
 
     fn take(&mut self, words: u64) -> Result<f64, Full> {
         let Self { memory, channel, out, plan, .. } = self;
-        memory.take(words, |_, item| {
-            let bytes = u64::from(item.words) * u64::from(plan.machine.instruction_set().word_bytes());
-            record(channel, out, plan, Kind::Spills, bytes, item.ready_ns).end_ns
-        })
+        memory.take(words, |_, item| spill(channel, out, plan, item))
+    }
+
+    /// Moves out an item that is not evictable.
+    fn evict(&mut self, item: ItemId) {
+        let Self { memory, channel, out, plan, .. } = self;
+        memory.evict(item, |_, item| spill(channel, out, plan, item));
     }
 
     fn transfer(&mut self, kind: Kind, bytes: u64, ready_ns: f64) -> Span {
@@ -376,19 +392,31 @@ impl<'a> Schedule<'a> {
 
     fn run(&mut self, index: u32, launch: &Launch, kernel: &Timed, ready_ns: f64) {
         let program_ns = self.fetch(launch, kernel);
-        let begin_ns = self.computed_ns.max(ready_ns).max(program_ns);
-        let end_ns = begin_ns + kernel.launch_ns(self.plan.machine);
-        self.bind(Resource::Hbm, self.computed_ns, begin_ns);
-        self.bind(Resource::of(kernel), begin_ns, end_ns);
-        (self.computed_ns, self.out.compute_ns) = (end_ns, self.out.compute_ns + end_ns - begin_ns);
-        if let Some(program) = self.programs.get_mut(&program_of(self.plan.launches, launch)) {
-            program.idle_ns = end_ns;
-        }
-        self.charge(launch, kernel.name, end_ns - begin_ns, kernel.launch_energy_uj());
-        self.log(index, Span { begin_ns, end_ns });
+        let Span { begin_ns, end_ns } = self.compute(kernel, ready_ns.max(program_ns));
+        self.end_launch(index, launch, kernel, begin_ns);
         self.memory.give_back(kernel.scratch_words, end_ns);
         self.release(launch, kernel.overwrites_operand, end_ns);
         self.finish_results(launch, end_ns);
+    }
+
+    /// A run of a kernel whose operands are there from `ready_ns` on.
+    fn compute(&mut self, kernel: &Timed, ready_ns: f64) -> Span {
+        let begin_ns = self.computed_ns.max(ready_ns);
+        let end_ns = begin_ns + kernel.run_ns(self.plan.machine);
+        self.bind(Resource::Hbm, self.computed_ns, begin_ns);
+        self.bind(Resource::of(kernel), begin_ns, end_ns);
+        (self.computed_ns, self.out.compute_ns) = (end_ns, self.out.compute_ns + end_ns - begin_ns);
+        Span { begin_ns, end_ns }
+    }
+
+    /// Records a launch whose last run has ended.
+    fn end_launch(&mut self, index: u32, launch: &Launch, kernel: &Timed, begin_ns: f64) {
+        let end_ns = self.computed_ns;
+        if let Some(program) = self.programs.get_mut(&program_of(self.plan.launches, launch)) {
+            program.idle_ns = end_ns;
+        }
+        self.charge(launch, kernel.name, kernel.launch_ns(self.plan.machine), kernel.launch_energy_uj());
+        self.log(index, Span { begin_ns, end_ns });
     }
 
     /// A movement of words by the channel.
@@ -438,18 +466,22 @@ impl<'a> Schedule<'a> {
     /// The results are in the VDM from `end_ns` on.
     fn finish_results(&mut self, launch: &Launch, end_ns: f64) {
         for &value in self.plan.launches.results(launch) {
-            let item = ItemId(value.0);
-            let state = self.memory.item_mut(item);
-            (state.is_resident, state.ready_ns, state.idle_ns) = (true, end_ns, end_ns);
-            let mut free_ns = end_ns;
-            if self.is_output[value.index()] {
-                free_ns = self.save(item, Kind::Outputs);
-                self.memory.item_mut(item).idle_ns = free_ns;
-            }
-            match self.uses.next(item) {
-                NextUse::MAX => self.memory.drop_item(item, free_ns),
-                next => self.memory.unpin(item, next),
-            }
+            self.finish_result(value, end_ns);
+        }
+    }
+
+    fn finish_result(&mut self, value: ValueId, end_ns: f64) {
+        let item = ItemId(value.0);
+        let state = self.memory.item_mut(item);
+        (state.is_resident, state.ready_ns, state.idle_ns) = (true, end_ns, end_ns);
+        let mut free_ns = end_ns;
+        if self.is_output[value.index()] {
+            free_ns = self.save(item, Kind::Outputs);
+            self.memory.item_mut(item).idle_ns = free_ns;
+        }
+        match self.uses.next(item) {
+            NextUse::MAX => self.memory.drop_item(item, free_ns),
+            next => self.memory.unpin(item, next),
         }
     }
 
@@ -457,8 +489,8 @@ impl<'a> Schedule<'a> {
     fn fetch(&mut self, launch: &Launch, kernel: &Timed) -> f64 {
         let launches = self.plan.launches;
         let parameters = launches.moduli(launch).len() + launches.scalars(launch).len();
-        let words = parameters + kernel.kernel.program.addresses.len();
-        let mut bytes = LAUNCH_WORD_BYTES * words as u64;
+        let addresses = kernel.kernel.program.addresses.len() * kernel.runs as usize;
+        let mut bytes = LAUNCH_WORD_BYTES * (parameters + addresses) as u64;
         let (id, instructions) =
             (program_of(self.plan.launches, launch), kernel.kernel.program.instructions.len());
         let mut ready_ns = 0.0;
@@ -517,6 +549,12 @@ impl<'a> Schedule<'a> {
         let (channel_ns, peak_vdm_words) = (self.channel.busy_ns(), self.memory.peak());
         Timeline { total_ns, channel_ns, peak_vdm_words, ..self.out }
     }
+}
+
+/// Saves an item. Returns the end of the transfer.
+fn spill(channel: &mut Channel<'_>, out: &mut Timeline, plan: &Plan<'_>, item: &Item) -> f64 {
+    let bytes = u64::from(item.words) * u64::from(plan.machine.instruction_set().word_bytes());
+    record(channel, out, plan, Kind::Spills, bytes, item.ready_ns).end_ns
 }
 
 /// Transfers bytes and charges them.

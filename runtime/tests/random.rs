@@ -131,11 +131,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, window in 1..200usize) {
+    fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, window in 1..200usize, reach in 0..200usize, unrelated: bool, constants: bool) {
         let machine = Machine::rpu_128x128();
         let mut inputs = Inputs::new(&program);
         inputs.fill(seed);
-        let limits = Limits { operands, steps, rings, window };
+        let limits = Limits { operands, steps, rings, window, reach, unrelated, constants };
         let runtime = Runtime::with_limits(&program, &machine, limits).unwrap();
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));

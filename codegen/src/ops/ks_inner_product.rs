@@ -27,7 +27,7 @@ impl RingOp for KsInnerProduct {
                         let key = ring.code.load(at(key[digit]), tower);
                         *sum = Some(match *sum {
                             None => ring.code.apply(Op::Vmul, [factor, key], None, tower),
-                            Some(sum) => ring.code.multiply_add(sum, [factor, key], tower),
+                            Some(sum) => ring.code.multiply_add(sum, [factor, key], tower)[0],
                         });
                     }
                 }

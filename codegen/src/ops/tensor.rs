@@ -16,7 +16,7 @@ impl RingOp for Tensor {
             ring.each_vector(inputs, outputs, |code, tower, [a0, a1, b0, b1]| {
                 let mut product = |a, b| code.apply(Op::Vmul, [a, b], None, tower);
                 let (c0, half, c2) = (product(a0, b0), product(a0, b1), product(a1, b1));
-                [c0, code.multiply_add(half, [a1, b0], tower), c2]
+                [c0, code.multiply_add(half, [a1, b0], tower)[0], c2]
             });
             ring.claim(&outputs, &inputs);
             Ok(())

@@ -39,6 +39,9 @@ fn check(q: u128, lanes: usize, x: &[u128], a: &[u128], b: &[u128], w: &[u128]) 
         inverse_butterfly(&modulus, [out, out1], &a, &b, &factors);
         assert_eq!(out[..], expected(&|i| big(a[i]) + b[i]), "a + b mod {q:#x}");
         assert_eq!(out1[..], expected(&|i| (big(a[i]) + minus(b[i])) * w[i]), "(a - b) w mod {q:#x}");
+        factors.fill(&modulus, w[0]);
+        multiply(&modulus, out, &x, &factors);
+        assert_eq!(out[..], expected(&|i| big(x[i]) * w[0]), "x w mod {q:#x} for one w");
     }
 }
 

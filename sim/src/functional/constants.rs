@@ -55,7 +55,12 @@ impl Constants {
             },
         };
         register.require_below(vs, rm, q)?;
-        slot.set(q, &register.lanes);
+        let is_one_word =
+            |slice: TableSlice| matches!(slice.mode, AddressMode::Repeated(log2) if log2.value() == 0);
+        match register.source {
+            Some(slice) if is_one_word(slice) => slot.fill(q, register.lanes[0]),
+            Some(_) | None => slot.set(q, &register.lanes),
+        }
         Ok(slot)
     }
 

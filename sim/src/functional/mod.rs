@@ -216,12 +216,19 @@ impl Executor {
         }
     }
 
-    /// Writes a word of the SDM before a run, such as a scalar.
+    /// Writes constants before a run: each value to all words of its range. Words of a table remain
+    /// constants.
     ///
     /// # Panics
-    /// Panics if the memory has no such word.
-    pub fn write_scalar(&mut self, address: u32, value: u128) {
-        self.sdm[address as usize] = value;
+    /// Panics if a memory has no such words.
+    pub fn write_constants(&mut self, constants: impl IntoIterator<Item = (Space, Range<u32>, u128)>) {
+        self.constants.forget_factors();
+        for (space, words, value) in constants {
+            if space == Space::Vdm {
+                self.bounds.overwrite(&words, value, false);
+            }
+            self.memory_mut(space)[words.start as usize..words.end as usize].fill(value);
+        }
     }
 
     /// The words of a symbol after the last run or write.
