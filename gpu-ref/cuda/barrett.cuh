@@ -35,13 +35,13 @@ struct Arithmetic {
         if (BARRETT == 1) return (Word)(x % q);
         const Word top = (Word)(x >> (length - EARLY));
         const Word quotient = (Word)(((Double)top * mu) >> (length + EARLY + EXTRA));
-        Word rest = subtract_if_not_less((Word)x - quotient * q, q);
-        if (BARRETT == 2) rest = subtract_if_not_less(rest, q);
+        Word rest = reduce_once((Word)x - quotient * q, q);
+        if (BARRETT == 2) rest = reduce_once(rest, q);
         return rest;
     }
     INLINE Word product(Word a, Word b) const { return reduce((Double)a * b); }
-    INLINE Word add(Word x, Word y) const { return subtract_if_not_less(x + y, q); }
-    INLINE Word subtract(Word x, Word y) const { return subtract_if_not_less(x + q - y, q); }
+    INLINE Word add(Word x, Word y) const { return reduce_once(x + y, q); }
+    INLINE Word subtract(Word x, Word y) const { return reduce_once(x + q - y, q); }
 };
 
 using Field = ReducedField<Arithmetic>;

@@ -26,11 +26,10 @@ constexpr int RESIDENT_THREADS = 1536;
 constexpr int RESIDENT_THREADS = 2048;
 #endif
 
-// The blocks of `threads` threads for which the compiler leaves registers on a multiprocessor: `blocks`, or as
-// many as it holds.
-constexpr int resident(int threads, int blocks) {
-    return threads * blocks <= RESIDENT_THREADS ? blocks : RESIDENT_THREADS / threads;
-}
+// The blocks of THREADS threads for which the compiler leaves registers on a multiprocessor: BLOCKS,
+// or as many as it holds. No function, because the run-time compiler takes one for host code.
+template <int THREADS, int BLOCKS>
+constexpr int RESIDENT = THREADS * BLOCKS <= RESIDENT_THREADS ? BLOCKS : RESIDENT_THREADS / THREADS;
 
 // A launch may let the blocks of a kernel start before the preceding kernel has finished. Every
 // kernel calls this before it accesses data written by other kernels. After an ordinary launch, and
@@ -111,19 +110,18 @@ INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 INLINE i32 multiply_high(i32 a, i32 b) { return __mulhi(a, b); }
 
 // x - bound if that is not negative, else x.
-INLINE u32 subtract_if_not_less(u32 x, u32 bound) {
-    // One subtraction and one minimum: a negative difference wraps to a very large one.
+template <class Word>
+INLINE Word subtract_if_not_less(Word x, Word bound) { return x < bound ? x : x - bound; }
+
+// The same for bound <= 2^(bits - 1) and x < bound + 2^(bits - 1). The sign of the difference then
+// decides, or a minimum: a negative difference is larger than x.
+INLINE u32 reduce_once(u32 x, u32 bound) {
     const u32 reduced = x - bound;
     return reduced < x ? reduced : x;
 }
-INLINE u64 subtract_if_not_less(u64 x, u64 bound) {
-#ifndef EMULATED
-    // The compiler would select between two results.
-    asm("{\n\t.reg .pred p;\n\tsetp.ge.u64 p, %0, %1;\n\t@p sub.u64 %0, %0, %1;\n\t}" : "+l"(x) : "l"(bound));
-    return x;
-#else
-    return x >= bound ? x - bound : x;
-#endif
+INLINE u64 reduce_once(u64 x, u64 bound) {
+    const u64 reduced = x - bound;
+    return (i32)(reduced >> 32) < 0 ? x : reduced;
 }
 
 #include "wide_integer.cuh"

@@ -159,7 +159,7 @@ struct Resident {
 // The same number of blocks of every kernel fits a multiprocessor, since the host queries only one
 // kernel for the number of resident blocks.
 #define RESIDENT_KERNEL(NAME, LOG_N, LOCAL, FORWARD, PRODUCT)                                                              \
-    extern "C" __global__ void __launch_bounds__(256, resident(256, 8))                                                   \
+    extern "C" __global__ void __launch_bounds__(256, RESIDENT<256, 8>)                                                 \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, void* sync) { \
         Resident<LOG_N, LOCAL, FORWARD, PRODUCT>::transform(in, out, tables, constants, sync);                            \

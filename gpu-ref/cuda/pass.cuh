@@ -36,6 +36,8 @@
 //     `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
 //     instead of shared memory.
+// In the last SHARED_ROOTS stages, parts share table entries; see `sharing`. With three such stages
+// the transform reads 5/16 of its table.
 // A TRUNCATED transform omits the stage nearest to the products, its last stage forward and its
 // first stage inverse (Shivdikar et al., Algorithm 8); `fused_products` replaces both.
 
@@ -43,7 +45,8 @@
 #define INTERLEAVED 0
 #endif
 
-template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, bool TRUNCATED = false>
+template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, bool TRUNCATED,
+          int SHARED_ROOTS>
 struct Pass {
     using Word = typename Field::Word;        // in global memory
     using Reg = typename Field::Reg;          // in registers and shared memory
@@ -199,6 +202,22 @@ struct Pass {
         INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
     };
 
+    // log2 of the number of parts that share a root in a stage: SHARED_ROOTS in the transform's last,
+    // one less in each stage before. By the same rule as above, psi^bitrev(j + p) is psi^bitrev(j)
+    // psi^bitrev(p) if j and p have no common bit, so part p multiplies by entry p in addition.
+    static constexpr INLINE int sharing(int stage) {
+        const int shared = SHARED_ROOTS - (STAGES - 1 - stage);
+        return CLOSES && shared > 0 ? shared : 0;
+    }
+    // x times what a part's root lacks.
+    template <int STAGE>
+    INLINE static void complete(const Field& field, Reg& x, const Twiddle* table, int part) {
+        if constexpr (sharing(STAGE) > 0) {
+            const int own = part & ((1 << sharing(STAGE)) - 1);
+            if (own) x = field.times(x, load_entry(table + own));
+        }
+    }
+
 #ifdef EARLY_ROOTS
     template <int ROUND>
     using FirstRoots = HeldRoots<ROUND>;
@@ -214,33 +233,34 @@ struct Pass {
     template <int ROUND = 0, class Roots>
     INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
                                       Reg* shared) {
-        forward_stages<ROUND, first_stage(ROUND)>(field, x, roots);
+        forward_stages<ROUND, first_stage(ROUND)>(field, x, roots, table);
         if constexpr (ROUND + 1 < ROUNDS) {
             exchange<ROUND, ROUND + 1>(x, shared);
             forward_rounds<ROUND + 1>(field, x, RoundRoots<ROUND + 1>(field, table, row), table, row, shared);
         }
     }
     template <int ROUND, int STAGE, class Roots>
-    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots) {
+    INLINE static void forward_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table) {
         if constexpr (STAGE < end_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                const Twiddle w = roots.template at<STAGE>(part);
+                const Twiddle w = roots.template at<STAGE>(part >> sharing(STAGE) << sharing(STAGE));
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
+                    complete<STAGE>(field, x[at | 1 << DISTANCE], table, part);
                     field.template forward<forward_bound(FIRST + STAGE)>(x[at], x[at | 1 << DISTANCE], w);
                 }
             }
-            forward_stages<ROUND, STAGE + 1>(field, x, roots);
+            forward_stages<ROUND, STAGE + 1>(field, x, roots, table);
         }
     }
 
     template <int ROUND = ROUNDS - 1, class Roots>
     INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
                                       Reg* shared, const Twiddle& scale, const Twiddle& scale_root) {
-        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, roots, scale, scale_root);
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, roots, table, scale, scale_root);
         if constexpr (ROUND > 0) {
             exchange<ROUND, ROUND - 1>(x, shared);
             const RoundRoots<ROUND - 1> next(field, table, row);
@@ -248,14 +268,14 @@ struct Pass {
         }
     }
     template <int ROUND, int STAGE, class Roots>
-    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots,
+    INLINE static void inverse_stages(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table,
                                       const Twiddle& scale, const Twiddle& scale_root) {
         if constexpr (STAGE >= first_stage(ROUND)) {
             constexpr int DISTANCE = STAGES - 1 - STAGE - window(ROUND);
             constexpr bool LAST = OPENS && STAGE == 0;
 #pragma unroll
             for (int part = 0; part < POINTS >> (DISTANCE + 1); ++part) {
-                const Twiddle w = LAST ? scale_root : roots.template at<STAGE>(part);
+                const Twiddle w = LAST ? scale_root : roots.template at<STAGE>(part >> sharing(STAGE) << sharing(STAGE));
 #pragma unroll
                 for (int j = 0; j < 1 << DISTANCE; ++j) {
                     const int at = part << (DISTANCE + 1) | j;
@@ -265,10 +285,11 @@ struct Pass {
                         // The stage before has multiplied the elements with this bit.
                         const bool products = STAGE < end_stage(ROUND) - 1 && at >> (DISTANCE - 1) & 1;
                         field.inverse(x[at], x[at | 1 << DISTANCE], w, products);
+                        complete<STAGE>(field, x[at | 1 << DISTANCE], table, part);
                     }
                 }
             }
-            inverse_stages<ROUND, STAGE - 1>(field, x, roots, scale, scale_root);
+            inverse_stages<ROUND, STAGE - 1>(field, x, roots, table, scale, scale_root);
         }
     }
 
@@ -463,7 +484,7 @@ struct Pass {
 // launches. `Field` is the field chosen by the strategy's file.
 #define TRANSFORM_KERNEL(NAME, BODY, BLOCKS, ...)                                                                         \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS,                                   \
-                                                        resident(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS))           \
+                                                        RESIDENT<Pass<Field, __VA_ARGS__>::THREADS, BLOCKS>)           \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
         Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, limbs);                                    \
@@ -482,7 +503,7 @@ struct Pass {
     EXPORT_KERNEL(NAME)
 #define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \
     extern "C" __global__ void __launch_bounds__(Pass<Field, __VA_ARGS__>::THREADS,                                   \
-                                                        resident(Pass<Field, __VA_ARGS__>::THREADS, BLOCKS))           \
+                                                        RESIDENT<Pass<Field, __VA_ARGS__>::THREADS, BLOCKS>)           \
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \

@@ -34,13 +34,13 @@ struct Field {
     static constexpr int PRODUCT = LIMIT / 4 + 1;
 
     // Multiples of q, which the host computes: the compiler would compute them at each use.
-    Reg q, two_q, half, times_bound;
+    Reg q, negated_q, two_q, half, times_bound;
     Reg negated_inverse;  // -1/q mod 2^bits
     // Of the leading bits of q, those from bit `early_shift`: about 2^(32 + late_shift) over them.
     u32 reciprocal, early_shift, late_shift;
 
     INLINE explicit Field(const Constants<Word, Twiddle>& c)
-        : q(c.q), two_q(c.aux[3]), half(c.aux[1]), times_bound(c.aux[2]), negated_inverse(c.aux[0]),
+        : q(c.q), negated_q(0 - c.q), two_q(c.aux[3]), half(c.aux[1]), times_bound(c.aux[2]), negated_inverse(c.aux[0]),
           reciprocal((u32)c.aux[4]), early_shift((u32)c.aux[5]), late_shift((u32)c.aux[6]) {}
 
     static constexpr INLINE bool reduces_forward(int bound) { return bound + TIMES > LIMIT; }
@@ -56,29 +56,29 @@ struct Field {
         if constexpr (BOUND > 4) {
             // The quotient is below 16, and its estimate from the leading bits at most 1 too small.
             const u32 estimate = multiply_high((u32)(x >> early_shift), reciprocal) >> late_shift;
-            return subtract_if_not_less(x - multiply_low((Reg)estimate, q), q);
+            return reduce_once(x - multiply_low((Reg)estimate, q), q);
         } else if constexpr (BOUND > 2) {
-            return leave<2>(subtract_if_not_less(x, two_q));
+            return leave<2>(reduce_once(x, two_q));
         } else {
-            return BOUND > 1 ? subtract_if_not_less(x, q) : x;
+            return BOUND > 1 ? reduce_once(x, q) : x;
         }
     }
 
     // x w mod q, in [0, TIMES q).
     INLINE Reg times(Reg x, const Twiddle& w) const {
-        return multiply_low(x, w.root) - multiply_low(High::of(x, w.quotient), q);
+        return two_products_low(x, w.root, High::of(x, w.quotient), negated_q);
     }
 
     template <int BOUND>
     INLINE void forward(Reg& x, Reg& y, const Twiddle& w) const {
-        const Reg u = reduces_forward(BOUND) ? subtract_if_not_less(x, half) : x, v = times(y, w);
+        const Reg u = reduces_forward(BOUND) ? reduce_once(x, half) : x, v = times(y, w);
         x = u + v;
         y = u + times_bound - v;
     }
     // If both operands are products with roots, their sum may need no reduction.
     INLINE void inverse(Reg& x, Reg& y, const Twiddle& w, bool products) const {
         const Reg u = x + y, v = x + half - y;
-        x = products && 2 * TIMES <= HALF ? u : subtract_if_not_less(u, half);
+        x = products && 2 * TIMES <= HALF ? u : reduce_once(u, half);
         y = times(v, w);
     }
     INLINE void inverse_scaled(Reg& x, Reg& y, const Twiddle& scale, const Twiddle& w) const {
@@ -90,7 +90,7 @@ struct Field {
     // whose factor the scale removes.
     template <int BOUND>
     INLINE Reg product(Reg x, Reg y) const {
-        if constexpr (BOUND > HALF) x = subtract_if_not_less(x, half), y = subtract_if_not_less(y, half);
+        if constexpr (BOUND > HALF) x = reduce_once(x, half), y = reduce_once(y, half);
         const FullProduct<Reg> z = multiply_full(x, y);
         const Reg carry = z.low != 0;  // z.low + (z.low negated_inverse q mod 2^bits) is 0 or 2^bits
         return z.high + multiply_high(multiply_low(z.low, negated_inverse), q) + carry;

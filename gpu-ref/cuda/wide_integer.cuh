@@ -20,6 +20,10 @@ INLINE FullProduct<u64> multiply_full(u64 a, u64 b) { return {__umul64hi(a, b), 
 INLINE u32 multiply_low(u32 a, u32 b) { return a * b; }
 INLINE u64 multiply_low(u64 a, u64 b) { return a * b; }
 
+// a b + c d modulo a power of two. One chain of multiply-adds: two products would need a sum.
+INLINE u32 two_products_low(u32 a, u32 b, u32 c, u32 d) { return a * b + c * d; }
+INLINE u64 two_products_low(u64 a, u64 b, u64 c, u64 d) { return a * b + c * d; }
+
 #ifndef EMULATED
 
 // a b / 2^64 without the product of the low halves: at most 1 too small.
@@ -146,6 +150,37 @@ INLINE u128 multiply_low(u128 a, u128 b) {
     return from_limbs(r0, r1, r2, r3);
 }
 
+INLINE u128 two_products_low(u128 a, u128 b, u128 c, u128 d) {
+    u32 r0, r1, r2, r3;
+    asm("{\n\t"
+        ".reg .u32 e1, e2, e3, o1, o2, o3;\n\t"
+        "mul.lo.u32 %0, %4, %8;            mul.hi.u32 e1, %4, %8;\n\t"
+        "mul.lo.u32 e2, %6, %8;            mul.hi.u32 e3, %6, %8;\n\t"
+        "mad.lo.cc.u32 e2, %5, %9, e2;     madc.hi.u32 e3, %5, %9, e3;\n\t"
+        "mad.lo.cc.u32 e2, %4, %10, e2;    madc.hi.u32 e3, %4, %10, e3;\n\t"
+        "mul.lo.u32 o3, %7, %8;\n\t"
+        "mad.lo.u32 o3, %5, %10, o3;\n\t"
+        "mad.lo.u32 o3, %4, %11, o3;\n\t"
+        "mul.lo.u32 o1, %5, %8;            mul.hi.u32 o2, %5, %8;\n\t"
+        "mad.lo.cc.u32 o1, %4, %9, o1;     madc.hi.cc.u32 o2, %4, %9, o2;\n\t"
+        "madc.lo.u32 o3, %6, %9, o3;\n\t"
+        "mad.lo.cc.u32 %0, %12, %16, %0;   madc.hi.cc.u32 e1, %12, %16, e1;\n\t"
+        "madc.lo.cc.u32 e2, %14, %16, e2;  madc.hi.u32 e3, %14, %16, e3;\n\t"
+        "mad.lo.cc.u32 e2, %13, %17, e2;   madc.hi.u32 e3, %13, %17, e3;\n\t"
+        "mad.lo.cc.u32 e2, %12, %18, e2;   madc.hi.u32 e3, %12, %18, e3;\n\t"
+        "mad.lo.cc.u32 o1, %13, %16, o1;   madc.hi.cc.u32 o2, %13, %16, o2;\n\t"
+        "madc.lo.u32 o3, %15, %16, o3;\n\t"
+        "mad.lo.cc.u32 o1, %12, %17, o1;   madc.hi.cc.u32 o2, %12, %17, o2;\n\t"
+        "madc.lo.u32 o3, %14, %17, o3;\n\t"
+        "mad.lo.u32 o3, %13, %18, o3;\n\t"
+        "mad.lo.u32 o3, %12, %19, o3;\n\t"
+        "add.cc.u32 %1, e1, o1; addc.cc.u32 %2, e2, o2; addc.u32 %3, e3, o3;\n\t"
+        "}"
+        : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3)
+        : LIMBS(a), LIMBS(b), LIMBS(c), LIMBS(d));
+    return from_limbs(r0, r1, r2, r3);
+}
+
 // x - y, and all ones if that is negative, else zero.
 INLINE u128 subtract_with_borrow(u128 x, u128 y, u32& borrow) {
     u32 r0, r1, r2, r3;
@@ -205,6 +240,7 @@ INLINE u64 high_from_three(u64 a, u64 b) {
     return (a >> 32) * (b >> 32) + (u64)(middle >> 32);
 }
 INLINE u128 multiply_low(u128 a, u128 b) { return a * b; }
+INLINE u128 two_products_low(u128 a, u128 b, u128 c, u128 d) { return a * b + c * d; }
 INLINE u128 subtract_with_borrow(u128 x, u128 y, u32& borrow) {
     borrow = x < y ? ~0u : 0u;
     return x - y;
@@ -231,6 +267,15 @@ struct HighProduct<u64, FREE> {
     static constexpr int ERROR = 1;
     static INLINE u64 of(u64 a, u64 b) { return high_from_three(a, b); }
 };
+#ifdef SHORT_QUOTIENTS
+// The omitted products are below 2^97.1, so a quotient loses less than 2^-30.9 before it is rounded
+// down. For q < 2^126 - 2^96 and operands below 4 q that is less than a product's distance from 2 q.
+template <>
+struct HighProduct<u128, 2> {
+    static constexpr int ERROR = 0;
+    static INLINE u128 of(u128 a, u128 b) { return high_from_thirteen(a, b); }
+};
+#endif
 template <>
 struct HighProduct<u128, 3> {
     static constexpr int ERROR = 1;
@@ -243,7 +288,7 @@ struct HighProduct<u128, FREE> {
     static INLINE u128 of(u128 a, u128 b) { return high_from_ten(a, b); }
 };
 
-INLINE u128 subtract_if_not_less(u128 x, u128 bound) {
+INLINE u128 reduce_once(u128 x, u128 bound) {
     u32 borrow;
     const u128 reduced = subtract_with_borrow(x, bound, borrow);
     return borrow ? x : reduced;

@@ -12,9 +12,12 @@
 //! * `row-warm`, `row-cold`: many single transforms in a row on one polynomial, or on 512 MiB of them
 //!   if those are at most 4096.
 //!
+//! `best (longest)` has moduli that need full quotients: see `Recipe::short_quotients`.
+//!
 //! Before timing, every recipe is compared with the host model on new random inputs, word for word.
 //! A difference is an error.
 
+use gpu_ref::recipe::SHORT_QUOTIENTS;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, Work, host};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -33,28 +36,48 @@ const MODULI: usize = 64;
 const WORKS: [Work; 3] =
     [Work::Transform(Direction::Forward), Work::Transform(Direction::Inverse), Work::Product];
 
-/// A recipe for batches and one for single transforms.
+/// Transforms of one size and arithmetic.
 struct Case {
-    name: String,
-    batches: Recipe,
-    single: Recipe,
+    strategy: Strategy,
+    word_bits: u32,
+    log_n: u32,
+    /// No modulus is larger.
+    largest: u128,
 }
+
+impl Case {
+    fn recipe(&self, transforms: usize) -> Result<Recipe, gpu_ref::Error> {
+        let Self { strategy, word_bits, log_n, largest } = *self;
+        match strategy {
+            Strategy::Best => Recipe::for_batches(word_bits, log_n, largest, transforms),
+            _ => Recipe::for_moduli(strategy, word_bits, log_n, largest),
+        }
+    }
+
+    /// Distinguishes moduli of the same length.
+    fn name(&self) -> String {
+        let long = self.strategy == Strategy::Best && self.word_bits == 128 && self.largest > SHORT_QUOTIENTS;
+        if long { format!("{} (longest)", self.strategy) } else { self.strategy.to_string() }
+    }
+}
+
+/// Transforms in a batch, for which recipes may differ.
+const BATCHES: [usize; 3] = [1, 64, 512];
 
 fn main() -> Outcome<()> {
     let cases = cases()?;
     let device = Device::open(0)?;
     eprintln!("device: {}", device.name()?);
     // Compilation takes longer than timing, and can use every core.
-    cases.par_iter().flat_map(|case| [&case.batches, &case.single]).try_for_each(|recipe| {
-        match recipe.word_bits {
-            32 => compile::<u32>(&device, recipe),
-            64 => compile::<u64>(&device, recipe),
-            _ => compile::<u128>(&device, recipe),
-        }
+    let recipes = cases.iter().flat_map(|case| BATCHES.map(|transforms| case.recipe(transforms)));
+    recipes.collect::<Result<Vec<_>, _>>()?.par_iter().try_for_each(|recipe| match recipe.word_bits {
+        32 => compile::<u32>(&device, recipe),
+        64 => compile::<u64>(&device, recipe),
+        _ => compile::<u128>(&device, recipe),
     })?;
     println!("impl,work,log_n,bits,modulus_bits,moduli,batch,mode,us,low,high");
     for case in &cases {
-        match case.batches.word_bits {
+        match case.word_bits {
             32 => bench::<u32>(&device, case)?,
             64 => bench::<u64>(&device, case)?,
             _ => bench::<u128>(&device, case)?,
@@ -86,33 +109,27 @@ fn cases() -> Outcome<Vec<Case>> {
     for strategy in Strategy::ALL.into_iter().filter(|s| strategies.contains(&s.to_string())) {
         for &word_bits in strategy.word_bits().iter().filter(|b| bits.is_empty() || bits.contains(b)) {
             for &log_n in &sizes {
-                for longest in lengths(strategy, word_bits) {
-                    let batches = Recipe::for_moduli(strategy, word_bits, log_n, longest)?;
-                    let modulus_bits = batches.modulus_bits;
-                    let single = match strategy {
-                        Strategy::Best => Recipe { modulus_bits, ..Recipe::low_latency(word_bits, log_n)? },
-                        _ => batches.clone(),
-                    };
-                    cases.push(Case { name: strategy.to_string(), batches, single });
-                }
+                let largest = largest_moduli(strategy, word_bits).into_iter();
+                cases.extend(largest.map(|largest| Case { strategy, word_bits, log_n, largest }));
             }
         }
     }
     Ok(cases)
 }
 
-/// The lengths of moduli to time: all for which `best` has its own arithmetic.
-fn lengths(strategy: Strategy, word_bits: u32) -> Vec<u32> {
+/// The largest modulus to time, for each arithmetic of a strategy.
+fn largest_moduli(strategy: Strategy, word_bits: u32) -> Vec<u128> {
+    let longest = |bits: u32| u128::MAX >> (128 - bits);
     match (strategy, word_bits) {
-        (Strategy::Best, 64) => vec![50, 60, 62],
-        (Strategy::Best, 128) => vec![124, 126],
-        _ => vec![strategy.modulus_bits(word_bits)],
+        (Strategy::Best, 64) => vec![longest(50), longest(60), longest(62)],
+        (Strategy::Best, 128) => vec![longest(124), SHORT_QUOTIENTS, longest(126)],
+        _ => vec![longest(strategy.modulus_bits(word_bits))],
     }
 }
 
 /// Compiles all kernels of a recipe.
 fn compile<W: Word>(device: &Device, recipe: &Recipe) -> Outcome<()> {
-    let modulus = Modulus::<W>::find(recipe.modulus_bits, 1 << recipe.log_n, 0)?;
+    let modulus = Modulus::<W>::find_at_most(recipe.largest_modulus(), 1 << recipe.log_n, 0)?;
     let plan = Plan::with_recipe(device, recipe.clone(), &[modulus])?;
     let zero = vec![W::zeroed(); 1 << recipe.log_n];
     plan.multiply(&mut plan.upload(&zero)?, &mut plan.upload(&zero)?)?;
@@ -129,9 +146,11 @@ struct Model<W> {
 }
 
 impl<W: Word> Model<W> {
-    fn new(modulus_bits: u32, n: usize, moduli: usize) -> Outcome<Self> {
-        let moduli: Vec<Modulus<W>> =
-            (0..moduli).map(|skip| Modulus::find(modulus_bits, n, skip)).collect::<Result<Vec<_>, _>>()?;
+    fn new(largest: u128, n: usize, moduli: usize) -> Outcome<Self> {
+        let moduli: Vec<Modulus<W>> = (0..moduli)
+            .into_par_iter()
+            .map(|skip| Modulus::find_at_most(largest, n, skip))
+            .collect::<Result<Vec<_>, _>>()?;
         let random = || {
             let mut rng = rand::rng();
             let bounds = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), n));
@@ -146,15 +165,11 @@ impl<W: Word> Model<W> {
 }
 
 fn bench<W: Word>(device: &Device, case: &Case) -> Outcome<()> {
-    let (n, longest) = (1 << case.batches.log_n, case.batches.modulus_bits);
     for moduli in [MODULI, 1] {
-        let model = Model::<W>::new(longest, n, moduli)?;
-        let plan = Plan::with_recipe(device, case.batches.clone(), &model.moduli)?;
-        for batch in [64, 512] {
-            time(&case.name, &plan, &model, batch / moduli)?;
-        }
-        if moduli == 1 {
-            time(&case.name, &Plan::with_recipe(device, case.single.clone(), &model.moduli)?, &model, 1)?;
+        let model = Model::<W>::new(case.largest, 1 << case.log_n, moduli)?;
+        for transforms in BATCHES.into_iter().filter(|transforms| transforms.is_multiple_of(moduli)) {
+            let plan = Plan::with_recipe(device, case.recipe(transforms)?, &model.moduli)?;
+            time(&case.name(), &plan, &model, transforms / moduli)?;
         }
     }
     Ok(())

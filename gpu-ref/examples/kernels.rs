@@ -52,6 +52,7 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let shivdikar = Recipe::new(Strategy::Shivdikar(Barrett::Proposed), 64, LOG_N)?;
+    let bits = |length: u32| u128::MAX >> (128 - length);
     let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
     recipes.extend([
         (
@@ -62,10 +63,10 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
             "caramel-casts".into(),
             Recipe { casts: true, streaming: true, ..Recipe::new(Strategy::Caramel, 64, LOG_N)? },
         ),
-        ("best-50".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, 50)?),
-        ("best-60".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, 60)?),
-        ("best-124".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, 124)?),
-        ("best-125".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, 125)?),
+        ("best-50".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, bits(50))?),
+        ("best-60".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, bits(60))?),
+        ("best-124".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, bits(124))?),
+        ("best-125".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, bits(125))?),
         ("best-latency".into(), Recipe::low_latency(64, LOG_N)?),
         ("wide-streaming".into(), Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10)? }),
         ("shivdikar-truncated".into(), Recipe { product: truncated(true), ..shivdikar.clone() }),
@@ -88,10 +89,10 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     files.push(("rows".into(), source::rows()));
     files.push(("base-conversion".into(), source::base_conversion(Tile::default())));
     files.push(("base-conversion-shared".into(), source::base_conversion(shared)));
-    for (bits, longest) in [(32, 30), (64, 60), (128, 124)] {
+    for (word_bits, longest) in [(32, 30), (64, 60), (128, 124)] {
         for log_n in 12..=17 {
-            let recipe = Recipe::for_moduli(Strategy::Best, bits, log_n, longest)?;
-            files.push((format!("default/best-{bits}-{log_n}"), source::everything(&recipe)));
+            let recipe = Recipe::for_moduli(Strategy::Best, word_bits, log_n, bits(longest))?;
+            files.push((format!("default/best-{word_bits}-{log_n}"), source::everything(&recipe)));
         }
     }
     std::fs::create_dir_all(folder.join("default"))?;

@@ -33,13 +33,15 @@ pub(crate) struct Field {
     bits: u32,
     /// No modulus is longer.
     modulus_bits: u32,
+    /// No modulus is larger.
+    largest: u128,
     truncated: bool,
 }
 
 impl Field {
     pub(crate) fn new(recipe: &Recipe) -> Self {
         let Recipe { strategy, word_bits: bits, modulus_bits, product, .. } = *recipe;
-        Self { strategy, bits, modulus_bits, truncated: product.truncated }
+        Self { strategy, bits, modulus_bits, largest: recipe.largest_modulus(), truncated: product.truncated }
     }
 
     fn arithmetic(self) -> Arithmetic {
@@ -87,11 +89,11 @@ impl Field {
 
     /// Checks that the strategy's arithmetic is valid for a modulus.
     pub(crate) fn check<W: Word>(self, modulus: &Modulus<W>) -> Result<(), Error> {
-        let (q, limit) = (modulus.q().widen(), self.modulus_bits);
-        if limit < 128 && q >> limit != 0 {
+        let (q, largest) = (modulus.q().widen(), self.largest);
+        if q > largest {
             return Err(Error::Modulus {
                 q,
-                reason: format!("this recipe of {} supports moduli of at most {limit} bits", self.strategy),
+                reason: format!("this recipe of {} supports moduli up to {largest}", self.strategy),
             });
         }
         Ok(())

@@ -117,7 +117,19 @@ impl<W: Word> Modulus<W> {
     /// # Errors
     /// Returns [`Error::Modulus`] if no prime of that size fits the word.
     pub fn find(bits: u32, n: usize, skip: usize) -> Result<Self, Error> {
-        let step = 2 * n as u128;
+        if !(1..=W::BITS).contains(&bits) {
+            let reason = format!("expected a length of 1 to {} bits, found {bits}", W::BITS);
+            return Err(Error::Modulus { q: 0, reason });
+        }
+        Self::find_at_most(u128::MAX >> (128 - bits), n, skip)
+    }
+
+    /// As [`Self::find`], but the largest primes up to `largest` that are as long.
+    ///
+    /// # Errors
+    /// Returns [`Error::Modulus`] if there is no such prime, or if it does not fit the word.
+    pub fn find_at_most(largest: u128, n: usize, skip: usize) -> Result<Self, Error> {
+        let (bits, step) = (128 - largest.leading_zeros(), 2 * n as u128);
         let none = |q| Error::Modulus {
             q,
             reason: format!("found no {bits}-bit prime that is 1 modulo {step} in words of {} bits", W::BITS),
@@ -125,12 +137,12 @@ impl<W: Word> Modulus<W> {
         if bits > W::BITS || bits < 3 || !n.is_power_of_two() || step >> (bits - 1) != 0 {
             return Err(none(0));
         }
-        let top = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
-        let q = (1..)
-            .map_while(|i| (top - top % step + 1).checked_sub(i * step).filter(|q| q >> (bits - 1) != 0))
+        let highest = largest - (largest - 1) % step;
+        let q = (0..)
+            .map_while(|i| highest.checked_sub(i * step).filter(|q| q >> (bits - 1) != 0))
             .filter(|&q| is_prime(q))
             .nth(skip)
-            .ok_or(none(top))?;
+            .ok_or(none(largest))?;
         // x^((q-1)/2n) is a 2n-th root for every x, and primitive for every second x.
         let root = (2..)
             .map(|x| pow_mod(x, (q - 1) / step, q))

@@ -80,9 +80,8 @@ impl<W: Word> Plan<W> {
     pub fn new(device: &Device, strategy: Strategy, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         let n = moduli.first().map_or(0, Modulus::n);
         let log_n = n.checked_ilog2().unwrap_or(0);
-        let length = |modulus: &Modulus<W>| 128 - modulus.q().widen().leading_zeros();
-        let longest = moduli.iter().map(length).max().unwrap_or(0);
-        Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, longest)?, moduli)
+        let largest = moduli.iter().map(|modulus| modulus.q().widen()).max().unwrap_or(0);
+        Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, largest)?, moduli)
     }
 
     /// Creates a plan with the given recipe.

@@ -224,7 +224,17 @@ pub struct Recipe {
     /// For [`Strategy::Cheddar`]: if true, the last pass computes its roots from two tables of
     /// about sqrt(N) entries each, instead of loading them from one of N.
     pub on_the_fly: bool,
+    /// For [`Strategy::Best`]: 2^`shared_roots` butterflies of the last stage share a table entry,
+    /// half as many of the stage before, and so on, and multiply by another root of unity in
+    /// addition. At most 3, and less than `points_log` of the last pass. Fused products do without.
+    pub shared_roots: u32,
+    /// For [`Strategy::Best`] with moduli of 126 bits in 128-bit words: if true, quotients come from
+    /// 13 of 16 partial products. Moduli must be at most [`SHORT_QUOTIENTS`].
+    pub short_quotients: bool,
 }
+
+/// The largest modulus for [`Recipe::short_quotients`].
+pub const SHORT_QUOTIENTS: u128 = (1 << 126) - (1 << 96) - 1;
 
 impl Recipe {
     /// The default recipe of a strategy for a word size and ring dimension.
@@ -285,20 +295,28 @@ impl Recipe {
             streaming: false,
             casts: false,
             on_the_fly: false,
+            shared_roots: if strategy == Strategy::Best { best_shared_roots(word_bits, log_n) } else { 0 },
+            short_quotients: false,
         })
     }
 
-    /// [`Recipe::new`] for moduli of at most `longest` bits. [`Strategy::Best`] chooses its
-    /// arithmetic accordingly: doubles up to 50 bits in 64-bit words, and shorter products if more
-    /// than two bits of a word are free.
+    /// The largest modulus that the recipe supports.
+    pub fn largest_modulus(&self) -> u128 {
+        if self.short_quotients { SHORT_QUOTIENTS } else { u128::MAX >> (128 - self.modulus_bits) }
+    }
+
+    /// [`Recipe::new`] for moduli of at most `largest`. [`Strategy::Best`] chooses its arithmetic
+    /// accordingly: doubles up to 50 bits in 64-bit words, and shorter products if more than two bits
+    /// of a word are free.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
-    pub fn for_moduli(strategy: Strategy, word_bits: u32, log_n: u32, longest: u32) -> Result<Self, Error> {
+    pub fn for_moduli(strategy: Strategy, word_bits: u32, log_n: u32, largest: u128) -> Result<Self, Error> {
         let own = Self::new(strategy, word_bits, log_n)?;
         if strategy != Strategy::Best {
             return Ok(own);
         }
+        let longest = 128 - largest.leading_zeros();
         // A few lengths only, because each needs kernels of its own.
         let lengths: &[u32] = match word_bits {
             32 => &[],
@@ -310,7 +328,26 @@ impl Recipe {
             (64, DOUBLE_BITS, 16) => pair(log_n, 8, (4, 4, 2), (4, 1, 10)),
             _ => own.passes,
         };
-        Ok(Self { modulus_bits, passes, ..own })
+        let short_quotients = modulus_bits == 126 && largest <= SHORT_QUOTIENTS;
+        Ok(Self { modulus_bits, passes, short_quotients, ..own })
+    }
+
+    /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms, counting
+    /// each polynomial and limb: [`Recipe::low_latency`] for one, and more blocks for a transform if
+    /// there are too few to fill a device otherwise.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Recipe::new`].
+    pub fn for_batches(word_bits: u32, log_n: u32, largest: u128, transforms: usize) -> Result<Self, Error> {
+        let many = Self::for_moduli(Strategy::Best, word_bits, log_n, largest)?;
+        if transforms == 1 {
+            let Self { modulus_bits, short_quotients, .. } = many;
+            return Ok(Self { modulus_bits, short_quotients, ..Self::low_latency(word_bits, log_n)? });
+        }
+        match few(word_bits, log_n) {
+            Some(passes) if transforms < FEW => Ok(Self { passes, shared_roots: 0, ..many }),
+            _ => Ok(many),
+        }
     }
 
     /// [`Strategy::Best`] for single transforms: fewer points per thread and fewer lanes per block,
@@ -326,6 +363,7 @@ impl Recipe {
         Ok(Self {
             passes,
             early_roots: true,
+            shared_roots: 0,
             product: Product::default(),
             ..Self::new(Strategy::Best, word_bits, log_n)?
         })
@@ -382,6 +420,25 @@ impl Recipe {
                 format!("roots on the fly for {}", self.strategy),
                 "only the root format of `cheddar` allows it at no cost in tables",
             );
+        }
+        if self.short_quotients
+            && (self.strategy, self.word_bits, self.modulus_bits) != (Strategy::Best, 128, 126)
+        {
+            return fail(
+                format!("short quotients for {} and {} bits", self.strategy, self.modulus_bits),
+                "use them with `best` and moduli of 126 bits",
+            );
+        }
+        if self.shared_roots > 0 {
+            let points = |pass: Option<&Pass>| pass.map_or(0, |pass| pass.points_log);
+            let (first, last) = (points(self.passes.first()), points(self.passes.last()));
+            if self.strategy != Strategy::Best || self.shared_roots > 3.min(first).min(last.saturating_sub(1))
+            {
+                return fail(
+                    format!("roots shared by 2^{} butterflies of {}", self.shared_roots, self.strategy),
+                    "use `best`, at most 2^3, and more points per thread in the first and the last pass",
+                );
+            }
         }
         if self.product.truncated && !matches!(self.strategy, Strategy::Shivdikar(_)) {
             return fail(
@@ -455,8 +512,32 @@ fn best(word_bits: u32, log_n: u32) -> Vec<Pass> {
         (64, 16) => pair(log_n, 8, (4, 3, 3), (4, 1, 8)),
         (64, _) => pair(log_n, 8, (4, 3, 3), (3, 0, 8)),
         (_, ..=12) => single(log_n, 3),
-        (_, 17) => pair(log_n, 8, (3, 2, 6), (3, 1, 4)),
+        (_, 17) => pair(log_n, 8, (3, 1, 11), (3, 1, 4)),
+        (_, 16) => pair(log_n, 8, (3, 1, 11), (3, 0, 16)),
         (_, _) => pair(log_n, log_n / 2, (3, 2, 6), (3, 1, 8)),
+    }
+}
+
+/// Fewer transforms than this leave most of a device without work if each is one block.
+const FEW: usize = 128;
+
+/// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
+fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+    match (word_bits, log_n) {
+        (32, 14) => Some(pair(log_n, 7, (3, 3, 2), (3, 2, 2))),
+        (64, 12) => Some(pair(log_n, 6, (3, 3, 2), (3, 3, 2))),
+        (64, 13) => Some(pair(log_n, 7, (3, 2, 2), (3, 2, 2))),
+        _ => None,
+    }
+}
+
+/// [`Recipe::shared_roots`] of [`Strategy::Best`]: in words of 32 bits a multiplication costs less
+/// than an entry of the table.
+fn best_shared_roots(word_bits: u32, log_n: u32) -> u32 {
+    match (word_bits, log_n) {
+        (32, 12) => 1,
+        (32, 14..) => 3,
+        _ => 0,
     }
 }
 

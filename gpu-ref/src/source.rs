@@ -100,6 +100,7 @@ fn file(recipe: &Recipe) -> String {
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
         (recipe.on_the_fly, "ON_THE_FLY"),
+        (recipe.short_quotients, "SHORT_QUOTIENTS"),
     ];
     for (_, name) in variants.iter().filter(|(wanted, _)| *wanted) {
         let _ = writeln!(text, "#define {name}");
@@ -112,10 +113,11 @@ fn file(recipe: &Recipe) -> String {
 }
 
 /// Lines of the form `MACRO(name, ..)`, each of which instantiates a kernel. `truncated` transforms
-/// omit their innermost stage.
+/// omit their innermost stage. `shared_roots` is that of the recipe, or 0.
 fn instances(
     recipe: &Recipe,
     truncated: bool,
+    shared_roots: u32,
     kernels: impl IntoIterator<Item = (&'static str, String, usize)>,
 ) -> String {
     let line = |(kind, name, number): (&str, String, usize)| {
@@ -123,7 +125,8 @@ fn instances(
         let blocks = if kind == "PRODUCT_KERNEL" { recipe.product.blocks } else { blocks };
         let log_n = recipe.log_n;
         format!(
-            "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated})\n"
+            "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated}, \
+             {shared_roots})\n"
         )
     };
     kernels.into_iter().map(line).collect()
@@ -146,7 +149,7 @@ fn transform_instances(recipe: &Recipe) -> String {
             ("INVERSE_KERNEL", format!("inverse_{number}"), number),
         ]
     });
-    instances(recipe, false, kernels)
+    instances(recipe, false, recipe.shared_roots, kernels)
 }
 
 fn product_instances(recipe: &Recipe) -> String {
@@ -170,7 +173,8 @@ fn product_instances(recipe: &Recipe) -> String {
             kernel("INVERSE_KERNEL", "inverse_truncated", last);
         }
     }
-    instances(recipe, truncated, kernels)
+    // A fused product reads its tables while it computes, so it gains nothing from shared roots.
+    instances(recipe, truncated, 0, kernels)
 }
 
 /// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and

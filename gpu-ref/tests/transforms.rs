@@ -7,6 +7,7 @@
 mod common;
 
 use common::{ON_EMULATED, ON_GPU, SEED, named, on, on_each, run};
+use gpu_ref::recipe::SHORT_QUOTIENTS;
 use gpu_ref::{
     Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, crosscheck, host, number,
 };
@@ -47,10 +48,11 @@ fn first_difference<W: Word>(got: &[W], want: &[W]) -> Option<String> {
 /// Forward transform, inverse transform and product with one recipe.
 fn check<W: Word>(device: &Device, recipe: &Recipe, limbs: usize, polynomials: usize) {
     let n = 1 << recipe.log_n;
-    let longest = recipe.modulus_bits;
     let moduli: Vec<_> = (0..limbs)
         .map(|limb| {
-            Modulus::<W>::find(if limb == 1 { recipe.log_n + 12 } else { longest }, n, limb / 2).unwrap()
+            let longest =
+                if limb == 1 { u128::MAX >> (116 - recipe.log_n) } else { recipe.largest_modulus() };
+            Modulus::<W>::find_at_most(longest, n, limb / 2).unwrap()
         })
         .collect();
     let plan = Plan::with_recipe(device, recipe.clone(), &moduli).unwrap();
@@ -109,8 +111,9 @@ const LENGTHS: [(u32, u32); 4] = [(64, 50), (64, 60), (64, 61), (128, 124)];
 fn check_lengths(device: &Device, lengths: impl IntoIterator<Item = (u32, u32)>, sizes: &[u32]) {
     for (bits, longest) in lengths {
         for &log_n in sizes {
-            let recipe = Recipe::for_moduli(Strategy::Best, bits, log_n, longest).unwrap();
-            assert_eq!(recipe.modulus_bits, longest);
+            let largest = u128::MAX >> (128 - longest);
+            let recipe = Recipe::for_moduli(Strategy::Best, bits, log_n, largest).unwrap();
+            assert_eq!(recipe.largest_modulus(), largest);
             check_recipe(device, &recipe, 2, 2);
         }
     }
@@ -193,6 +196,17 @@ fn emulated_lengths(device: &Device) {
     check_lengths(device, [(64, 60)], &[16]);
 }
 
+/// Moduli just small enough for short quotients, and recipes for few transforms.
+fn recipes_for_moduli_and_batches(device: &Device) {
+    for (bits, log_n, largest, transforms) in
+        [(128, 10, SHORT_QUOTIENTS, 512), (128, 10, SHORT_QUOTIENTS, 1), (64, 12, (1 << 62) - 1, 64)]
+    {
+        let recipe = Recipe::for_batches(bits, log_n, largest, transforms).unwrap();
+        assert_eq!(recipe.largest_modulus(), largest);
+        check_recipe(device, &recipe, 2, 2);
+    }
+}
+
 fn all_lengths(device: &Device) {
     check_lengths(device, LENGTHS, &[10, 12, 13, 14, 15, 16, 17]);
     check_lengths(device, [(128, 125)], &[10, 13]);
@@ -231,7 +245,7 @@ fn low_latency_at_all_sizes(device: &Device) {
 }
 
 fn main() -> ExitCode {
-    let each = named![check_hard_product];
+    let each = named![check_hard_product, recipes_for_moduli_and_batches];
     let emulated: [common::Test; 4] =
         named![bad_input_is_refused, crosscheck_agrees_with_the_host_model, emulated_lengths, low_latency];
     let gpu: [common::Test; 4] =
