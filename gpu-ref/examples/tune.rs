@@ -111,6 +111,7 @@ fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
     }
     all.push(Recipe { overlap: !recipe.overlap, ..recipe.clone() });
     all.push(Recipe { early_roots: !recipe.early_roots, ..recipe.clone() });
+    all.extend((0..=3).map(|shared_roots| Recipe { shared_roots, ..recipe.clone() }));
     if recipe.passes.len() > 1 {
         for mib in [8, 16, 24, 32, 40] {
             all.push(Recipe { chunk_bytes: Some(mib << 20), ..recipe.clone() });

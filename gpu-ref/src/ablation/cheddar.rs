@@ -20,6 +20,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
         Ok::<_, Error>(Recipe {
             passes: own.passes.clone(),
             overlap: false,
+            shared_roots: 0,
             ..Recipe::new(strategy, 32, 16)?
         })
     };
