@@ -161,6 +161,41 @@ codes! {
     /// .isa vector_length=1024, word_bits=64
     /// ```
     Isa = "B021", "invalid instruction set parameters";
+
+    /// The instruction reads a register or a word of memory that no instruction before it writes, and that is
+    /// neither an input nor an initial value. Real memories and registers hold anything at the start, so the
+    /// result would be a matter of chance. Address registers are an exception: without a launch value they
+    /// hold 0.
+    Undefined = "B022", "read before written";
+
+    /// A load or store reaches words beyond the machine's memory. `vdm.size_mib` and `sdm.size_kib` set the
+    /// sizes of the memories.
+    OutsideMemory = "B023", "access outside the memory";
+
+    /// A compute instruction uses a modulus register that holds no modulus. A `.modulus` line sets one before
+    /// the start, `mload` during the run.
+    UnsetModulus = "B024", "modulus register without a modulus";
+
+    /// Two symbols share words that both must keep: two inputs, two outputs, or an input and an output. An
+    /// operation may work in place, if a claim says so: the output has exactly the words of one of the inputs
+    /// in its `.computes` line.
+    Overlap = "B025", "symbols overlap";
+
+    /// No instruction writes these words of an output, and they have no initial value.
+    Unwritten = "B026", "output never written";
+
+    /// A claim says that an output is a function of inputs, but no value that the program computes from these
+    /// inputs reaches the output. The result is a constant, or depends on other inputs only.
+    Independent = "B027", "output independent of its inputs";
+
+    /// No instruction reads the result before it is overwritten or the program ends, and it is no output. The
+    /// instruction costs time for nothing. `rpu lint` reports it; programs run all the same.
+    Unused = "B028", "result never used";
+
+    /// The lanes of a load or store need the same banks of the VDM more often than lanes that are spread
+    /// evenly. Each additional round of accesses holds the VBAR. Another stride, `vdm.mapping = "xor"` or
+    /// shuffles avoid it. `rpu lint` reports it; programs run all the same.
+    BankConflict = "B029", "bank conflicts";
 }
 
 impl Code {

@@ -31,9 +31,21 @@ use thiserror::Error;
 /// Bytes of a text, `start` included, `end` excluded; both are character boundaries.
 pub type Span = Range<usize>;
 
-/// One error in a text.
+/// The consequence of a diagnostic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Severity {
+    /// The text is refused.
+    #[default]
+    Error,
+    /// The text is accepted.
+    Warning,
+}
+
+/// One error in a text, or one warning.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Error)]
 pub struct Diagnostic {
+    /// The consequence.
+    pub severity: Severity,
     /// The name of the file for users; empty for a text without a name.
     pub file: Arc<str>,
     /// The whole text, or some consecutive lines of a long one; empty if it could not be read.
@@ -64,6 +76,11 @@ impl Diagnostic {
     /// The error with help.
     pub fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into().into()), ..self }
+    }
+
+    /// A warning instead of an error.
+    pub fn as_warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
     }
 
     /// The error in a file as a whole.

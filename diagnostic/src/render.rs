@@ -1,7 +1,7 @@
 //! Rendering for terminals.
 
-use crate::{Diagnostic, Diagnostics};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use crate::{Diagnostic, Diagnostics, Severity};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 
 fn renderer(colour: bool) -> Renderer {
     if colour { Renderer::styled() } else { Renderer::plain() }
@@ -9,7 +9,10 @@ fn renderer(colour: bool) -> Renderer {
 
 /// Renders a message without a position, and its help.
 pub fn render_message(message: &str, help: Option<&str>, colour: bool) -> String {
-    let group = Group::with_title(Level::ERROR.primary_title(message));
+    render_group(Group::with_title(Level::ERROR.primary_title(message)), help, colour)
+}
+
+fn render_group(group: Group<'_>, help: Option<&str>, colour: bool) -> String {
     renderer(colour).render(&[match help {
         Some(help) => group.element(Level::HELP.message(help)),
         None => group,
@@ -32,7 +35,7 @@ impl Diagnostic {
         let Some(span) = &self.span else {
             let file = Some(&*self.file).filter(|file| !file.is_empty());
             let message = file.into_iter().chain([&*self.message]).collect::<Vec<_>>().join(": ");
-            return render_message(&message, help, colour);
+            return render_group(Group::with_title(self.title(&message)), help, colour);
         };
         // Only the lines of the span: tables make texts long, and the renderer inspects all lines.
         let start = self.text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -41,15 +44,18 @@ impl Diagnostic {
         let annotation = AnnotationKind::Primary.span(span.start - start..span.end - start);
         let snippet =
             Snippet::source(&self.text[start..end]).path(&*self.file).line_start(line).annotation(annotation);
-        let title = Level::ERROR.primary_title(self.message.as_str());
-        let title = match self.code {
+        render_group(self.title(&self.message).element(snippet), help, colour)
+    }
+
+    fn title<'t>(&'t self, message: &'t str) -> Title<'t> {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let title = level.primary_title(message);
+        match self.code {
             Some(code) => title.id(code),
             None => title,
-        };
-        let group = title.element(snippet);
-        renderer(colour).render(&[match help {
-            Some(help) => group.element(Level::HELP.message(help)),
-            None => group,
-        }])
+        }
     }
 }

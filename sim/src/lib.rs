@@ -35,7 +35,7 @@
 //! ```
 //!
 //! [`clock`], [`area`] and [`energy`] follow from the machine's [`tech`]nology and the size of its logic ([`gates`]). [`hbm`] schedules the off-chip
-//! transfers of many consecutive runs. [`trace`] exports a run to pipeline viewers. The crate does no
+//! transfers of many consecutive runs. [`lint`] finds faults of a program. [`trace`] exports a run to pipeline viewers. The crate does no
 //! terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
@@ -48,6 +48,8 @@ pub mod energy;
 pub mod functional;
 pub mod gates;
 pub mod hbm;
+#[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+pub mod lint;
 pub mod machine;
 pub mod tech;
 #[cfg(feature = "testing")]

@@ -26,6 +26,21 @@ pub(super) fn rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) 
     rounds
 }
 
+/// The rounds of bank accesses of one load or store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rounds {
+    /// The rounds that it takes.
+    pub(crate) needed: u32,
+    /// The rounds without conflicts: one a beat.
+    pub(crate) least: u32,
+}
+
+/// The rounds of bank accesses of a load or store at `address`.
+pub(crate) fn bank_rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) -> Rounds {
+    let least = vbar_beats(m);
+    Rounds { needed: if m.ideal.bank_conflicts { least } else { rounds(m, mode, address, store) }, least }
+}
+
 /// Adds the accesses of a load or store to each bank to `accesses`.
 pub(super) fn count(m: &Machine, mode: AddressMode, address: u32, store: bool, accesses: &mut [u64]) {
     for beat in 0..vbar_beats(m) {

@@ -110,6 +110,7 @@ pub mod stepped;
 mod units;
 
 pub use accounting::{Bounds, Cause, Stalls, Wait};
+pub(crate) use banks::bank_rounds;
 pub use decode::DecodedProgram;
 pub use engine::Timestamps;
 pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};

@@ -1,0 +1,100 @@
+//! Faults of a program that a run on data does not show.
+//!
+//! A program has no branches, and its addresses come from launch values and the SDM. So one pass over the
+//! instructions knows the source of every word: whether it has been written, and from which inputs. The pass
+//! shares nothing with [`functional`](crate::functional).
+//!
+//! ```
+//! use sim::{MachineBase, lint};
+//!
+//! let machine = MachineBase::built_in("rpu-128x128")?.machine(&[])?;
+//! let source = ".output y, 512\n.modulus m1, 97\nvadd v1, v2, v2, m1\nvstore v1, a0, y\nhalt\n";
+//! let program = b512_asm::assemble(source)?;
+//! let errors = lint::errors(&program, &machine);
+//! assert_eq!(errors[0].to_string(), "B022: `v2` is read before it is written (load it first)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod flow;
+#[cfg(test)]
+mod tests;
+
+use crate::machine::Machine;
+use crate::timing::bank_rounds;
+use b512_asm::{Claim, Code, Defect, Place, Program, Role, Symbol};
+use flow::Flow;
+
+/// The faults of a program on a machine, in the order of the program: values that are read before they are
+/// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not
+/// written or do not depend on the inputs of their claim.
+pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
+    let mut flow = Flow::new(program, machine);
+    flow.run();
+    let mut errors = flow.take_defects();
+    errors.extend(overlaps(program));
+    errors.extend(flow.outputs());
+    errors
+}
+
+/// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts of
+/// the machine.
+pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
+    let mut flow = Flow::new(program, machine);
+    flow.run();
+    flow.outputs();
+    let mut warnings = flow.unused();
+    for access in flow.accesses() {
+        let rounds = bank_rounds(machine, access.mode, access.address, access.store);
+        if rounds.needed > rounds.least {
+            warnings.push(Defect {
+                code: Code::BankConflict,
+                place: Place::Instruction(access.instruction),
+                message: format!("{} rounds of bank accesses instead of {}", rounds.needed, rounds.least),
+                help: None,
+            });
+        }
+    }
+    warnings.sort_by_key(|defect| match defect.place {
+        Place::Instruction(index) => Some(index),
+        Place::Name
+        | Place::Symbol(_)
+        | Place::Address(_)
+        | Place::Modulus(_)
+        | Place::Claim(..)
+        | Place::Segment(..)
+        | Place::Word { .. } => None,
+    });
+    warnings
+}
+
+/// Outputs that overlap inputs, unless a claim computes the output from exactly these words.
+fn overlaps(program: &Program) -> Vec<Defect> {
+    let of = |role| (0..).zip(&program.symbols).filter(move |(_, symbol)| symbol.role == role);
+    let mut defects = Vec::new();
+    for (number, output) in of(Role::Output) {
+        for (_, input) in of(Role::Input).filter(|(_, input)| overlap(output, input)) {
+            if program.claims.iter().any(|claim| is_in_place(claim, output, input)) {
+                continue;
+            }
+            defects.push(Defect {
+                code: Code::Overlap,
+                place: Place::Symbol(number),
+                message: format!("output `{}` overlaps input `{}`", output.name, input.name),
+                help: Some("place it elsewhere, or claim an operation in place".into()),
+            });
+        }
+    }
+    defects
+}
+
+/// Whether two symbols share words.
+fn overlap(a: &Symbol, b: &Symbol) -> bool {
+    let end = |symbol: &Symbol| u64::from(symbol.start) + u64::from(symbol.words);
+    a.space == b.space && u64::from(a.start) < end(b) && u64::from(b.start) < end(a)
+}
+
+/// Whether `claim` computes `output` from `input`, and both have the same words.
+fn is_in_place(claim: &Claim, output: &Symbol, input: &Symbol) -> bool {
+    let same_words = (output.start, output.words) == (input.start, input.words);
+    same_words && claim.outputs.contains(&output.name) && claim.inputs.contains(&input.name)
+}

@@ -1,0 +1,409 @@
+//! The flow of values from inputs to outputs.
+
+use crate::machine::{Machine, Resources};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{
+    AddressMode, Claim, Class, Code, Defect, Direction, Instr, Operand, Place, Program, Role, Space, Symbol,
+    VectorAccess,
+};
+use std::ops::Range;
+
+/// A set of inputs, by number; inputs 62, 124 and so on are one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Origin(u64);
+
+impl Origin {
+    /// A value that has not been written.
+    const UNDEFINED: Self = Self(0);
+    /// A constant.
+    const CONSTANT: Self = Self(1 << 63);
+
+    fn input(number: usize) -> Self {
+        Self(Self::CONSTANT.0 | 1 << (number % 62))
+    }
+
+    fn is_defined(self) -> bool {
+        self.0 & Self::CONSTANT.0 != 0
+    }
+
+    /// The origin of a result of both.
+    fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the value depends on an input.
+    fn is_variable(self) -> bool {
+        self.0 & !Self::CONSTANT.0 != 0
+    }
+
+    /// Whether the sets share an input.
+    fn meets(self, other: Self) -> bool {
+        self.0 & other.0 & !Self::CONSTANT.0 != 0
+    }
+}
+
+/// The number of an instruction; [`NONE`](Self::NONE) for initial values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Writer(u32);
+
+impl Writer {
+    const NONE: Self = Self(u32::MAX);
+}
+
+/// The words of a memory.
+#[derive(Debug)]
+struct Words {
+    origins: Vec<Origin>,
+    writers: Vec<Writer>,
+}
+
+/// A register file.
+#[derive(Clone, Copy, Debug)]
+struct File {
+    origins: [Origin; REGISTERS],
+    writers: [Writer; REGISTERS],
+}
+
+impl File {
+    fn of(origin: Origin) -> Self {
+        Self { origins: [origin; REGISTERS], writers: [Writer::NONE; REGISTERS] }
+    }
+}
+
+/// A load or store with its effective address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) instruction: usize,
+    pub(super) address: u32,
+    pub(super) mode: AddressMode,
+    pub(super) store: bool,
+}
+
+/// The state of the pass.
+#[derive(Debug)]
+pub(super) struct Flow<'p> {
+    program: &'p Program,
+    resources: Resources,
+    vdm: Words,
+    sdm: Vec<Origin>,
+    vector: File,
+    scalar: File,
+    address: File,
+    modulus: File,
+    /// The values of the address registers; `None` if an input determines it.
+    addresses: [Option<u32>; REGISTERS],
+    /// Whether a store has an address that an input determines.
+    stores_anywhere: bool,
+    /// Instructions whose results are used.
+    used: Vec<bool>,
+    accesses: Vec<Access>,
+    defects: Vec<Defect>,
+}
+
+impl<'p> Flow<'p> {
+    /// The state before the first instruction.
+    pub(super) fn new(program: &'p Program, machine: &Machine) -> Self {
+        let resources = machine.resources();
+        let mut vdm = vec![Origin::UNDEFINED; resources.vdm_words as usize];
+        let mut sdm = vec![Origin::UNDEFINED; resources.sdm_words as usize];
+        for (space, words) in [(Space::Vdm, &mut vdm), (Space::Sdm, &mut sdm)] {
+            for segment in &program.image(space).segments {
+                fill(words, segment.start, segment.words.len(), Origin::CONSTANT);
+            }
+            for (number, symbol) in inputs(program).filter(|(_, symbol)| symbol.space == space) {
+                fill(words, symbol.start, symbol.words as usize, Origin::input(number));
+            }
+        }
+        let mut modulus = File::of(Origin::UNDEFINED);
+        for (register, _) in &program.moduli {
+            modulus.origins[register.index()] = Origin::CONSTANT;
+        }
+        let mut addresses = [Some(0); REGISTERS];
+        for &(register, address) in &program.addresses {
+            addresses[register.index()] = Some(address);
+        }
+        Self {
+            program,
+            resources,
+            vdm: Words { writers: vec![Writer::NONE; vdm.len()], origins: vdm },
+            sdm,
+            vector: File::of(Origin::UNDEFINED),
+            scalar: File::of(Origin::UNDEFINED),
+            address: File::of(Origin::CONSTANT),
+            modulus,
+            addresses,
+            stores_anywhere: false,
+            used: vec![false; program.instructions.len()],
+            accesses: Vec::new(),
+            defects: Vec::new(),
+        }
+    }
+
+    /// Follows all instructions.
+    pub(super) fn run(&mut self) {
+        for (index, instr) in self.program.instructions.iter().enumerate() {
+            self.step(index, instr);
+        }
+    }
+
+    /// The defects that the instructions have shown.
+    pub(super) fn take_defects(&mut self) -> Vec<Defect> {
+        std::mem::take(&mut self.defects)
+    }
+
+    /// Loads and stores with known addresses.
+    pub(super) fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    fn report(&mut self, code: Code, index: usize, message: String, help: impl Into<Option<String>>) {
+        self.defects.push(Defect { code, place: Place::Instruction(index), message, help: help.into() });
+    }
+
+    fn step(&mut self, index: usize, instr: &Instr) {
+        let mut origin = Origin::CONSTANT;
+        instr.for_each_operand(|spec, operand| {
+            if spec.direction == Direction::Read {
+                origin = origin.and(self.read_register(index, operand));
+            }
+        });
+        match instr.op().class() {
+            Class::Load | Class::Store => {
+                let access = instr.vector_access().expect("loads and stores access the VDM");
+                origin = origin.and(self.access_vdm(index, access, origin));
+            }
+            Class::ScalarLoad => origin = self.load_scalar(index, instr),
+            Class::Halt
+            | Class::Add
+            | Class::Subtract
+            | Class::Multiply
+            | Class::Butterfly(_)
+            | Class::Permute(_) => {}
+        }
+        instr.for_each_operand(|spec, operand| {
+            if spec.direction == Direction::Write {
+                self.write_register(index, operand, origin);
+            }
+        });
+        // The caller sees the effect of a `halt`, and of words that no pass follows.
+        self.used[index] |= instr.op().class() == Class::Halt || self.stores_anywhere;
+    }
+
+    /// The register file and the number of a register.
+    fn register(&mut self, operand: Operand) -> Option<(&mut File, usize)> {
+        match operand {
+            Operand::VReg(register) => Some((&mut self.vector, register.index())),
+            Operand::SReg(register) => Some((&mut self.scalar, register.index())),
+            Operand::AReg(register) => Some((&mut self.address, register.index())),
+            Operand::MReg(register) => Some((&mut self.modulus, register.index())),
+            Operand::Offset(_) | Operand::Mode(_) => None,
+        }
+    }
+
+    fn read_register(&mut self, index: usize, operand: Operand) -> Origin {
+        let Some((file, number)) = self.register(operand) else { return Origin::CONSTANT };
+        let (origin, writer) = (file.origins[number], file.writers[number]);
+        if origin.is_defined() {
+            self.use_result(writer);
+            return origin;
+        }
+        // One report is enough.
+        file.origins[number] = Origin::CONSTANT;
+        if let Operand::MReg(register) = operand {
+            let help = format!("set it with `.modulus {register}, ..` or `mload`");
+            self.report(Code::UnsetModulus, index, format!("`{register}` has no modulus"), help);
+        } else {
+            let message = format!("`{operand}` is read before it is written");
+            self.report(Code::Undefined, index, message, "load it first".to_owned());
+        }
+        Origin::CONSTANT
+    }
+
+    fn write_register(&mut self, index: usize, operand: Operand, origin: Origin) {
+        if let Some((file, number)) = self.register(operand) {
+            file.origins[number] = origin;
+            file.writers[number] = Writer(index as u32);
+        }
+    }
+
+    fn use_result(&mut self, writer: Writer) {
+        if let Some(used) = self.used.get_mut(writer.0 as usize) {
+            *used = true;
+        }
+    }
+
+    /// Follows a load or store. Returns the origin of the words that it loads.
+    fn access_vdm(&mut self, index: usize, access: VectorAccess, origin: Origin) -> Origin {
+        let VectorAccess { store, base, offset, mode } = access;
+        let Some(base) = self.addresses[base.index()] else {
+            self.stores_anywhere |= store;
+            return Origin::CONSTANT;
+        };
+        let address = u64::from(base) + u64::from(offset.words());
+        let end = address + u64::from(mode.span(self.resources.isa));
+        let words = self.vdm.origins.len();
+        if end > words as u64 {
+            let message = format!("the access ends at word {end:#x}, but the VDM has {words:#x} words");
+            self.report(Code::OutsideMemory, index, message, "`vdm.size_mib` sets its size".to_owned());
+            return Origin::CONSTANT;
+        }
+        let address = address as u32;
+        self.accesses.push(Access { instruction: index, address, mode, store });
+        if store {
+            self.store(index, address, mode, origin);
+            Origin::CONSTANT
+        } else {
+            self.load(index, address, mode)
+        }
+    }
+
+    fn store(&mut self, index: usize, address: u32, mode: AddressMode, origin: Origin) {
+        let lanes = self.resources.isa.vector_length();
+        if mode == AddressMode::Linear {
+            let words = address as usize..(address + lanes) as usize;
+            self.vdm.origins[words.clone()].fill(origin);
+            self.vdm.writers[words].fill(Writer(index as u32));
+            return;
+        }
+        for lane in 0..lanes {
+            let word = (address + mode.element(lane)) as usize;
+            self.vdm.origins[word] = origin;
+            self.vdm.writers[word] = Writer(index as u32);
+        }
+    }
+
+    fn load(&mut self, index: usize, address: u32, mode: AddressMode) -> Origin {
+        let mut origin = Origin::CONSTANT;
+        let (mut undefined, mut writer) = (None, Writer::NONE);
+        for lane in 0..self.resources.isa.vector_length() {
+            let word = (address + mode.element(lane)) as usize;
+            origin = origin.and(self.vdm.origins[word]);
+            if !self.vdm.origins[word].is_defined() {
+                // One report is enough.
+                self.vdm.origins[word] = Origin::CONSTANT;
+                undefined.get_or_insert(word as u32);
+            }
+            if self.vdm.writers[word] != writer {
+                writer = self.vdm.writers[word];
+                self.use_result(writer);
+            }
+        }
+        if let Some(word) = undefined.filter(|_| !self.stores_anywhere) {
+            let message = format!("{} is read before it is written", self.word(Space::Vdm, word));
+            let help = "store to it first, or declare an input or `.words`";
+            self.report(Code::Undefined, index, message, help.to_owned());
+        }
+        origin
+    }
+
+    /// Follows a load from the SDM. Returns the origin of the word.
+    fn load_scalar(&mut self, index: usize, instr: &Instr) -> Origin {
+        let (mut offset, mut target) = (0, None);
+        instr.for_each_operand(|_, operand| match operand {
+            Operand::Offset(words) => offset = words.words(),
+            Operand::AReg(register) => target = Some(register),
+            Operand::VReg(_) | Operand::SReg(_) | Operand::MReg(_) | Operand::Mode(_) => {}
+        });
+        let words = self.sdm.len();
+        let Some(&origin) = self.sdm.get(offset as usize) else {
+            let message = format!("the access is to word {offset:#x}, but the SDM has {words:#x} words");
+            self.report(Code::OutsideMemory, index, message, "`sdm.size_kib` sets its size".to_owned());
+            return Origin::CONSTANT;
+        };
+        if let Some(target) = target {
+            let value = u32::try_from(self.program.sdm.word(offset)).ok();
+            self.addresses[target.index()] = value.filter(|_| !origin.is_variable());
+        }
+        if !origin.is_defined() {
+            let message = format!("{} is read before it is written", self.word(Space::Sdm, offset));
+            self.report(Code::Undefined, index, message, "give it a value with `.words`".to_owned());
+            return Origin::CONSTANT;
+        }
+        origin
+    }
+
+    /// A word's address, as the nearest symbol names it.
+    fn word(&self, space: Space, word: u32) -> String {
+        let symbols = self.program.symbols.iter().filter(|symbol| symbol.space == space);
+        match symbols.filter(|symbol| symbol.contains(word.into())).min_by_key(|symbol| symbol.words) {
+            Some(symbol) => format!("word {word:#x} (`{}` + {})", symbol.name, word - symbol.start),
+            None => format!("word {word:#x} of the {space}"),
+        }
+    }
+
+    /// The defects of the outputs after the last instruction. Their words are used.
+    pub(super) fn outputs(&mut self) -> Vec<Defect> {
+        let mut defects = Vec::new();
+        let program = self.program;
+        for (number, output) in (0..).zip(&program.symbols).filter(|(_, symbol)| symbol.role == Role::Output)
+        {
+            let defect = |code, message| Defect { code, place: Place::Symbol(number), message, help: None };
+            let Some((origin, undefined)) = self.output(output) else { continue };
+            if let Some(word) = undefined {
+                let message = format!("no instruction writes word {word} of output `{}`", output.name);
+                defects.push(defect(Code::Unwritten, message));
+            } else if let Some(claim) = claim_of(program, output) {
+                let claimed = inputs(program).filter(|(_, input)| claim.inputs.contains(&input.name));
+                let claimed =
+                    claimed.fold(Origin::CONSTANT, |set, (number, _)| set.and(Origin::input(number)));
+                if !origin.meets(claimed) {
+                    let message =
+                        format!("output `{}` does not depend on {}", output.name, claim.inputs.join(", "));
+                    defects.push(defect(Code::Independent, message));
+                }
+            }
+        }
+        if self.stores_anywhere { Vec::new() } else { defects }
+    }
+
+    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an output
+    /// beyond the memory.
+    fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
+        let words = range(output.start, output.words as usize);
+        let origins = match output.space {
+            Space::Vdm => self.vdm.origins.get(words.clone())?,
+            Space::Sdm => self.sdm.get(words.clone())?,
+        };
+        let origin = origins.iter().fold(Origin::CONSTANT, |set, &origin| set.and(origin));
+        let undefined = origins.iter().position(|origin| !origin.is_defined());
+        if output.space == Space::Vdm {
+            for word in words {
+                self.use_result(self.vdm.writers[word]);
+            }
+        }
+        Some((origin, undefined))
+    }
+
+    /// Results that nothing reads.
+    pub(super) fn unused(&self) -> Vec<Defect> {
+        let unused = self.used.iter().enumerate().filter(|(_, used)| !**used);
+        let defect = |(index, _)| Defect {
+            code: Code::Unused,
+            place: Place::Instruction(index),
+            message: "nothing reads the result".into(),
+            help: None,
+        };
+        unused.map(defect).collect()
+    }
+}
+
+/// The inputs with their numbers.
+fn inputs(program: &Program) -> impl Iterator<Item = (usize, &Symbol)> {
+    program.symbols.iter().filter(|symbol| symbol.role == Role::Input).enumerate()
+}
+
+fn claim_of<'p>(program: &'p Program, output: &Symbol) -> Option<&'p Claim> {
+    program.claims.iter().find(|claim| claim.outputs.contains(&output.name))
+}
+
+fn range(start: u32, words: usize) -> Range<usize> {
+    start as usize..start as usize + words
+}
+
+/// Sets the words that are inside the memory.
+fn fill(memory: &mut [Origin], start: u32, words: usize, origin: Origin) {
+    let end = range(start, words).end.min(memory.len());
+    if let Some(words) = memory.get_mut(start as usize..end) {
+        words.fill(origin);
+    }
+}
