@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::program;
 use b512_asm::object;
 use std::path::PathBuf;
 
@@ -21,7 +22,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         None if files::is_dash(&args.file) => "-".into(),
         None => args.file.with_extension("o"),
     };
-    let program = files::read_program(&args.file)?;
+    let program = program::read(&args.file)?;
     let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
     files::write(&output, &content)
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::program;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -15,6 +16,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let program = files::read_program(&args.file)?;
+    let program = program::read(&args.file)?;
     files::write(&args.output, program.to_string().as_bytes())
 }

@@ -44,8 +44,7 @@ impl Failure {
 
     /// Reports the failure, in colour on a terminal.
     pub(crate) fn print(&self) {
-        let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        eprintln!("{}", self.render(colour).trim_end());
+        eprintln!("{}", self.render(has_colour()).trim_end());
     }
 
     fn render(&self, colour: bool) -> String {
@@ -57,6 +56,16 @@ impl Failure {
             Self::BrokenPipe => String::new(),
         }
     }
+}
+
+/// Reports a warning.
+pub(crate) fn warn(warning: &Diagnostic) {
+    eprintln!("{}\n", warning.render(has_colour()));
+}
+
+/// Whether messages have colours.
+fn has_colour() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// The hints at commands that explain the errors of a program.

@@ -1,8 +1,7 @@
 //! Reading and writing the files of the command line. `-` is standard input or output.
 
 use crate::failure::Failure;
-use b512_asm::{Program, assemble_with_places, object};
-use std::fmt::Display;
+use b512_asm::{Program, object};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -33,7 +32,7 @@ pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
 }
 
 /// The file's display name.
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
@@ -53,26 +52,6 @@ pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
         _ => Failure::wrong(format_args!("cannot write to standard output: {error}"), None),
     })
-}
-
-/// Reads a program: an object file or assembly text, recognised by its content.
-pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
-    let name = name(path);
-    let bytes = read(path)?;
-    if bytes.starts_with(b"\x7fELF") {
-        let wrong = |error: &dyn Display| Failure::wrong(format_args!("{name}: {error}"), None);
-        let program = object::read(&bytes).map_err(|error| wrong(&error))?;
-        golden::check(&program).map_err(|error| wrong(&error))?;
-        return Ok(program);
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
-        Failure::wrong(format_args!("{name}: neither an object file nor UTF-8 text: invalid byte {at}"), help)
-    })?;
-    let checked = assemble_with_places(&text)
-        .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
-    checked.map_err(|errors| Failure::Source(errors.in_file(&name)))
 }
 
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.

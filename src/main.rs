@@ -16,8 +16,10 @@ mod fit;
 mod generate;
 mod isa;
 mod library;
+mod lint;
 mod machine;
 mod plot;
+mod program;
 mod reproduce;
 mod run;
 mod settings;
@@ -64,6 +66,8 @@ subcommands! {
     Gen => generate,
     /// Run a program: execute it, simulate its timing, check its result
     Run => run,
+    /// Report faults of a program, results that nothing reads, and bank conflicts
+    Lint => lint,
     /// Compare two runs: cycles, stall causes, energy and changed machine keys
     Diff => diff,
     /// Simulate many machines and plot area against latency

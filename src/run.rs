@@ -2,13 +2,15 @@
 
 mod ring;
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::machine::MachineArgs;
+use crate::program::ProgramFile;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
 use lab::run::{InputError, Mode, Options, RunError, run, table};
 use serde::Serialize;
+use sim::lint;
 use sim::trace::Trace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,8 +38,8 @@ pub(crate) struct Args {
     /// A ring program needs files or a seed; its state is seed XOR a hash of the limb's id
     #[arg(long)]
     seed: Option<u64>,
-    /// Compare every coefficient of the outputs with the golden model, or with the executor of ring
-    /// programs on big integers
+    /// Compare every coefficient of the outputs with the golden model, also on random inputs; or with
+    /// the executor of ring programs on big integers
     #[arg(long, conflicts_with = "timing_only")]
     check: bool,
     /// Simulate timing only; data is not touched
@@ -61,6 +63,10 @@ pub(crate) struct Args {
     /// Number of instructions in an ASCII trace
     #[arg(long, value_name = "COUNT", default_value_t = 40)]
     count: usize,
+    /// Warn of values that are read before they are written, of accesses outside the memories and of
+    /// outputs that overlap inputs, instead of refusing the program
+    #[arg(long)]
+    lenient: bool,
     /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -132,8 +138,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 fn run_kernel(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let program = files::read_program(&args.file)?;
-    check_outputs(&program, &args.outputs)?;
+    let file = ProgramFile::read(&args.file)?;
+    let program = &file.program;
+    check_outputs(program, &args.outputs)?;
     let mut inputs = BTreeMap::new();
     for NamedFile { name, path } in &args.inputs {
         inputs.insert(name.clone(), files::read_coefficients(path)?);
@@ -144,15 +151,20 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         _ => Mode::Full,
     };
     let stream = args.stream.map(|runs| runs as usize);
-    let options = Options { mode, check: args.check, seed: args.seed.unwrap_or(0), inputs, stream };
-    let outcome = run(&program, &machine, &options).map_err(|error| failure(&error, &args.inputs))?;
+    let (seed, lenient) = (args.seed.unwrap_or(0), args.lenient);
+    let options = Options { mode, check: args.check, seed, inputs, stream, lenient };
+    if lenient && machine.check_fits(program).is_ok() {
+        let warnings = file.diagnostics(lint::errors(program, &machine)).into_iter();
+        warnings.for_each(|warning| failure::warn(&warning.as_warning()));
+    }
+    let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {
             files::write_coefficients(path, words)?;
         }
     }
     if let Some(timing) = outcome.timing.as_ref().filter(|_| !args.traces.is_empty()) {
-        let trace = Trace::new(&machine, &program, timing);
+        let trace = Trace::new(&machine, program, timing);
         for TraceFile { kind, path } in &args.traces {
             let mut content = Vec::new();
             let written = match kind {
@@ -184,12 +196,14 @@ fn check_outputs(program: &Program, outputs: &[NamedFile]) -> Result<(), Failure
     Ok(())
 }
 
-fn failure(error: &RunError, inputs: &[NamedFile]) -> Failure {
-    let file = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
+fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
+    let input = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
     match error {
         error if error.is_wrong_result() => Failure::Work(error.to_string()),
-        RunError::Input(InputError::Length { name, .. } | InputError::NotReduced { name, .. }) => {
-            match file(name) {
+        RunError::Invalid(invalid) => file.invalid(invalid),
+        RunError::Execute(fault) => file.fault(&fault),
+        RunError::Input(InputError::Length { ref name, .. } | InputError::NotReduced { ref name, .. }) => {
+            match input(name) {
                 Some(file) => Failure::wrong(format_args!("{file}: {error}"), None),
                 None => Failure::wrong(error, None),
             }

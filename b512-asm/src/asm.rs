@@ -123,6 +123,7 @@ impl<'a> Assembler<'a> {
                 Kind::Symbol { .. } => {}
                 Kind::Words { at, space, block, words } => self.take(|this| {
                     let (space, start) = this.image_address(&at, space)?;
+                    this.fits_symbol(&at, words.len())?;
                     segments[space as usize].push((Segment { start, words }, (at.text, block)));
                     Ok(())
                 }),
@@ -289,6 +290,21 @@ impl<'a> Assembler<'a> {
                 .help(format!("the largest address is {:#x}", space.max_words() - 1))
         })?;
         Ok((space, start))
+    }
+
+    /// Rejects words that begin in a symbol and end outside of it.
+    fn fits_symbol(&self, at: &Expr<'a>, words: usize) -> Result<(), Fault<'a>> {
+        let Some(name) = at.symbol else { return Ok(()) };
+        let symbol = self.lookup(name)?;
+        let end = at.constant.saturating_add(words as i128);
+        if !(0..i128::from(symbol.words)).contains(&at.constant) || end <= i128::from(symbol.words) {
+            return Ok(());
+        }
+        let message = format!(
+            "{words} words do not fit: `{name}` has {} from here",
+            i128::from(symbol.words) - at.constant
+        );
+        Err(Fault::new(Code::Image, at.text, message).help("declare the symbol with more words"))
     }
 
     /// The symbol called `name`, a slice of the source.

@@ -3,7 +3,8 @@
 //! The assembler and the object reader both end with [`Program::check`], and the object writer
 //! begins with it, so every program that they produce or accept obeys these rules:
 //!
-//! * names are identifiers and unique; symbols and images lie inside the ISA's memories;
+//! * names are identifiers, unique, and unlike registers; symbols and images lie inside the ISA's
+//!   memories; no two inputs share words, nor two outputs;
 //! * image segments are in ascending order, not empty, and do not overlap; their words fit the
 //!   ISA's word width;
 //! * launch values fit their registers; moduli are odd, at least 3, and fit a word;
@@ -15,8 +16,8 @@
 
 use crate::code::Code;
 use crate::isa::{Instr, Op};
-use crate::program::{Claim, Program, Role, Setting};
-use crate::reg::MAX_VDM_WORDS;
+use crate::program::{Claim, Program, Role, Setting, Symbol};
+use crate::reg::{MAX_VDM_WORDS, REGISTERS};
 use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
@@ -108,6 +109,12 @@ impl fmt::Display for InvalidProgram {
 
 impl std::error::Error for InvalidProgram {}
 
+/// Whether a name is that of a register, such as `v7`.
+fn is_register(name: &str) -> bool {
+    let number = name.strip_prefix(['v', 's', 'a', 'm']).and_then(|digits| digits.parse::<usize>().ok());
+    number.is_some_and(|number| number < REGISTERS && !name[1..].starts_with('+'))
+}
+
 const NAME_RULE: &str = "a name is a letter or `_`, then letters, digits, `_` or `.`";
 
 /// Whether `name` is a valid name of a kernel or a symbol: a letter or `_`, then letters, digits,
@@ -127,6 +134,7 @@ impl Program {
         let mut checker = Checker { program: self, defects: Vec::new() };
         checker.names();
         checker.symbols();
+        checker.overlaps();
         checker.image(Space::Vdm);
         checker.image(Space::Sdm);
         checker.launch_values();
@@ -170,6 +178,10 @@ impl Checker<'_> {
             if !is_name(&symbol.name) {
                 let message = format!("invalid symbol name `{}`", symbol.name.escape_debug());
                 self.report(Code::Syntax, Place::Symbol(i), message, NAME_RULE.to_owned());
+            } else if is_register(&symbol.name) {
+                let message = format!("symbol `{}` has the name of a register", symbol.name);
+                let help = "choose another name: `v`, `s`, `a` and `m` with 0 to 63 are registers";
+                self.report(Code::Syntax, Place::Symbol(i), message, help.to_owned());
             }
         }
     }
@@ -191,6 +203,25 @@ impl Checker<'_> {
                 let message = format!("symbol `{}` ends at word {end:#x}", symbol.name);
                 let help = format!("the {} has {limit:#x} words at most", symbol.space);
                 self.report(Code::SymbolRange, Place::Symbol(i), message, help);
+            }
+        }
+    }
+
+    /// Reports inputs that share words, and outputs.
+    fn overlaps(&mut self) {
+        let end = |symbol: &Symbol| u64::from(symbol.start) + u64::from(symbol.words);
+        let mut kept: Vec<(usize, &Symbol)> = (0..).zip(&self.program.symbols).collect();
+        kept.retain(|(_, symbol)| matches!(symbol.role, Role::Input | Role::Output));
+        kept.sort_by_key(|&(i, symbol)| (symbol.role, symbol.space, symbol.start, i));
+        for pair in kept.windows(2) {
+            let [(a, first), (b, second)] = [pair[0], pair[1]];
+            let alike = (first.role, first.space) == (second.role, second.space);
+            if alike && u64::from(second.start) < end(first) {
+                let (later, earlier) = if a < b { (b, first) } else { (a, second) };
+                let (role, name) = (first.role, &self.program.symbols[later].name);
+                let message = format!("{role} `{name}` overlaps {role} `{}`", earlier.name);
+                let help = "leave out `at` to place it after the symbols before it".to_owned();
+                self.report(Code::Overlap, Place::Symbol(later), message, help);
             }
         }
     }

@@ -5,8 +5,8 @@ use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
 use golden::Range;
 use ring::Degree;
 use ring::prime::largest_prime;
-use sim::Machine;
 use sim::functional::Executor;
+use sim::{Machine, lint};
 
 fn request(operation: golden::Operation, n: u32, bits: u32) -> Request {
     let degree = Degree::try_from(n).unwrap();
@@ -127,5 +127,22 @@ fn a_copy_is_a_sum_with_zero_but_no_reduction() {
             store.sources = load.results;
         }
         assert_eq!(check::lowering(&code).is_ok(), is_copy, "{operation} {scalar}");
+    }
+}
+
+/// Generated programs read no value before they write it, and stay inside the memories.
+#[test]
+fn generated_programs_have_no_defects() {
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 32;
+    let cases =
+        [(512u32, 1, PlanChoice::Classical), (4096, 2, PlanChoice::Unoptimised), (4096, 1, PlanChoice::Best)];
+    for &operation in golden::OPERATIONS {
+        for (n, towers, plan) in &cases {
+            let degree = Degree::try_from(*n).unwrap();
+            let request = Request::with_primes(operation, degree, 60, *towers).unwrap();
+            let program = generate(&request, &machine, plan).unwrap().program;
+            assert_eq!(lint::errors(&program, &machine), [], "{} {plan:?}", program.name);
+        }
     }
 }

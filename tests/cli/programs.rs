@@ -327,3 +327,80 @@ fn programs_for_other_vector_lengths_and_word_widths_keep_their_claims() {
         assert!(report["cycles"].as_u64() > Some(0));
     }
 }
+
+/// Reads a value that nothing defines, and stores a result that nothing reads.
+const WASTEFUL: &str = "\
+.input x, 8192
+.output y, 512
+.modulus m1, 97
+vload v1, a0, x, strided 2^4
+vadd v2, v1, v3, m1
+vstore v1, a0, y
+vstore v1, a0, y
+halt
+";
+
+#[test]
+fn lint_reports_errors_and_waste_with_their_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("k.b512"), WASTEFUL).unwrap();
+    let output = rpu(folder, &["lint", "k.b512", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let findings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("one JSON list");
+    let found: Vec<String> = findings
+        .iter()
+        .map(|found| format!("{} {}:{}:{}", found["severity"], found["code"], found["line"], found["column"]))
+        .collect();
+    let expected = [
+        "\"error\" \"B022\":5:1",
+        "\"warning\" \"B029\":4:1",
+        "\"warning\" \"B028\":5:1",
+        "\"warning\" \"B028\":6:1",
+    ];
+    assert_eq!(found, expected);
+    let text = String::from_utf8(rpu(folder, &["lint", "k.b512"]).stdout).unwrap();
+    assert!(text.contains("warning[B029]: 64 rounds of bank accesses instead of 4"), "{text}");
+    assert!(text.contains(" --> k.b512:4:1"), "{text}");
+    succeed(folder, &["gen", "ntt", "--n", "1024", "-o", "good.o"]);
+    assert!(!succeed(folder, &["lint", "good.o"]).contains("error"));
+}
+
+#[test]
+fn lenient_turns_errors_of_the_data_flow_into_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("k.b512"), WASTEFUL).unwrap();
+    assert_eq!(rpu(folder, &["run", "k.b512"]).status.code(), Some(2));
+    let output = rpu(folder, &["run", "k.b512", "--lenient", "--format", "json"]);
+    assert!(output.status.success());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!(report["checked"], false);
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.contains("warning[B022]: `v3` is read before it is written"), "{messages}");
+}
+
+/// The result is right for the words of the image only: a check also runs on random ones.
+#[test]
+fn a_check_does_not_rely_on_the_initial_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = "\
+.input a, 512
+.input b, 512
+.output c, 512
+.modulus m1, 0x61
+.words a { 0 }
+.words b { 0 }
+.computes c = mul(a, b), n=512, modulus=0x61
+vload v1, a0, a
+vload v2, a0, b
+vadd v3, v1, v2, m1
+vstore v3, a0, c
+halt
+";
+    fs::write(folder.join("k.b512"), source).unwrap();
+    succeed(folder, &["run", "k.b512"]);
+    let output = rpu(folder, &["run", "k.b512", "--check"]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}

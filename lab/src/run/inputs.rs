@@ -83,20 +83,28 @@ pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
     program.claims.iter().filter_map(of_claim).min().or_else(|| program.only_modulus())
 }
 
+/// The inputs that came from a seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Drawn {
+    None,
+    Some,
+    All,
+}
+
 /// Writes every input of the program: the `given` words, the words of the image, or words drawn from
-/// `seed`. Returns whether any was drawn.
+/// `seed`.
 pub(super) fn write(
     executor: &mut Executor,
     program: &Program,
     given: &BTreeMap<String, Vec<u128>>,
     seed: u64,
-) -> Result<bool, InputError> {
+) -> Result<Drawn, InputError> {
     let inputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
     if let Some(name) = given.keys().find(|name| inputs().all(|input| input.name != **name)) {
         let known = inputs().map(|input| input.name.clone()).collect();
         return Err(InputError::Unknown { name: name.clone(), known });
     }
-    let mut drawn = false;
+    let mut drawn = 0;
     for (operand, symbol) in (0..).zip(inputs()) {
         let modulus = modulus_of_input(program, &symbol.name);
         if let Some(words) = given.get(&symbol.name) {
@@ -105,10 +113,29 @@ pub(super) fn write(
         } else if !has_words(program.image(symbol.space), symbol) {
             let modulus = modulus.ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
             executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
-            drawn = true;
+            drawn += 1;
         }
     }
-    Ok(drawn)
+    Ok(match inputs().count() - drawn {
+        0 => Drawn::All,
+        _ if drawn > 0 => Drawn::Some,
+        _ => Drawn::None,
+    })
+}
+
+/// Writes random words to every input that has a modulus, even if the image has words for it.
+pub(super) fn write_random(
+    executor: &mut Executor,
+    program: &Program,
+    seed: u64,
+) -> Result<Drawn, InputError> {
+    let inputs = program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
+    for (operand, symbol) in (0..).zip(inputs) {
+        if let Some(modulus) = modulus_of_input(program, &symbol.name) {
+            executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
+        }
+    }
+    Ok(Drawn::All)
 }
 
 /// Whether every claim about an input accepts words that are not below the modulus.

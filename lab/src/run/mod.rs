@@ -9,6 +9,7 @@ mod stream;
 mod table;
 
 pub use diff::{Compared, Comparison, Delta};
+use inputs::Drawn;
 pub use inputs::{InputError, draw, modulus_of_input};
 pub(crate) use pipes::label;
 pub use pipes::{Instructions, Utilisation, Waits};
@@ -16,11 +17,11 @@ pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, Timi
 pub use stream::StreamReport;
 pub use table::table;
 
-use b512_asm::{Claim as ProgramClaim, Program, Role};
+use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
 use golden::GoldenError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::timing::{self, Timing};
-use sim::{FitError, Machine};
+use sim::{FitError, Machine, lint};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use thiserror::Error;
@@ -42,8 +43,8 @@ pub enum Mode {
 pub struct Options {
     /// The parts to run.
     pub mode: Mode,
-    /// Whether to compare every claimed output with the golden model. Not possible with
-    /// [`Mode::TimingOnly`].
+    /// Whether to compare every output with the golden model, also on random inputs. Not possible
+    /// with [`Mode::TimingOnly`].
     pub check: bool,
     /// Seed of the inputs that are not given.
     pub seed: u64,
@@ -53,6 +54,8 @@ pub struct Options {
     /// The length of a stream: consecutive runs of the program, each on its own data, that overlap
     /// with off-chip transfers. Not possible with [`Mode::FunctionalOnly`].
     pub stream: Option<usize>,
+    /// Whether to run a program with defects that [`lint::errors`] finds.
+    pub lenient: bool,
 }
 
 /// The result of a run.
@@ -72,6 +75,9 @@ pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// The program has defects.
+    #[error("{0}")]
+    Invalid(InvalidProgram),
     /// The program cannot be loaded into the machine.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -87,6 +93,12 @@ pub enum RunError {
     /// The program has no claim to compare with the golden model.
     #[error("the program has no `.computes` line to check")]
     NoClaim,
+    /// An output without a claim.
+    #[error("cannot check output `{output}`: no `.computes` line says what it is")]
+    Unclaimed {
+        /// The output.
+        output: String,
+    },
     /// The golden model has another result, or none.
     #[error(transparent)]
     Golden(#[from] GoldenError),
@@ -106,10 +118,13 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// Runs `program` on `machine`.
 ///
 /// # Errors
-/// Returns an error if the program does not fit the machine, an input does not fit the program, an
-/// instruction faults, or a result differs from the golden model.
+/// Returns an error if the program does not fit the machine or has defects, an input does not fit the
+/// program, an instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     machine.check_fits(program)?;
+    if !options.lenient {
+        check_defects(program, machine)?;
+    }
     let mut report = RunReport::new(&ProgramFacts::of(program), machine);
     let mut outputs = BTreeMap::new();
     let begin = Instant::now();
@@ -118,14 +133,12 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let execution = Execution::new(program, machine, options)?;
         simulated += execution.instructions;
         report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
-        report.seed = execution.drawn.then_some(options.seed);
+        report.seed = (execution.drawn != Drawn::None).then_some(options.seed);
         if options.check {
-            if program.claims.is_empty() {
-                return Err(RunError::NoClaim);
-            }
-            for claim in &program.claims {
-                let (inputs, outputs) = execution.claim(claim)?;
-                golden::compare(claim, &inputs, &outputs)?;
+            check_coverage(program)?;
+            execution.compare(program)?;
+            for seed in random_seeds(options.seed, execution.drawn == Drawn::All) {
+                Execution::random(program, machine, seed)?.compare(program)?;
             }
             report.checked = true;
         }
@@ -146,6 +159,32 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
     Ok(Outcome { report, outputs, timing })
 }
 
+/// Refuses a program with defects.
+pub(crate) fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunError> {
+    let defects = lint::errors(program, machine);
+    if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
+}
+
+/// Refuses a program with an output that no claim covers.
+pub(crate) fn check_coverage(program: &Program) -> Result<(), RunError> {
+    if program.claims.is_empty() {
+        return Err(RunError::NoClaim);
+    }
+    let is_claimed = |name: &String| program.claims.iter().any(|claim| claim.outputs.contains(name));
+    let outputs = program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
+    match outputs.map(|symbol| &symbol.name).find(|name| !is_claimed(name)) {
+        Some(output) => Err(RunError::Unclaimed { output: output.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The seeds of the random runs of a check: two runs in all, if the first one was random.
+fn random_seeds(seed: u64, first_was_random: bool) -> std::ops::Range<u64> {
+    // Far from the seeds that users choose.
+    let begin = seed ^ (0x5eed << 48);
+    begin..begin.saturating_add(if first_was_random { 1 } else { 2 })
+}
+
 /// A functional run with its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Execution {
@@ -153,16 +192,31 @@ pub(crate) struct Execution {
     outputs: Words,
     /// Instructions executed.
     instructions: usize,
-    /// Whether any input came from the seed.
-    drawn: bool,
+    /// The inputs that came from the seed.
+    drawn: Drawn,
 }
 
 impl Execution {
     /// Executes `program`.
     pub(crate) fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
+        Self::with(program, machine, |executor| {
+            inputs::write(executor, program, &options.inputs, options.seed)
+        })
+    }
+
+    /// Executes `program` on random values of all inputs that have claims, whatever initial data it has.
+    pub(crate) fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Self, RunError> {
+        Self::with(program, machine, |executor| inputs::write_random(executor, program, seed))
+    }
+
+    fn with(
+        program: &Program,
+        machine: &Machine,
+        write: impl FnOnce(&mut Executor) -> Result<Drawn, InputError>,
+    ) -> Result<Self, RunError> {
         let mut executor = Executor::for_machine(machine);
         executor.load(program)?;
-        let drawn = inputs::write(&mut executor, program, &options.inputs, options.seed)?;
+        let drawn = write(&mut executor)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);
         let read = |executor: &Executor, role| -> Result<Words, AccessError> {
             symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?.to_vec()))).collect()
@@ -171,6 +225,15 @@ impl Execution {
         let instructions = executor.run()?;
         let outputs = read(&executor, Role::Output)?;
         Ok(Self { inputs, outputs, instructions, drawn })
+    }
+
+    /// Compares the outputs with the golden model.
+    fn compare(&self, program: &Program) -> Result<(), RunError> {
+        for claim in &program.claims {
+            let (inputs, outputs) = self.claim(claim)?;
+            golden::compare(claim, &inputs, &outputs)?;
+        }
+        Ok(())
     }
 
     /// The operands and the results of one of the program's claims.

@@ -5,8 +5,9 @@
 //! the job is set aside, and that thread continues it.
 
 use super::meter::Meter;
-use crate::run::{Execution, Options, ProgramFacts, RunError};
+use crate::run::{Execution, ProgramFacts, check_coverage, check_defects};
 use b512_asm::{Claim, Program};
+use codegen::Request;
 use sim::Machine;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,7 +30,7 @@ type Question = blake3::Hash;
 
 /// Compares programs with the golden model.
 pub(super) struct Checker<T> {
-    options: Options,
+    seed: u64,
     state: Mutex<State<T>>,
 }
 
@@ -57,9 +58,8 @@ struct Evidence {
 
 impl<T> Checker<T> {
     pub(super) fn new(seed: u64) -> Self {
-        let options = Options { seed, ..Options::default() };
         let state = State { verdicts: HashMap::new(), answers: HashMap::new(), waiting: Vec::new() };
-        Self { options, state: Mutex::new(state) }
+        Self { seed, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -101,10 +101,10 @@ impl<T> Checker<T> {
     }
 
     fn execute(&self, program: &Program, machine: &Machine) -> Result<Evidence, String> {
-        if program.claims.is_empty() {
-            return Err(RunError::NoClaim.to_string());
-        }
-        let execution = Execution::new(program, machine, &self.options).map_err(|error| error.to_string())?;
+        let execution = check_coverage(program)
+            .and_then(|()| check_defects(program, machine))
+            .and_then(|()| Execution::random(program, machine, self.seed));
+        let execution = execution.map_err(|error| error.to_string())?;
         let claim = |claim: &Claim| {
             let (inputs, outputs) = execution.claim(claim).map_err(|error| error.to_string())?;
             Ok((question(claim, &inputs), hash(&outputs)))
@@ -168,6 +168,23 @@ impl Evidence {
     fn compare(&self, claim: &Claim) -> Verdict {
         let (inputs, outputs) = self.execution.claim(claim).map_err(|error| error.to_string())?;
         golden::compare(claim, &inputs, &outputs).map_err(|error| error.to_string())
+    }
+}
+
+/// Checks that a program claims what was requested: in each tower the operation, with the settings of the
+/// request.
+///
+/// # Errors
+/// Returns the first claim that is missing.
+pub(super) fn check_request(request: &Request, program: &Program) -> Result<(), String> {
+    let missing = (0..request.towers()).map(|tower| request.claim(tower)).find(|wanted| {
+        let is_wanted =
+            |claim: &Claim| claim.operation == wanted.operation && claim.settings == wanted.settings;
+        !program.claims.iter().any(is_wanted)
+    });
+    match missing {
+        Some(claim) => Err(format!("the program does not claim what was requested: `{claim}`")),
+        None => Ok(()),
     }
 }
 

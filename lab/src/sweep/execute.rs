@@ -1,6 +1,6 @@
 //! Simulating the points of a sweep in parallel.
 
-use super::check::{Checker, Job, guarded};
+use super::check::{Checker, Job, check_request, guarded};
 use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
 use super::plan::{Plan, PlannedPoint};
@@ -103,7 +103,10 @@ fn each<E: Send>(
         let first = group[0];
         let program = guarded(|| {
             let request = requests.get(&first.kernel.request)?;
-            meter.generation(|| generate(&request, &first.kernel.plan, &first.scheduled_for))
+            let plan = &first.kernel.plan;
+            let generated = meter.generation(|| generate(&request, plan, &first.scheduled_for))?;
+            check_request(&request, &generated.program)?;
+            Ok(generated)
         });
         let Generated { program, origin } = match program {
             Ok(generated) => generated,
@@ -173,6 +176,39 @@ fn simulate<T>(
 mod tests {
     use super::super::Definition;
     use super::*;
+    use crate::kernel::ModulusSpec;
+    use b512_asm::Segment;
+
+    /// A program that is right in itself, but for another degree; and one that only claims its result.
+    #[test]
+    fn a_point_is_checked_against_its_own_request() {
+        let text = "n = 4096\nplan = 'kl'";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let small = |request: &Request, choice: &PlanChoice, machine: &Machine| {
+            let spec = RequestSpec {
+                operation: request.operation,
+                n: 1024,
+                modulus: ModulusSpec::Bits(128),
+                root: None,
+            };
+            generate(&spec.resolve().unwrap(), choice, machine)
+        };
+        let error = records(&plan, &small)[0].error.clone().unwrap();
+        assert!(error.starts_with("the program does not claim what was requested"), "{error}");
+
+        let idle = |request: &Request, choice: &PlanChoice, machine: &Machine| {
+            let mut generated = generate(request, choice, machine)?;
+            let program = &mut generated.program;
+            program.instructions.drain(..program.instructions.len() - 1);
+            // Zero is its own transform.
+            let x = program.symbol("x").unwrap();
+            let words = vec![0; x.words as usize];
+            program.vdm.segments = vec![Segment { start: x.start, words }];
+            Ok(generated)
+        };
+        let error = records(&plan, &idle)[0].error.clone().unwrap();
+        assert!(error.contains("no instruction writes"), "{error}");
+    }
 
     #[test]
     fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {

@@ -93,7 +93,7 @@ pub enum AccessError {
 
 /// A run that stopped at a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("instruction {index}, `{instr:?}`: {fault}")]
+#[error("instruction {index}, `{instr}`: {fault}")]
 pub struct ExecuteError {
     /// The index of the instruction.
     pub index: usize,
