@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Assembly text, or - for standard input
+    /// Assembly text, or C with SPIRAL's intrinsics; or - for standard input
     #[arg(value_name = "FILE.b512")]
     file: PathBuf,
     /// Object file to write, or - for standard output; by default FILE.o

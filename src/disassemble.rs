@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::program;
+use b512_asm::intrinsics;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -13,9 +14,13 @@ pub(crate) struct Args {
     /// File to write
     #[arg(short, long, value_name = "FILE.b512", default_value = "-")]
     output: PathBuf,
+    /// Print C with SPIRAL's intrinsics; comments that begin with `//.` are directives
+    #[arg(long)]
+    intrinsics: bool,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let program = program::read(&args.file)?;
-    files::write(&args.output, program.to_string().as_bytes())
+    let text = if args.intrinsics { intrinsics::print(&program) } else { program.to_string() };
+    files::write(&args.output, text.as_bytes())
 }

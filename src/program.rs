@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use b512_asm::{Defect, InvalidProgram, Place, Program, assemble_with_places, object};
+use b512_asm::{Defect, InvalidProgram, Place, Places, Program, assemble_with_places, intrinsics, object};
 use diagnostic::{Diagnostic, Diagnostics};
 use sim::functional::ExecuteError;
 use std::fmt::Display;
@@ -20,6 +20,16 @@ pub(crate) struct ProgramFile {
 /// Reads a program: an object file or assembly text, recognised by its content.
 pub(crate) fn read(path: &Path) -> Result<Program, Failure> {
     ProgramFile::read(path).map(|file| file.program)
+}
+
+/// Assembles a text in either notation: the one with a C function is in intrinsics.
+fn assemble(text: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+    let is_function = |line: &str| line.trim_start().starts_with("void ");
+    if text.lines().any(is_function) {
+        intrinsics::assemble_with_places(text)
+    } else {
+        assemble_with_places(text)
+    }
 }
 
 impl ProgramFile {
@@ -41,7 +51,7 @@ impl ProgramFile {
                 help,
             )
         })?;
-        let checked = assemble_with_places(&text)
+        let checked = assemble(&text)
             .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
         match checked {
             Ok(program) => Ok(Self { program, name, text: Some(text) }),
@@ -51,7 +61,7 @@ impl ProgramFile {
 
     /// Defects as errors in the file: at a position of its text, or at a part of the object.
     pub(crate) fn diagnostics(&self, defects: Vec<Defect>) -> Vec<Diagnostic> {
-        let assembled = self.text.as_deref().and_then(|text| assemble_with_places(text).ok());
+        let assembled = self.text.as_deref().and_then(|text| assemble(text).ok());
         let diagnostic = |defect: Defect| {
             let error = match (&self.text, &assembled) {
                 (Some(text), Some((_, places))) => {
@@ -78,7 +88,7 @@ impl ProgramFile {
     /// The failure of an instruction.
     pub(crate) fn fault(&self, error: &ExecuteError) -> Failure {
         let place = Place::Instruction(error.index);
-        let error = match self.text.as_deref().map(|text| (text, assemble_with_places(text))) {
+        let error = match self.text.as_deref().map(|text| (text, assemble(text))) {
             Some((text, Ok((_, places)))) => {
                 Diagnostic::new(error.fault.to_string()).at(&self.name, text, places.span(place))
             }

@@ -24,6 +24,7 @@
 
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
+use crate::intrinsics::Function;
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
 use crate::lex::{Fault, is_blank, number};
 use crate::parameters::{InvalidIsa, Isa};
@@ -58,12 +59,33 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 /// # Errors
 /// Returns the errors of [`assemble`].
 pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
-    run(source, |assembler, missing| assembler.check(missing))
+    run(source, grammar::parse, |assembler, missing| assembler.check(missing))
 }
 
 /// Assembles directives without the checks of the whole program.
 pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
-    run(source, |_, _| {}).map(|(program, _)| program)
+    run(source, grammar::parse, |_, _| {}).map(|(program, _)| program)
+}
+
+/// Assembles the directives in the comments of a C text, and the function that `read` finds there.
+pub(crate) fn assemble_calls<'a>(
+    source: &'a str,
+    read: impl FnOnce(Isa) -> Function<'a>,
+) -> Result<(Program, Places<'a>), Diagnostics> {
+    run(source, grammar::parse_comments, |assembler, missing| {
+        let Function { name, instructions, faults } = read(assembler.program.isa);
+        if assembler.program.name.is_empty() {
+            assembler.program.name = name.to_owned();
+            assembler.places.name = name;
+        }
+        let complete = faults.is_empty();
+        faults.into_iter().for_each(|fault| assembler.report(fault));
+        for (instr, text) in instructions {
+            assembler.program.instructions.push(instr);
+            assembler.places.instructions.push(text);
+        }
+        assembler.check(Missing { instructions: missing.instructions || !complete, ..missing });
+    })
 }
 
 /// The parts that may be missing from a program because of errors already reported.
@@ -75,10 +97,11 @@ struct Missing {
 
 fn run<'a>(
     source: &'a str,
+    parse: fn(&'a str, &mut Diagnostics) -> Parse<'a>,
     check: impl FnOnce(&mut Assembler<'a>, Missing),
 ) -> Result<(Program, Places<'a>), Diagnostics> {
     let mut diagnostics = Diagnostics::default();
-    let Parse { statements, lost_instruction, lost_directive } = grammar::parse(source, &mut diagnostics);
+    let Parse { statements, lost_instruction, lost_directive } = parse(source, &mut diagnostics);
     let mut assembler = Assembler {
         source,
         diagnostics,

@@ -129,6 +129,23 @@ pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse
     parse
 }
 
+/// Parses the directives in the comments of a C text: each begins with `//.` and ends with its line.
+pub(crate) fn parse_comments<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse<'a> {
+    let mut parse = Parse::default();
+    let comments = source.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
+    for comment in comments.filter(|comment| comment.starts_with('.')) {
+        let (line, mut after) = code_of_line(comment);
+        match directive(line, comment, &mut after, source, diagnostics) {
+            Ok(kind) => parse.statements.push(Statement { text: line, kind }),
+            Err(fault) => {
+                parse.lost_directive = true;
+                diagnostics.push(fault.into_diagnostic(source));
+            }
+        }
+    }
+    parse
+}
+
 /// Splits off the first line. Returns its text without the comment, and the rest of the source.
 fn code_of_line(input: &str) -> (&str, &str) {
     let end = input.find('\n').unwrap_or(input.len());

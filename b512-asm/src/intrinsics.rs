@@ -1,6 +1,8 @@
-//! A second front end: SPIRAL's C intrinsics, as the paper's listing of a kernel prints them.
+//! A second notation: SPIRAL's C intrinsics, as the paper's listing of a kernel prints them.
 //!
 //! ```text
+//! //.input x, 1024
+//! //.address a1, x
 //! void _ntt1024x512_b1() {
 //!     enter(OP_DEFAULT);
 //!     _vload_512x128i(REG_V60, REG_A1, 0);
@@ -29,314 +31,150 @@
 //!   1 of the twiddle table, repeated with period 1. A byte offset of 1 is impossible.
 //! * The stride of `_vstores` is in **words**: 2 is the perfect shuffle of the last stage.
 //!
-//! By analogy the front end also accepts `_vstore(A, bytes, VS)`, `_vloads(VD, A, bytes, stride)`,
-//! `_vunpackhi`, `_vpacklo`, `_vpackhi`, and a scalar register as the last source of the three
-//! arithmetic calls, which selects `vmuls`, `vadds`, `vsubs`.
+//! The names of the other instructions are this project's, by analogy; [`CALLS`] has all. The suffix names the
+//! vector length and the word width.
 //!
-//! A kernel in this form has instructions only: the host code, which the paper does not print, sets
-//! up tables, launch values and symbols.
+//! A kernel in this form has instructions only: the host code, which the paper does not print, sets up tables,
+//! launch values and symbols. Here, comments that begin with `//.` are directives of the assembler, each on a
+//! line. A C compiler ignores them.
 
-use crate::asm::{operand_count, parse_register};
-use crate::code::Code;
-use crate::grammar::skip_space;
-use crate::isa::{Instr, Operand, OperandKind};
-use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
-use crate::parameters::Isa;
-use crate::program::Program;
-use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
-use diagnostic::{Diagnostics, nearest};
-use nom::Parser;
-use nom::bytes::complete::tag;
-use nom::character::complete::char;
-use nom::multi::separated_list0;
-use nom::sequence::{delimited, preceded, terminated};
+mod print;
+mod read;
 
-/// A kernel written in intrinsics.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kernel {
-    /// The function's name.
-    pub name: String,
-    /// The instructions; the last is `halt`.
-    pub instructions: Vec<Instr>,
+pub use print::print;
+pub(crate) use read::Function;
+pub use read::{assemble, assemble_with_places};
+
+use crate::isa::{Op, OperandKind};
+use crate::reg::{AddressMode, Log2};
+
+/// An argument of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// The register operand of this name in the instruction table.
+    Register(&'static str),
+    /// The offset in bytes.
+    Bytes,
+    /// The offset in words.
+    Words,
+    /// The value of the addressing mode, a power of two.
+    Mode,
 }
 
-/// A program of the kernel's instructions, without data or launch values.
-impl From<Kernel> for Program {
-    fn from(Kernel { name, instructions }: Kernel) -> Self {
-        Self { name, instructions, ..Self::default() }
-    }
+/// An intrinsic and its instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The name, without the prefix `_` and the suffix such as `_512x128i`.
+    pub name: &'static str,
+    /// The instruction.
+    pub op: Op,
+    /// The addressing mode of a vector load or store; without a value, the call has an argument for it.
+    pub mode: Option<ModeKind>,
+    /// The arguments, in the order of the call.
+    pub arguments: &'static [Argument],
 }
 
-/// The vector intrinsics, without the prefix `_` and the suffix `_512x128i`.
-const VECTOR_CALLS: [&str; 12] = [
-    "vload",
-    "vloads",
-    "vstore",
-    "vstores",
-    "vbroadcast",
-    "vaddmod",
-    "vsubmod",
-    "vimulmod",
-    "vunpacklo",
-    "vunpackhi",
-    "vpacklo",
-    "vpackhi",
-];
-
-/// Reads a kernel.
-///
-/// # Errors
-/// Returns every error in the source, in source order.
-pub fn parse(source: &str) -> Result<Kernel, Diagnostics> {
-    let mut diagnostics = Diagnostics::default();
-    let mut kernel = Kernel { name: String::new(), instructions: Vec::new() };
-    let mut report = |fault: Fault<'_>| diagnostics.push(fault.into_diagnostic(source));
-    match function_head(source) {
-        Ok((mut rest, name)) => {
-            kernel.name = name.to_owned();
-            let mut entered = false;
-            loop {
-                rest = skip_space(rest);
-                if rest.is_empty() || rest.starts_with('}') {
-                    break;
-                }
-                match call(rest) {
-                    Ok((after, call)) => {
-                        rest = after;
-                        let halted = kernel.instructions.last() == Some(&Instr::Halt {});
-                        match call.meaning(entered, halted) {
-                            Ok(Some(instr)) => kernel.instructions.push(instr),
-                            Ok(None) => entered = true,
-                            Err(fault) => report(fault),
-                        }
-                    }
-                    Err(error) => {
-                        report(fault(error));
-                        rest = rest.split_once(';').map_or("", |(_, after)| after);
-                    }
-                }
-            }
-            if let Err(error) = function_end(rest, &kernel) {
-                report(error);
-            }
-        }
-        Err(error) => report(fault(error)),
-    }
-    diagnostics.into_result(source).map(|()| kernel)
+/// An addressing mode without its value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModeKind {
+    /// Consecutive words.
+    Linear,
+    /// Every 2^k-th word.
+    Strided,
+    /// Every second block of 2^k words.
+    StridedSkip,
+    /// A block of 2^k words, again and again.
+    Repeated,
 }
 
-/// Runs `parser` after blanks, lines and comments.
-fn spaced<'a, O>(
-    parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
-) -> impl Parser<&'a str, Output = O, Error = Fault<'a>> {
-    preceded(|input: &'a str| Ok((skip_space(input), ())), parser)
-}
-
-/// `void NAME() {`
-fn function_head(input: &str) -> Parsed<'_, &str> {
-    let (rest, _) = expect("`void`", spaced(tag("void")))(input)?;
-    let (rest, name) = expect("the function's name", spaced(token))(rest)?;
-    let (rest, _) = expect("`()`", (spaced(char('(')), spaced(char(')')))).parse(rest)?;
-    let (rest, _) = expect("`{`", spaced(char('{')))(rest)?;
-    Ok((rest, name))
-}
-
-/// `}` after the last call, `leave`.
-fn function_end<'a>(rest: &'a str, kernel: &Kernel) -> Result<(), Fault<'a>> {
-    let (after, _) = expect("`}`", char('}'))(rest).map_err(fault)?;
-    if kernel.instructions.last() != Some(&Instr::Halt {}) {
-        let brace = &rest[..1];
-        return Err(Fault::new(Code::Halt, brace, "the kernel does not end with `leave`")
-            .help("write `leave(OP_DEFAULT);` as its last call"));
-    }
-    match skip_space(after) {
-        "" => Ok(()),
-        more => Err(Fault::new(Code::Syntax, first_token(more), "expected the end after the kernel")),
-    }
-}
-
-/// A call with its arguments.
-struct Call<'a> {
-    /// From the name to the closing parenthesis.
-    text: &'a str,
-    name: &'a str,
-    arguments: Vec<&'a str>,
-}
-
-/// `NAME(ARGUMENT, ...);`
-fn call(input: &str) -> Parsed<'_, Call<'_>> {
-    let (rest, name) = expect("a call", token)(input)?;
-    let list = separated_list0(spaced(char(',')), spaced(token));
-    let (rest, arguments) =
-        delimited(expect("`(`", spaced(char('('))), list, expect("`)`", spaced(char(')')))).parse(rest)?;
-    let text = &input[..span_in(input, rest).start];
-    let (rest, _) = expect("`;`", spaced(char(';')))(rest)?;
-    Ok((rest, Call { text, name, arguments }))
-}
-
-impl<'a> Call<'a> {
-    /// The call's instruction, or `None` for `enter`. `entered` and `halted` say whether `enter` and
-    /// `leave` came before.
-    fn meaning(&self, entered: bool, halted: bool) -> Result<Option<Instr>, Fault<'a>> {
-        if halted {
-            return Err(Fault::new(Code::Halt, self.text, "this call comes after `leave`"));
-        }
-        if entered == (self.name == "enter") {
-            let message = "`enter(OP_DEFAULT);` is the first call of a kernel, and no other";
-            return Err(Fault::new(Code::Syntax, self.name, message));
-        }
-        match self.name {
-            "enter" | "leave" => {
-                let [option] = self.take()?;
-                if option != "OP_DEFAULT" {
-                    let message = format!("expected `OP_DEFAULT`, found `{option}`");
-                    return Err(Fault::new(Code::OperandKind, option, message));
-                }
-                Ok((self.name == "leave").then_some(Instr::Halt {}))
-            }
-            _ => self.vector_instr().map(Some),
+impl ModeKind {
+    /// The mode with its value; linear has none.
+    fn with(self, value: Option<Log2>) -> Option<AddressMode> {
+        match (self, value) {
+            (Self::Linear, None) => Some(AddressMode::Linear),
+            (Self::Strided, Some(value)) => Some(AddressMode::Strided(value)),
+            (Self::StridedSkip, Some(value)) => Some(AddressMode::StridedSkip(value)),
+            (Self::Repeated, Some(value)) => Some(AddressMode::Repeated(value)),
+            (Self::Linear, Some(_)) | (Self::Strided | Self::StridedSkip | Self::Repeated, None) => None,
         }
     }
 
-    fn vector_instr(&self) -> Result<Instr, Fault<'a>> {
-        let name = self.name.strip_prefix('_').and_then(|name| name.strip_suffix("_512x128i"));
-        Ok(match name.unwrap_or_default() {
-            "vload" => {
-                let [vd, base, offset] = self.take()?;
-                let mode = AddressMode::Linear;
-                Instr::Vload { vd: vreg(vd)?, base: areg(base)?, offset: byte_offset(offset)?, mode }
-            }
-            "vloads" => {
-                let [vd, base, offset, stride] = self.take()?;
-                let mode = AddressMode::Strided(power_of_two(stride)?);
-                Instr::Vload { vd: vreg(vd)?, base: areg(base)?, offset: byte_offset(offset)?, mode }
-            }
-            "vbroadcast" => {
-                let [vd, base, first, length] = self.take()?;
-                let mode = AddressMode::Repeated(power_of_two(length)?);
-                Instr::Vload {
-                    vd: vreg(vd)?,
-                    base: areg(base)?,
-                    offset: word_offset(first, constant(first)?)?,
-                    mode,
-                }
-            }
-            "vstore" => {
-                let [base, offset, vs] = self.take()?;
-                let mode = AddressMode::Linear;
-                Instr::Vstore { vs: vreg(vs)?, base: areg(base)?, offset: byte_offset(offset)?, mode }
-            }
-            "vstores" => {
-                let [base, offset, vs, stride] = self.take()?;
-                let mode = AddressMode::Strided(power_of_two(stride)?);
-                Instr::Vstore { vs: vreg(vs)?, base: areg(base)?, offset: byte_offset(offset)?, mode }
-            }
-            arithmetic @ ("vaddmod" | "vsubmod" | "vimulmod") => {
-                let [vd, vs, source, rm] = self.take()?;
-                let (vd, vs, rm) = (vreg(vd)?, vreg(vs)?, mreg(rm)?);
-                match (arithmetic, source.starts_with("REG_S")) {
-                    ("vaddmod", false) => Instr::Vadd { vd, vs, vt: vreg(source)?, rm },
-                    ("vaddmod", true) => Instr::Vadds { vd, vs, rt: sreg(source)?, rm },
-                    ("vsubmod", false) => Instr::Vsub { vd, vs, vt: vreg(source)?, rm },
-                    ("vsubmod", true) => Instr::Vsubs { vd, vs, rt: sreg(source)?, rm },
-                    (_, false) => Instr::Vmul { vd, vs, vt: vreg(source)?, rm },
-                    (_, true) => Instr::Vmuls { vd, vs, rt: sreg(source)?, rm },
-                }
-            }
-            shuffle @ ("vunpacklo" | "vunpackhi" | "vpacklo" | "vpackhi") => {
-                let [vd, vs, vt] = self.take()?;
-                let (vd, vs, vt) = (vreg(vd)?, vreg(vs)?, vreg(vt)?);
-                match shuffle {
-                    "vunpacklo" => Instr::Unpklo { vd, vs, vt },
-                    "vunpackhi" => Instr::Unpkhi { vd, vs, vt },
-                    "vpacklo" => Instr::Pklo { vd, vs, vt },
-                    _ => Instr::Pkhi { vd, vs, vt },
-                }
-            }
-            _ => return Err(self.unknown()),
-        })
-    }
-
-    fn unknown(&self) -> Fault<'a> {
-        let message = format!("unknown intrinsic `{}`", self.name);
-        let fault = Fault::new(Code::UnknownIntrinsic, self.name, message);
-        let plain = self.name.trim_start_matches('_').trim_end_matches("_512x128i");
-        match nearest(plain, VECTOR_CALLS) {
-            Some(near) => fault.help(format!("did you mean `_{near}_512x128i`?")),
-            None => {
-                fault.help(format!("they are `_NAME_512x128i` with NAME one of {}", VECTOR_CALLS.join(", ")))
-            }
+    /// The kind of a mode, and its value.
+    fn of(mode: AddressMode) -> (Self, Option<Log2>) {
+        match mode {
+            AddressMode::Linear => (Self::Linear, None),
+            AddressMode::Strided(value) => (Self::Strided, Some(value)),
+            AddressMode::StridedSkip(value) => (Self::StridedSkip, Some(value)),
+            AddressMode::Repeated(value) => (Self::Repeated, Some(value)),
         }
     }
+}
 
-    /// The arguments, if there are `N` of them.
-    fn take<const N: usize>(&self) -> Result<[&'a str; N], Fault<'a>> {
-        let found = self.arguments.len();
-        self.arguments[..].try_into().map_err(|_| operand_count(self.text, self.name, N, N, found))
+macro_rules! calls {
+    ($($name:literal => $op:ident $(($mode:ident))?, [$($argument:expr),*];)*) => {
+        /// The intrinsics, except `enter` and `leave`. Calls of one name differ in the kind of a register.
+        pub const CALLS: &[Call] = &[$(Call {
+            name: $name,
+            op: Op::$op,
+            mode: calls!(@mode $($mode)?),
+            arguments: &[$($argument),*],
+        }),*];
+    };
+    (@mode) => { None };
+    (@mode $mode:ident) => { Some(ModeKind::$mode) };
+}
+
+use Argument::{Bytes, Mode, Register as R, Words};
+
+calls! {
+    "vload" => Vload(Linear), [R("vd"), R("base"), Bytes];
+    "vloads" => Vload(Strided), [R("vd"), R("base"), Bytes, Mode];
+    "vloadskip" => Vload(StridedSkip), [R("vd"), R("base"), Bytes, Mode];
+    "vbroadcast" => Vload(Repeated), [R("vd"), R("base"), Words, Mode];
+    "vstore" => Vstore(Linear), [R("base"), Bytes, R("vs")];
+    "vstores" => Vstore(Strided), [R("base"), Bytes, R("vs"), Mode];
+    "vstoreskip" => Vstore(StridedSkip), [R("base"), Bytes, R("vs"), Mode];
+    "vstorerepeat" => Vstore(Repeated), [R("base"), Bytes, R("vs"), Mode];
+    "sload" => Sload, [R("rt"), Bytes];
+    "aload" => Aload, [R("rt"), Bytes];
+    "mload" => Mload, [R("rt"), Bytes];
+    "vaddmod" => Vadd, [R("vd"), R("vs"), R("vt"), R("rm")];
+    "vaddmod" => Vadds, [R("vd"), R("vs"), R("rt"), R("rm")];
+    "vsubmod" => Vsub, [R("vd"), R("vs"), R("vt"), R("rm")];
+    "vsubmod" => Vsubs, [R("vd"), R("vs"), R("rt"), R("rm")];
+    "vimulmod" => Vmul, [R("vd"), R("vs"), R("vt"), R("rm")];
+    "vimulmod" => Vmuls, [R("vd"), R("vs"), R("rt"), R("rm")];
+    "vbutterfly" => Bfly, [R("vd"), R("vd1"), R("vs"), R("vt"), R("vt1"), R("rm")];
+    "vgsbutterfly" => Gsbfly, [R("vd"), R("vd1"), R("vs"), R("vt"), R("vt1"), R("rm")];
+    "vunpacklo" => Unpklo, [R("vd"), R("vs"), R("vt")];
+    "vunpackhi" => Unpkhi, [R("vd"), R("vs"), R("vt")];
+    "vpacklo" => Pklo, [R("vd"), R("vs"), R("vt")];
+    "vpackhi" => Pkhi, [R("vd"), R("vs"), R("vt")];
+}
+
+/// The prefix of a register's name; `None` for other operands.
+fn prefix(kind: OperandKind) -> Option<&'static str> {
+    match kind {
+        OperandKind::VReg => Some("REG_V"),
+        OperandKind::SReg => Some("REG_S"),
+        OperandKind::AReg => Some("REG_A"),
+        OperandKind::MReg => Some("REG_M"),
+        OperandKind::Offset | OperandKind::Mode => None,
     }
 }
 
-macro_rules! registers {
-    ($($function:ident, $kind:ident, $prefix:literal;)*) => {$(
-        fn $function(text: &str) -> Result<$kind, Fault<'_>> {
-            match parse_register(OperandKind::$kind, $prefix, text)? {
-                Operand::$kind(reg) => Ok(reg),
-                _ => Err(Fault::new(Code::OperandKind, text, "this is a register of another kind")),
-            }
-        }
-    )*};
-}
-
-registers! {
-    vreg, VReg, "REG_V";
-    sreg, SReg, "REG_S";
-    areg, AReg, "REG_A";
-    mreg, MReg, "REG_M";
-}
-
-fn constant(text: &str) -> Result<u128, Fault<'_>> {
-    match terminated(number, nom::combinator::eof).parse(text) {
-        Ok((_, value)) => Ok(value),
-        Err(nom::Err::Failure(fault)) => Err(fault),
-        Err(_) => Err(Fault::new(Code::OperandKind, text, format!("expected a number, found `{text}`"))),
+impl Call {
+    /// The kind of the register operand of this name.
+    fn register_kind(&self, name: &str) -> OperandKind {
+        let spec = self.op.info().operands.iter().find(|spec| spec.name == name);
+        spec.expect("the table of calls names operands of the instruction").kind
     }
-}
-
-/// Bytes of a word: SPIRAL's types are B512's.
-const WORD_BYTES: u32 = Isa::B512.word_bytes();
-
-/// An offset in bytes.
-fn byte_offset(text: &str) -> Result<Offset, Fault<'_>> {
-    let bytes = constant(text)?;
-    let word = u128::from(WORD_BYTES);
-    if !bytes.is_multiple_of(word) {
-        let message = format!("byte {bytes} is inside a word");
-        let help = format!("offsets are multiples of {word} bytes, {} for example", bytes / word * word);
-        return Err(Fault::new(Code::ByteOffset, text, message).help(help));
-    }
-    word_offset(text, bytes / word)
-}
-
-fn word_offset(text: &str, words: u128) -> Result<Offset, Fault<'_>> {
-    u32::try_from(words).ok().and_then(Offset::new).ok_or_else(|| {
-        let message = format!("word {words} does not fit the address field");
-        let help = format!("the largest offset is word {}, byte {}", Offset::MAX, Offset::MAX * WORD_BYTES);
-        Fault::new(Code::OffsetRange, text, message).help(help)
-    })
-}
-
-fn power_of_two(text: &str) -> Result<Log2, Fault<'_>> {
-    let value = constant(text)?;
-    let exponent = value.is_power_of_two().then(|| value.ilog2());
-    exponent.and_then(|exponent| Log2::new(u8::try_from(exponent).ok()?)).ok_or_else(|| {
-        Fault::new(Code::Mode, text, format!("{value} is not a power of two that fits"))
-            .help(format!("strides and block lengths are 1, 2, 4, .. 2^{}", Log2::MAX))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::Code;
     use diagnostic::Diagnostic;
 
     /// The listing as the paper prints it.
@@ -360,8 +198,7 @@ leave(OP_DEFAULT);
 
     #[test]
     fn the_papers_listing_is_read() {
-        let program = Program::from(parse(LISTING).unwrap());
-        assert_eq!(program.check(), Ok(()));
+        let program = assemble(LISTING).unwrap();
         let expected = "\
 .kernel _ntt1024x512_b1
 
@@ -381,7 +218,7 @@ halt
 
     fn errors(calls: &str) -> Vec<(&'static str, String)> {
         let source = format!("void k() {{ enter(OP_DEFAULT); {calls} leave(OP_DEFAULT); }}");
-        let diagnostics = parse(&source).unwrap_err();
+        let diagnostics = assemble(&source).unwrap_err();
         let error = |error: &Diagnostic| Some((error.code?, error.marked()?.to_owned()));
         diagnostics.iter().map(|found| error(found).unwrap()).collect()
     }
@@ -424,8 +261,63 @@ halt
             ("void k() { enter(OP_FAST); leave(OP_DEFAULT); }", Code::OperandKind),
             ("void k() { enter(OP_DEFAULT); leave(OP_DEFAULT); } void l() {}", Code::Syntax),
         ] {
-            let error = parse(source).unwrap_err();
+            let error = assemble(source).unwrap_err();
             assert_eq!(error.iter().next().unwrap().code, Some(code.name()), "{source}");
         }
+    }
+
+    #[test]
+    fn every_instruction_and_mode_has_one_call() {
+        for &op in Op::ALL.iter().filter(|&&op| op != Op::Halt) {
+            let calls: Vec<&Call> = CALLS.iter().filter(|call| call.op == op).collect();
+            let has_modes = op.info().operands.iter().any(|spec| spec.kind == OperandKind::Mode);
+            assert_eq!(calls.len(), if has_modes { 4 } else { 1 }, "{op:?}");
+            for call in calls {
+                assert_eq!(call.mode.is_some(), has_modes, "{op:?}");
+                let given = call.arguments.len() + usize::from(call.mode == Some(ModeKind::Linear));
+                assert_eq!(given, op.info().operands.len(), "{op:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn directives_are_comments() {
+        let source = "\
+//.isa vector_length=1024, word_bits=64
+//.input x, 1024
+//.output y, 1024      // with a remark
+//.words 0x800 { 1 2 }
+//.modulus m1, 97
+void k() {
+    enter(OP_DEFAULT); // .not a directive
+    _vload_1024x64i(REG_V1, REG_A0, 0);
+    _vstore_1024x64i(REG_A0, 8192, REG_V1);
+    leave(OP_DEFAULT);
+}
+";
+        let program = assemble(source).unwrap();
+        let same = "\
+.isa vector_length=1024, word_bits=64
+.kernel k
+.input x, 1024
+.output y, 1024
+.words 0x800 { 1 2 }
+.modulus m1, 97
+vload v1, a0, x
+vstore v1, a0, y
+halt
+";
+        assert_eq!(program, crate::assemble(same).unwrap());
+        assert_eq!(assemble(&print(&program)).unwrap(), program);
+        let errors = assemble(&source.replace("_vload_1024x64i", "_vload_512x128i")).unwrap_err();
+        assert_eq!(
+            errors.to_string().lines().next(),
+            Some("8:5: B018: unknown intrinsic `_vload_512x128i`; did you mean `_vload_1024x64i`?")
+        );
+        let errors = assemble(&source.replace("//.modulus m1, 97", "//.modulus m1, 96")).unwrap_err();
+        assert_eq!(
+            errors.to_string(),
+            "5:3: B015: the modulus 0x60 is even; a modulus is odd and at least 3"
+        );
     }
 }

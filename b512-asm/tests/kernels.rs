@@ -3,7 +3,7 @@
 //! The check is independent of the simulator: a small big-integer interpreter for the instructions
 //! of these kernels, compared with the definitions.
 
-use b512_asm::{Instr, Program, Space, VReg, assemble, object};
+use b512_asm::{Instr, Program, Space, VReg, assemble, intrinsics, object};
 use num_bigint::BigUint;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,10 @@ fn run(program: &Program, inputs: &[(&str, &[u128])]) -> Vec<u128> {
             Instr::Vadd { vd, vs, vt, rm } => {
                 let q = modulus(rm);
                 written.push((vd, lanes(vs).zip(lanes(vt)).map(|(s, t)| (s + t) % &q).collect()));
+            }
+            Instr::Vsub { vd, vs, vt, rm } => {
+                let q = modulus(rm);
+                written.push((vd, lanes(vs).zip(lanes(vt)).map(|(s, t)| (s + &q - t) % &q).collect()));
             }
             Instr::Vmul { vd, vs, vt, rm } => {
                 let q = modulus(rm);
@@ -163,9 +167,29 @@ fn mul1024_multiplies() {
     assert_eq!(output(&program, &vdm, "c"), expected);
 }
 
+/// The paper's listing, completed, is the same program in both notations.
+#[test]
+fn the_listing_in_intrinsics_is_the_kernel_in_assembly_text() {
+    let source = std::fs::read_to_string(path("ntt1024_spiral.c")).unwrap();
+    let program = intrinsics::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"));
+    let same = format!("// `ntt1024_spiral.c` in assembly text, as `rpu disasm` prints it.\n\n{program}");
+    bless::fresh(path("ntt1024_spiral.b512"), &same);
+    assert_eq!(assemble(&same).as_ref(), Ok(&program));
+    assert_eq!(intrinsics::assemble(&intrinsics::print(&program)).as_ref(), Ok(&program));
+}
+
 #[test]
 fn ntt1024_transforms() {
-    let program = kernel("ntt1024.b512");
+    transforms("ntt1024.b512");
+}
+
+#[test]
+fn ntt1024_spiral_transforms() {
+    transforms("ntt1024_spiral.b512");
+}
+
+fn transforms(name: &str) {
+    let program = kernel(name);
     let (operation, n, q) = claim(&program);
     let psi = program.claims[0].number("root").unwrap();
     assert_eq!((operation, n), ("ntt", 1024));

@@ -94,14 +94,22 @@ proptest! {
     }
 
     #[test]
+    fn intrinsics_are_read_as_they_were_printed(program in strategy::program()) {
+        let text = intrinsics::print(&program);
+        let read = intrinsics::assemble(&text).map_err(|errors| TestCaseError::fail(format!("{errors}\n{text}")))?;
+        let name = if program.name.is_empty() { "kernel".to_owned() } else { program.name.clone() };
+        prop_assert_eq!(read, Program { name, ..program });
+    }
+
+    #[test]
     fn no_text_makes_the_intrinsics_front_end_panic(
         calls in vec("_v(load|stores|addmod|packlo)_512x128i\\((REG_[VAMS][0-9]{1,2}|[0-9]{1,9}|,| ){0,7}\\);?", 0..6),
         junk in "[ -~\u{e9}]{0,8}",
         end in "(leave\\(OP_DEFAULT\\);)? ?\\}?",
     ) {
         let source = format!("void k() {{ enter(OP_DEFAULT); {} {junk} {end}", calls.concat());
-        match intrinsics::parse(&source) {
-            Ok(kernel) => prop_assert_eq!(Program::from(kernel).check(), Ok(())),
+        match intrinsics::assemble(&source) {
+            Ok(program) => prop_assert_eq!(program.check(), Ok(())),
             Err(errors) => {
                 for error in &errors {
                     prop_assert!(error.marked().is_some(), "{error}: {:?}", error.span);

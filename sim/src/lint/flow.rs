@@ -347,8 +347,11 @@ impl<'p> Flow<'p> {
                 let claimed =
                     claimed.fold(Origin::CONSTANT, |set, (number, _)| set.and(Origin::input(number)));
                 if !origin.meets(claimed) {
-                    let message =
-                        format!("output `{}` does not depend on {}", output.name, claim.inputs.join(", "));
+                    let message = format!(
+                        "output `{}` does not depend on `{}`",
+                        output.name,
+                        claim.inputs.join("`, `")
+                    );
                     defects.push(defect(Code::Independent, message));
                 }
             }
