@@ -153,9 +153,16 @@ fn write_segment(f: &mut impl Write, program: &Program, space: Space, segment: &
     let largest = segment.words.iter().copied().max().unwrap_or(0);
     let digits = (u128::BITS - largest.leading_zeros()).div_ceil(4).max(1) as usize;
     f.write_str("\n.words ")?;
-    write_address(f, program, space, segment.start)?;
-    if space == Space::Sdm && symbol_at(program, space, segment.start).is_none() {
-        f.write_str(", sdm")?;
+    // Words that go on after the end of a symbol are not those of the symbol.
+    let last = u64::from(segment.start) + (segment.words.len() as u64).saturating_sub(1);
+    match symbol_at(program, space, segment.start).filter(|symbol| symbol.contains(last)) {
+        Some(symbol) => write_from(f, symbol, segment.start)?,
+        None => {
+            write!(f, "{:#x}", segment.start)?;
+            if space == Space::Sdm {
+                f.write_str(", sdm")?;
+            }
+        }
     }
     f.write_str(" {\n")?;
     let per_line = if digits <= 8 { 8 } else { 64 / digits };

@@ -86,9 +86,11 @@ pub fn program() -> impl Strategy<Value = Program> {
         for (i, symbol) in program.symbols.iter_mut().enumerate() {
             symbol.name.push_str(&format!(".{i}"));
         }
+        let random = program.symbols.len();
         for (i, claim) in claims.into_iter().enumerate() {
             add_claim(&mut program, i, claim);
         }
+        separate(&mut program.symbols, random);
         for segment in [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
         {
             segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
@@ -157,13 +159,33 @@ fn claim() -> impl Strategy<Value = Claim> {
     )
 }
 
+/// Turns those of the first `count` symbols that share words with another symbol of their role into scratch
+/// memory, unless symbols of the role may share words.
+fn separate(symbols: &mut [Symbol], count: usize) {
+    let overlap = |a: &Symbol, b: &Symbol| {
+        (a.role, a.space) == (b.role, b.space) && a.start < b.start + b.words && b.start < a.start + a.words
+    };
+    for i in 0..count {
+        let others = || symbols.iter().enumerate().filter(|&(other, _)| other != i);
+        let is_kept = matches!(symbols[i].role, Role::Input | Role::Output);
+        if is_kept && others().any(|(_, other)| overlap(&symbols[i], other)) {
+            symbols[i].role = Role::Scratch;
+        }
+    }
+}
+
 /// Adds a claim with its own symbols and settings.
 fn add_claim(program: &mut Program, number: usize, mut claim: Claim) {
     for (names, role) in [(&mut claim.outputs, Role::Output), (&mut claim.inputs, Role::Input)] {
         for (i, name) in names.iter_mut().enumerate() {
             *name = format!("{name}{number}_{i}");
-            let symbol =
-                Symbol { name: name.clone(), space: Space::Vdm, start: 64 * i as u32, words: 64, role };
+            let symbol = Symbol {
+                name: name.clone(),
+                space: Space::Vdm,
+                start: 64 * (4 * number + i) as u32,
+                words: 64,
+                role,
+            };
             program.symbols.push(symbol);
         }
     }

@@ -12,9 +12,10 @@ use std::fmt::Write;
 /// turns the text back into the program.
 pub fn print(program: &Program) -> String {
     let mut text = String::new();
-    // The function has the kernel's name.
+    // The function has the kernel's name, if that is one in C.
+    let is_c_name = !program.name.is_empty() && !program.name.contains('.');
     let directives = program.directives();
-    for line in directives.lines().filter(|line| !line.starts_with(".kernel")) {
+    for line in directives.lines().filter(|line| !(is_c_name && line.starts_with(".kernel"))) {
         text.extend(["//", line, "\n"]);
     }
     for space in Space::ALL {
@@ -29,7 +30,7 @@ pub fn print(program: &Program) -> String {
             text.push_str(" }\n");
         }
     }
-    let name = if program.name.is_empty() { "kernel" } else { &program.name };
+    let name = if is_c_name { &program.name } else { "kernel" };
     let _ = writeln!(text, "void {name}() {{\n    enter(OP_DEFAULT);");
     for instr in &program.instructions {
         let _ = writeln!(text, "    {};", call(instr, program.isa));
