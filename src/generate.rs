@@ -1,5 +1,7 @@
 //! `rpu gen`
 
+mod program;
+
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
@@ -16,7 +18,10 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Operation to generate; --list prints the names
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Operation>,
@@ -60,12 +65,22 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
+/// What else there is to generate.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Generate a ring program, and its manifest beside it
+    Program(program::Args),
+}
+
 fn number(text: &str) -> Result<u128, String> {
     parse_u128(text)
         .ok_or_else(|| "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits".into())
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    if let Some(Other::Program(args)) = &args.other {
+        return program::main(args);
+    }
     let (Some(operation), Some(n)) = (args.kernel, args.n) else { return list(args.format) };
     let machine = args.machine.load()?;
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;

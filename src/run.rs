@@ -35,7 +35,8 @@ pub(crate) struct Args {
     outputs: Vec<NamedFile>,
     /// Seed of random inputs, by default 0: SplitMix64 from state seed + i for the i-th input, two
     /// outputs hi, lo per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits.
-    /// A ring program needs files or a seed; its state is seed XOR a hash of the limb's id
+    /// Of a ring program: state seed XOR a hash of the limb's id. If some inputs have files, the
+    /// others need a seed
     #[arg(long)]
     seed: Option<u64>,
     /// Compare every coefficient of the outputs with the golden model, also on random inputs; or with

@@ -9,13 +9,15 @@ use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
 use runtime::report::Report;
 use runtime::{Keys, RunError, Runtime};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The options of ring programs.
 #[derive(clap::Args)]
 pub(super) struct RingArgs {
-    /// Manifest of a ring program: its degree, its inputs and its outputs
+    /// Manifest of a ring program: its degree, its inputs and its outputs. By default the file beside
+    /// it with the same name, ending in .json
     #[arg(long, value_name = "P.json")]
     manifest: Option<PathBuf>,
     /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
@@ -54,9 +56,14 @@ impl RingArgs {
 
 /// Whether the file has the name of a ring program, perhaps compressed.
 fn is_ring_program(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = [".gz", ".xz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    name.ends_with(".fhetch")
+    without_compression(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fhetch"))
+}
+
+/// The path without the ending of a compressed file.
+fn without_compression(path: &Path) -> PathBuf {
+    let is_compressed =
+        |extension: &OsStr| ["gz", "xz"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    if path.extension().is_some_and(is_compressed) { path.with_extension("") } else { path.to_owned() }
 }
 
 /// Whether the command line is about a ring program.
@@ -124,7 +131,9 @@ fn check_options(args: &Args) -> Result<(), Failure> {
 }
 
 fn read_program(args: &Args) -> Result<RingProgram, Failure> {
-    let manifest = args.ring.manifest.as_deref().map(Manifest::read_file).transpose()?;
+    let beside = args.ring.n.is_none().then(|| manifest_beside(&args.file)).flatten();
+    let manifest = args.ring.manifest.as_ref().or(beside.as_ref());
+    let manifest = manifest.map(|path| Manifest::read_file(path)).transpose()?;
     let interface = match (&manifest, args.ring.n) {
         (Some(manifest), _) => Interface::Manifest(manifest),
         (None, Some(n)) => Interface::Degree(n),
@@ -139,12 +148,19 @@ fn read_program(args: &Args) -> Result<RingProgram, Failure> {
     read_file(&args.file, interface).map_err(Failure::Source)
 }
 
+/// The manifest that has the program's name, if there is such a file.
+fn manifest_beside(program: &Path) -> Option<PathBuf> {
+    let path = without_compression(program).with_extension("json");
+    path.is_file().then_some(path)
+}
+
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
     let mut inputs = Inputs::new(program);
     for NamedFile { name, path } in &args.inputs {
         inputs.load_file(name, path)?;
     }
-    if let Some(seed) = args.seed {
+    let seed = if args.inputs.is_empty() { Some(args.seed.unwrap_or(0)) } else { args.seed };
+    if let Some(seed) = seed {
         inputs.fill(seed);
     }
     let first = inputs.missing().next();

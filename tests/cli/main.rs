@@ -2,6 +2,7 @@
 
 mod common;
 mod crosscheck;
+mod generated;
 mod programs;
 mod refuse;
 mod reproduce;

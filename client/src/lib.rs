@@ -1,0 +1,29 @@
+//! The client's side of homomorphic encryption: keys, encoding, encryption, decryption.
+//!
+//! It is for tests and examples of ring programs, and **not secure**: keys come from a seed, the random
+//! numbers are not cryptographic, and parameters are small. [`NOT_SECURE`] says so in all output.
+//!
+//! * A [`Client`] has the secret key of a [`ParameterSet`](programs::ParameterSet). It makes keys for the
+//!   generated programs, encrypts and decrypts.
+//! * [`ckks`] and [`bgv`] encode slots.
+//! * [`Rpu`] runs generated programs on a simulated machine.
+//! * [`scenario`] has two whole computations.
+
+pub mod bgv;
+pub mod ckks;
+mod keys;
+mod rpu;
+pub mod scenario;
+
+pub use keys::{Ciphertext, Client, SwitchKey};
+pub use rpu::{Arguments, Rpu, RpuError, Step};
+
+/// The notice that belongs to all output with keys.
+pub const NOT_SECURE: &str = "test parameters, not secure";
+
+/// The exponent 5^rotation mod 2n of the automorphism that rotates the slots.
+pub fn rotation_exponent(degree: ring::Degree, rotation: i64) -> u64 {
+    let order = 2 * degree.get();
+    let steps = rotation.rem_euclid(degree.get() as i64 / 2);
+    (0..steps).fold(1, |power, _| power * 5 % order)
+}

@@ -1,0 +1,149 @@
+//! Lines of a program, one after the other.
+
+use crate::base::{Base, Tower};
+use ring_program::shape::{Binary, Galois, Scalar, Transform};
+use ring_program::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex, Operation, RingProgram};
+
+/// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
+#[derive(Debug)]
+pub(crate) struct Emitter {
+    base: Base,
+    builder: Builder,
+    next: u64,
+    /// By tower.
+    moduli: Vec<ModulusIndex>,
+    /// By tower, if the program states roots.
+    roots: Vec<Option<ConstantIndex>>,
+    outputs: Vec<(String, Vec<Limb>)>,
+}
+
+impl Emitter {
+    pub(crate) fn new(base: Base) -> Self {
+        let towers = base.all();
+        let degree = base.ring(towers[0]).degree();
+        let mut builder = Builder::new(degree.get()).expect("the degree of a set is one of ring programs");
+        // Ascending, as other writers have them.
+        let mut moduli: Vec<u128> = towers.iter().map(|&tower| base.ring(tower).q()).collect();
+        moduli.sort_unstable();
+        for modulus in moduli {
+            builder.add_modulus(modulus).expect("the moduli of a set are distinct primes with roots");
+        }
+        let mut indices = Vec::new();
+        let mut roots = Vec::new();
+        for &tower in &towers {
+            let ring = base.ring(tower);
+            indices.push(builder.program().moduli().find(ring.q()).expect("the table has the modulus"));
+            let root = ring.root().filter(|_| base.states_roots);
+            roots.push(root.map(|root| builder.constant(root)));
+        }
+        Self { base, builder, next: 1, moduli: indices, roots, outputs: Vec::new() }
+    }
+
+    /// The moduli in use.
+    pub(crate) fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn fresh(&mut self) -> Limb {
+        self.next += 1;
+        self.builder.limb(LimbId(self.next - 1))
+    }
+
+    /// Declares an input of `count` limbs.
+    pub(crate) fn input(&mut self, name: impl Into<String>, count: usize) -> Vec<Limb> {
+        let limbs: Vec<Limb> = (0..count).map(|_| self.fresh()).collect();
+        self.builder.declare_input(name, limbs.clone());
+        limbs
+    }
+
+    /// Declares an input with a limb for each modulus q in use.
+    pub(crate) fn polynomial(&mut self, name: impl Into<String>) -> Vec<Limb> {
+        self.input(name, self.base.level())
+    }
+
+    /// Declares an output.
+    pub(crate) fn output(&mut self, name: impl Into<String>, limbs: Vec<Limb>) {
+        self.outputs.push((name.into(), limbs));
+    }
+
+    fn push(&mut self, operation: impl FnOnce(Limb) -> Operation) -> Limb {
+        let d = self.fresh();
+        self.builder.push(operation(d)).expect("operands are limbs with values and residues");
+        d
+    }
+
+    fn binary(&self, a: Limb, b: Limb, tower: Tower) -> impl FnOnce(Limb) -> Binary + use<> {
+        let m = self.moduli[tower.0];
+        move |d| Binary { d, a, b, m }
+    }
+
+    fn scalar(&mut self, a: Limb, scalar: u128, tower: Tower) -> impl FnOnce(Limb) -> Scalar + use<> {
+        let (m, scalar) = (self.moduli[tower.0], self.builder.constant(scalar));
+        move |d| Scalar { d, a, scalar, m }
+    }
+
+    fn transform(&self, a: Limb, tower: Tower) -> impl FnOnce(Limb) -> Transform + use<> {
+        let (m, root) = (self.moduli[tower.0], self.roots[tower.0]);
+        move |d| Transform { d, a, root, m }
+    }
+
+    pub(crate) fn add(&mut self, a: Limb, b: Limb, tower: Tower) -> Limb {
+        let operands = self.binary(a, b, tower);
+        self.push(|d| Operation::Add(operands(d)))
+    }
+
+    pub(crate) fn subtract(&mut self, a: Limb, b: Limb, tower: Tower) -> Limb {
+        let operands = self.binary(a, b, tower);
+        self.push(|d| Operation::Subtract(operands(d)))
+    }
+
+    pub(crate) fn multiply(&mut self, a: Limb, b: Limb, tower: Tower) -> Limb {
+        let operands = self.binary(a, b, tower);
+        self.push(|d| Operation::Multiply(operands(d)))
+    }
+
+    pub(crate) fn add_scalar(&mut self, a: Limb, scalar: u128, tower: Tower) -> Limb {
+        let operands = self.scalar(a, scalar, tower);
+        self.push(|d| Operation::AddScalar(operands(d)))
+    }
+
+    pub(crate) fn subtract_scalar(&mut self, a: Limb, scalar: u128, tower: Tower) -> Limb {
+        let operands = self.scalar(a, scalar, tower);
+        self.push(|d| Operation::SubtractScalar(operands(d)))
+    }
+
+    /// The product with a scalar; `a` has any words.
+    pub(crate) fn multiply_scalar(&mut self, a: Limb, scalar: u128, tower: Tower) -> Limb {
+        let operands = self.scalar(a, scalar, tower);
+        self.push(|d| Operation::MultiplyScalar(operands(d)))
+    }
+
+    pub(crate) fn ntt(&mut self, a: Limb, tower: Tower) -> Limb {
+        let operands = self.transform(a, tower);
+        self.push(|d| Operation::Ntt(operands(d)))
+    }
+
+    pub(crate) fn intt(&mut self, a: Limb, tower: Tower) -> Limb {
+        let operands = self.transform(a, tower);
+        self.push(|d| Operation::Intt(operands(d)))
+    }
+
+    /// X to X^k on values.
+    pub(crate) fn automorphism(&mut self, a: Limb, k: u32, tower: Tower) -> Limb {
+        let m = Some(self.moduli[tower.0]);
+        self.push(|d| Operation::AutomorphEvaluation(Galois { d, a, k, m }))
+    }
+
+    /// `a + b`, or `b` if there is no `a`.
+    pub(crate) fn accumulate(&mut self, a: Option<Limb>, b: Limb, tower: Tower) -> Limb {
+        match a {
+            Some(a) => self.add(a, b, tower),
+            None => b,
+        }
+    }
+
+    /// The program.
+    pub(crate) fn finish(self) -> RingProgram {
+        self.builder.finish(Some(self.outputs)).expect("outputs are limbs with values")
+    }
+}

@@ -1,0 +1,57 @@
+//! Errors of this crate, except those of parameter sets, which have a place in a file.
+
+use thiserror::Error;
+
+/// Options that a program or a parameter set does not allow.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Error {
+    /// The set has too few moduli for the level, or the level is 0.
+    #[error("invalid level {level}: the set `{set}` has levels 1 to {levels}")]
+    Level {
+        /// The level.
+        level: usize,
+        /// The name of the set.
+        set: String,
+        /// The largest level.
+        levels: usize,
+    },
+    /// Nothing is left after a rescale.
+    #[error("`{program}` at level 1 has no modulus to drop; the lowest level is 2")]
+    NothingToDrop {
+        /// The name of the program.
+        program: &'static str,
+    },
+    /// The program does not have the option.
+    #[error("`{program}` has no option `{option}`")]
+    Option {
+        /// The name of the program.
+        program: &'static str,
+        /// The name of the option.
+        option: &'static str,
+    },
+    /// The dataflow has no tiles.
+    #[error("the dataflow `{dataflow}` has no tiles")]
+    Tile {
+        /// The name of the dataflow.
+        dataflow: &'static str,
+    },
+    /// A rotation that leaves all slots in place, or is beyond them.
+    #[error("invalid rotation {rotation}: not from 1 to {} in either direction", slots - 1)]
+    Rotation {
+        /// The slots to rotate by.
+        rotation: i64,
+        /// The number of slots, n/2.
+        slots: u64,
+    },
+    /// The same rotation twice.
+    #[error("duplicate rotation {0}")]
+    DuplicateRotation(i64),
+    /// The program makes one rotation.
+    #[error("`{program}` makes one rotation, but {count} are given")]
+    OneRotation {
+        /// The name of the program.
+        program: &'static str,
+        /// The number of rotations.
+        count: usize,
+    },
+}

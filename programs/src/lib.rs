@@ -1,0 +1,41 @@
+//! Generators of ring programs for homomorphic encryption.
+//!
+//! * A [`ParameterSet`] names the moduli of ciphertexts and of key switching. [`SETS`] are built in;
+//!   others are read from TOML.
+//! * [`PROGRAMS`] are the generators: key switch, product, rotation, rescale, hoisted rotations.
+//! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time,
+//!   never in the results.
+//!
+//! The formulas are those of hybrid key switching with fast base conversion, to the last bit:
+//!
+//! ```text
+//! digits      alpha = ceil(L/digits); digit j has the moduli q_(alpha j) .. of the level, product D_j
+//! conversion  conv(x; S -> p) = sum_i [x_i (S/s_i)^-1]_(s_i) (S/s_i) mod p
+//! mod-up      d_j = d in the digit's own moduli, conv(d; D_j -> m) in every other modulus m of QP
+//! products    A_c = sum_j d_j key_(j,c), c = 0, 1
+//! mod-down    out_c = (A_c - t conv([t^-1 A_c]_P; P -> q)) P^-1 mod q, t the plaintext modulus or 1
+//! ```
+//!
+//! ```
+//! use programs::{Options, ParameterSet, find_program, generate};
+//!
+//! let set = ParameterSet::built_in("ark", Some(512)).expect("a built-in set")?;
+//! let program = generate(&find_program("keyswitch").unwrap(), &set, &Options::default())?;
+//! assert_eq!(program.outputs()[0].name, "ks0");
+//! assert_eq!(program.outputs()[0].limbs.len(), 24);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod base;
+mod dataflow;
+mod emitter;
+mod error;
+mod polynomial;
+mod program;
+mod set;
+mod switch;
+
+pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
+pub use error::Error;
+pub use program::{Options, PROGRAMS, Program, Rescale, comment, find_program, generate};
+pub use set::{ParameterSet, SETS};

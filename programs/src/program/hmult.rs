@@ -1,0 +1,41 @@
+//! `hmult`: the product of two ciphertexts.
+
+use super::{Options, Program, Rescale, rescale, switch};
+use crate::Error;
+use crate::emitter::Emitter;
+use crate::polynomial::Polynomial;
+use crate::switch::Key;
+
+/// The product of two ciphertexts, under the key of both.
+pub(super) const PRODUCT: Program = Program {
+    name: "hmult",
+    definition: "prod.0, prod.1 is the product of ct1.0, ct1.1 and ct2.0, ct2.1 with the key evk.b.J, evk.a.J of s^2 for s",
+    rotates: false,
+    rescales_products: true,
+    emit,
+};
+
+fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
+    let rescales = options.rescale.unwrap_or_default();
+    if rescales != Rescale::None && e.base().level() == 1 {
+        return Err(Error::NothingToDrop { program: PRODUCT.name });
+    }
+    let [a0, a1, b0, b1] = ["ct1.0", "ct1.1", "ct2.0", "ct2.1"].map(|name| e.polynomial(name));
+    let mut key = Key::input(e, "evk");
+    let input = Polynomial::Products(vec![[a1.clone(), b1.clone()]]);
+    key.addends = [
+        Some(Polynomial::Products(vec![[a0.clone(), b0.clone()]])),
+        Some(Polynomial::Products(vec![[a0, b1], [a1, b0]])),
+    ];
+    let merged = rescales == Rescale::Merged;
+    for product in switch(e, input, vec![key], merged, options) {
+        for (component, limbs) in product.into_iter().enumerate() {
+            e.output(format!("prod.{component}"), limbs.clone());
+            if rescales == Rescale::Separate {
+                let limbs = rescale::rescaled(e, &limbs);
+                e.output(format!("rescaled.{component}"), limbs);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Parameter sets.
+
+mod document;
+
+use crate::Error;
+use crate::base::Base;
+use diagnostic::Diagnostic;
+use ring::{Basis, Degree};
+
+macro_rules! sets {
+    ($($name:literal)*) => {
+        /// The built-in sets: names and texts.
+        pub const SETS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../sets/", $name, ".toml")))),*];
+    };
+}
+
+sets! { "ark" "bts1" "bts2" "bts3" "dprive" }
+
+/// The parameters of ciphertexts and of their key switch.
+///
+/// ```toml
+/// n = 8192                                                  # ring degree
+/// q = [{ bits = 60, count = 1 }, { bits = 45, count = 2 }]  # moduli of ciphertexts, q_0 first
+/// p = ["0xffffffffffc0001"]                                 # special moduli
+/// digits = 3                                                # of a key at the highest level
+/// plaintext_modulus = 65537                                 # of BGV; none in CKKS
+/// roots = []                  # 2n-th roots of unity of q, then p; by default the smallest ones
+/// [sources]                   # the origin of each value
+/// n = "assumed"
+/// ```
+///
+/// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod
+/// 2n; p takes the largest of them, so that P exceeds each digit if the sizes are equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParameterSet {
+    name: String,
+    /// q, then p.
+    basis: Basis,
+    levels: usize,
+    digits: usize,
+    plaintext_modulus: Option<u128>,
+    states_roots: bool,
+    sources: Vec<(String, String)>,
+}
+
+impl ParameterSet {
+    /// The built-in set with this name, for polynomials of degree `n` in place of its own degree if that is
+    /// given. `None` if there is no such set.
+    ///
+    /// # Errors
+    /// Returns an error if `n` is no degree of ring programs, or too large for the sizes of the moduli.
+    pub fn built_in(name: &str, n: Option<u64>) -> Option<Result<Self, Diagnostic>> {
+        let (name, text) = SETS.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(name, &format!("{name}.toml"), text, n))
+    }
+
+    /// The set `name` in `text`, from the file `file`, for polynomials of degree `n` in place of its own
+    /// degree if that is given.
+    ///
+    /// # Errors
+    /// Returns an error if the text is invalid; if the degree is none of ring programs; if a modulus is no
+    /// prime that is 1 mod 2n, or occurs twice; if a digit would be empty; if a root is none.
+    pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostic> {
+        document::parse(name, file, text, n)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The degree n.
+    pub fn degree(&self) -> Degree {
+        self.basis.degree()
+    }
+
+    /// The number L of moduli of a ciphertext at the highest level.
+    pub fn levels(&self) -> usize {
+        self.levels
+    }
+
+    /// The moduli of ciphertexts, q_0 first.
+    pub fn q(&self) -> Vec<u128> {
+        self.basis.moduli()[..self.levels].to_vec()
+    }
+
+    /// The special moduli.
+    pub fn p(&self) -> Vec<u128> {
+        self.basis.moduli()[self.levels..].to_vec()
+    }
+
+    /// The number of digits of a key.
+    pub fn digits(&self) -> usize {
+        self.digits
+    }
+
+    /// The plaintext modulus t of BGV; `None` in CKKS.
+    pub fn plaintext_modulus(&self) -> Option<u128> {
+        self.plaintext_modulus
+    }
+
+    /// The origin of each value: keys of the file, and texts.
+    pub fn sources(&self) -> &[(String, String)] {
+        &self.sources
+    }
+
+    /// The moduli in use at a level.
+    pub(crate) fn base(&self, level: Option<usize>) -> Result<Base, Error> {
+        let level = level.unwrap_or(self.levels);
+        if level == 0 || level > self.levels {
+            return Err(Error::Level { level, set: self.name.clone(), levels: self.levels });
+        }
+        let t = self.plaintext_modulus.unwrap_or(1);
+        Ok(Base::new(&self.basis, (self.levels, level), self.digits, t, self.states_roots))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_sets_state_the_source_of_every_parameter() {
+        for (name, _) in SETS {
+            let set = ParameterSet::built_in(name, None).unwrap().unwrap();
+            let named: Vec<&str> = set.sources().iter().map(|(key, _)| &**key).collect();
+            assert_eq!(named, ["n", "q", "p", "digits"], "{name}");
+            assert!(set.sources().iter().all(|(_, source)| !source.is_empty()));
+            assert!(set.p().iter().min() > set.q().iter().max(), "P exceeds each digit");
+        }
+    }
+
+    #[test]
+    fn the_sets_have_the_sizes_of_their_sources() {
+        let sizes = |name: &str| {
+            let set = ParameterSet::built_in(name, None).unwrap().unwrap();
+            (set.degree().get(), set.levels(), set.p().len(), set.digits())
+        };
+        assert_eq!(sizes("ark"), (1 << 16, 24, 6, 4));
+        assert_eq!(sizes("bts1"), (1 << 17, 28, 28, 1));
+        assert_eq!(sizes("bts2"), (1 << 17, 40, 20, 2));
+        assert_eq!(sizes("bts3"), (1 << 17, 45, 15, 3));
+        assert_eq!(sizes("dprive"), (1 << 16, 13, 4, 4));
+    }
+}

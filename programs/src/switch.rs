@@ -1,0 +1,272 @@
+//! Key switches of one polynomial, in pieces that dataflows put in order.
+//!
+//! Each piece computes limbs from those of other pieces, which must have run before. All dataflows
+//! use the same pieces, so their results are equal.
+
+use crate::base::{Base, Conversion, Digit, Tower};
+use crate::emitter::Emitter;
+use crate::polynomial::Polynomial;
+use ring_program::Limb;
+use std::collections::BTreeMap;
+
+/// One of the two sums of a key: its key, and the component c.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Sum {
+    key: usize,
+    component: usize,
+}
+
+/// A key, and what follows its switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    /// The limbs by component, digit and place in the key.
+    limbs: [Vec<Vec<Limb>>; 2],
+    /// Polynomials to add to the results.
+    pub(crate) addends: [Option<Polynomial>; 2],
+    /// The exponent of an automorphism of the results.
+    pub(crate) exponent: Option<u32>,
+}
+
+impl Key {
+    /// Declares the inputs of a key: `NAME.b.J` and `NAME.a.J` for each digit J in use, with a limb for
+    /// each modulus of the highest level, so that one key serves all levels.
+    pub(crate) fn input(e: &mut Emitter, name: &str) -> Self {
+        let (_, count) = e.base().key_places();
+        let digits: Vec<Digit> = e.base().digits().collect();
+        let limbs = ["b", "a"].map(|component| {
+            let name = |digit: &Digit| format!("{name}.{component}.{}", digit.0);
+            digits.iter().map(|digit| e.input(name(digit), count)).collect()
+        });
+        Self { limbs, addends: [None, None], exponent: None }
+    }
+}
+
+/// The switches of one polynomial with some keys.
+#[derive(Debug)]
+pub(crate) struct Switch<'e> {
+    e: &'e mut Emitter,
+    base: Base,
+    input: Polynomial,
+    keys: Vec<Key>,
+    /// The place of each tower in a key.
+    key_places: Vec<usize>,
+    /// The conversion of each digit, and of the mod-down.
+    up: Vec<Conversion>,
+    down: Conversion,
+    /// Whether the mod-down also divides by the last modulus q.
+    rescales: bool,
+    /// The input's coefficients times (D_j/q_i)^-1.
+    scaled: BTreeMap<Tower, Limb>,
+    /// Digits in other towers: coefficients, then values.
+    raised: BTreeMap<(Digit, Tower), Limb>,
+    products: BTreeMap<(Sum, Digit, Tower), Limb>,
+    sums: BTreeMap<(Sum, Tower), Limb>,
+    /// The sums' coefficients in the towers to divide by, times t^-1 (S/s)^-1.
+    lowered: BTreeMap<(Sum, Tower), Limb>,
+    /// The converted residues of the division: coefficients, then values.
+    remainders: BTreeMap<(Sum, Tower), Limb>,
+    results: BTreeMap<(Sum, Tower), Limb>,
+}
+
+impl<'e> Switch<'e> {
+    /// Switches of `input` with `keys`. If `rescales`, the results are divided by the last modulus q too.
+    pub(crate) fn new(e: &'e mut Emitter, input: Polynomial, keys: Vec<Key>, rescales: bool) -> Self {
+        let base = e.base().clone();
+        let up = base.digits().map(|digit| base.conversion(base.own(digit))).collect();
+        let dropped = rescales.then(|| Tower(base.level() - 1));
+        let down = base.conversion(dropped.into_iter().chain(base.p()).collect());
+        let (key_places, _) = base.key_places();
+        Self {
+            e,
+            base,
+            input,
+            keys,
+            key_places,
+            up,
+            down,
+            rescales,
+            scaled: BTreeMap::new(),
+            raised: BTreeMap::new(),
+            products: BTreeMap::new(),
+            sums: BTreeMap::new(),
+            lowered: BTreeMap::new(),
+            remainders: BTreeMap::new(),
+            results: BTreeMap::new(),
+        }
+    }
+
+    /// Computes the input and the addends now, so that no later piece computes them anew.
+    pub(crate) fn compute_polynomials(&mut self) {
+        self.input = self.input.computed(self.e);
+        for addend in self.keys.iter_mut().flat_map(|key| &mut key.addends).flatten() {
+            *addend = addend.computed(self.e);
+        }
+    }
+
+    /// The moduli in use.
+    pub(crate) fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// The sums of all keys.
+    pub(crate) fn sums(&self) -> Vec<Sum> {
+        let sums = |key| [0, 1].map(|component| Sum { key, component });
+        (0..self.keys.len()).flat_map(sums).collect()
+    }
+
+    /// The towers that the mod-down divides by.
+    pub(crate) fn divisors(&self) -> Vec<Tower> {
+        self.down.sources().to_vec()
+    }
+
+    /// The towers of the results.
+    pub(crate) fn targets(&self) -> Vec<Tower> {
+        let count = self.base.level() - usize::from(self.rescales);
+        self.base.q().into_iter().take(count).collect()
+    }
+
+    /// Brings the input's limb of a tower to coefficients, ready for conversion.
+    pub(crate) fn scale(&mut self, tower: Tower) {
+        let Some(digit) = self.base.digits().find(|&digit| self.base.owns(digit, tower)) else {
+            unreachable!("the input has the towers of the digits")
+        };
+        let own = self.base.own(digit);
+        let place = tower.0 - own[0].0;
+        let values = self.input.limb(self.e, tower);
+        let coefficients = self.e.intt(values, tower);
+        // 1 if the digit has one modulus.
+        let scaled = match self.up[digit.0].scale(place) {
+            1 => coefficients,
+            scale => self.e.multiply_scalar(coefficients, scale, tower),
+        };
+        self.scaled.insert(tower, scaled);
+    }
+
+    /// Converts a digit to other towers. Each source is read once for all of them.
+    pub(crate) fn convert(&mut self, digit: Digit, targets: &[Tower]) {
+        for (place, source) in self.base.own(digit).into_iter().enumerate() {
+            for &target in targets {
+                let weight = self.up[digit.0].weight(place, self.base.ring(target));
+                let term = self.e.multiply_scalar(self.scaled[&source], weight, target);
+                let sum = self.e.accumulate(self.raised.get(&(digit, target)).copied(), term, target);
+                self.raised.insert((digit, target), sum);
+            }
+        }
+    }
+
+    /// Transforms a converted limb of a digit to values.
+    pub(crate) fn transform(&mut self, digit: Digit, tower: Tower) {
+        let values = self.e.ntt(self.raised[&(digit, tower)], tower);
+        self.raised.insert((digit, tower), values);
+    }
+
+    /// Brings a digit to a tower, as values.
+    pub(crate) fn raise(&mut self, digit: Digit, tower: Tower) {
+        if !self.base.owns(digit, tower) {
+            self.convert(digit, &[tower]);
+            self.transform(digit, tower);
+        }
+    }
+
+    /// Multiplies a digit in a tower with all keys.
+    pub(crate) fn multiply(&mut self, digit: Digit, tower: Tower) {
+        let values = match self.base.owns(digit, tower) {
+            true => self.input.limb(self.e, tower),
+            false => self.raised[&(digit, tower)],
+        };
+        for sum in self.sums() {
+            let key = self.keys[sum.key].limbs[sum.component][digit.0][self.key_places[tower.0]];
+            let product = self.e.multiply(values, key, tower);
+            self.products.insert((sum, digit, tower), product);
+        }
+    }
+
+    /// Adds a digit's products to the sums in a tower.
+    pub(crate) fn add_products(&mut self, digit: Digit, tower: Tower) {
+        for sum in self.sums() {
+            let product = self.products[&(sum, digit, tower)];
+            let total = self.e.accumulate(self.sums.get(&(sum, tower)).copied(), product, tower);
+            self.sums.insert((sum, tower), total);
+        }
+    }
+
+    /// Multiplies a digit in a tower with all keys, and adds the products to the sums.
+    pub(crate) fn multiply_and_add(&mut self, digit: Digit, tower: Tower) {
+        self.multiply(digit, tower);
+        self.add_products(digit, tower);
+    }
+
+    /// Brings a sum's limb of a divisor to coefficients, ready for conversion.
+    pub(crate) fn lower(&mut self, sum: Sum, divisor: Tower) {
+        let mut values = self.sums[&(sum, divisor)];
+        let place = self.down.sources().iter().position(|&source| source == divisor);
+        let place = place.expect("a divisor is a source of the mod-down");
+        if divisor.0 < self.base.level()
+            && let Some(addend) = &self.keys[sum.key].addends[sum.component]
+        {
+            // P times the addend; it is 0 modulo the special towers.
+            let special = self.base.conversion(self.base.p()).product(self.base.ring(divisor));
+            let addend = addend.limb(self.e, divisor);
+            let addend = self.e.multiply_scalar(addend, special, divisor);
+            values = self.e.add(values, addend, divisor);
+        }
+        let coefficients = self.e.intt(values, divisor);
+        let inverse_t = self.base.inverse(divisor, self.base.t);
+        let scale = self.base.product(divisor, inverse_t, self.down.scale(place));
+        let scaled = match scale {
+            1 => coefficients,
+            scale => self.e.multiply_scalar(coefficients, scale, divisor),
+        };
+        self.lowered.insert((sum, divisor), scaled);
+    }
+
+    /// Converts a sum's remainder to some towers, times t. Each source is read once for all of them.
+    pub(crate) fn convert_remainder(&mut self, sum: Sum, targets: &[Tower]) {
+        for (place, source) in self.divisors().into_iter().enumerate() {
+            for &target in targets {
+                let weight = self.down.weight(place, self.base.ring(target));
+                let weight = self.base.product(target, weight, self.base.t);
+                let term = self.e.multiply_scalar(self.lowered[&(sum, source)], weight, target);
+                let total = self.e.accumulate(self.remainders.get(&(sum, target)).copied(), term, target);
+                self.remainders.insert((sum, target), total);
+            }
+        }
+    }
+
+    /// Transforms a converted remainder to values.
+    pub(crate) fn transform_remainder(&mut self, sum: Sum, tower: Tower) {
+        let values = self.e.ntt(self.remainders[&(sum, tower)], tower);
+        self.remainders.insert((sum, tower), values);
+    }
+
+    /// Divides a sum in a tower, and does what follows the switch.
+    pub(crate) fn divide(&mut self, sum: Sum, tower: Tower) {
+        let (total, remainder) = (self.sums[&(sum, tower)], self.remainders[&(sum, tower)]);
+        let multiple = self.e.subtract(total, remainder, tower);
+        let inverse = self.down.inverse_product(self.base.ring(tower));
+        let mut result = self.e.multiply_scalar(multiple, inverse, tower);
+        let Key { addends, exponent, .. } = &self.keys[sum.key];
+        if let Some(addend) = &addends[sum.component] {
+            let mut addend = addend.limb(self.e, tower);
+            if self.rescales {
+                let last = self.base.ring(Tower(self.base.level() - 1)).q();
+                addend = self.e.multiply_scalar(addend, self.base.inverse(tower, last), tower);
+            }
+            result = self.e.add(result, addend, tower);
+        }
+        if let &Some(exponent) = exponent {
+            result = self.e.automorphism(result, exponent, tower);
+        }
+        self.results.insert((sum, tower), result);
+    }
+
+    /// The results of each key: two polynomials.
+    pub(crate) fn results(self) -> Vec<[Vec<Limb>; 2]> {
+        let targets = self.targets();
+        let polynomial = |key, component| {
+            let limb = |&tower: &Tower| self.results[&(Sum { key, component }, tower)];
+            targets.iter().map(limb).collect()
+        };
+        (0..self.keys.len()).map(|key| [0, 1].map(|component| polynomial(key, component))).collect()
+    }
+}

@@ -1,0 +1,368 @@
+//! All programs in all dataflows compute what the formulas say, on integers of any size.
+
+use num_bigint::BigUint;
+use programs::{DATAFLOWS, Options, ParameterSet, Program, Rescale, find_program, generate};
+use proptest::prelude::*;
+use ring::host::Ntt;
+use ring::{Degree, Ring};
+use ring_program::{Inputs, RingProgram, execute};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+/// The limbs of one polynomial.
+type Limbs = Vec<Vec<u128>>;
+
+/// The formulas for one set and level.
+struct Golden {
+    degree: Degree,
+    /// The moduli in use: q_0 to q_(l-1), then p.
+    q: Vec<u128>,
+    p: Vec<u128>,
+    levels: usize,
+    digits: usize,
+    t: u128,
+}
+
+fn modulo(x: &BigUint, q: u128) -> u128 {
+    u128::try_from(x % BigUint::from(q)).unwrap()
+}
+
+/// a^-1 modulo a prime.
+fn inverse(a: &BigUint, q: u128) -> u128 {
+    u128::try_from(a.modpow(&BigUint::from(q - 2), &BigUint::from(q))).unwrap()
+}
+
+fn product(moduli: &[u128]) -> BigUint {
+    moduli.iter().map(|&q| BigUint::from(q)).product()
+}
+
+fn multiply(a: u128, b: u128, q: u128) -> u128 {
+    modulo(&(BigUint::from(a) * b), q)
+}
+
+fn add(a: u128, b: u128, q: u128) -> u128 {
+    modulo(&(BigUint::from(a) + b), q)
+}
+
+fn subtract(a: u128, b: u128, q: u128) -> u128 {
+    add(a, q - b % q, q)
+}
+
+/// The words of two limbs, one by one.
+fn zip(a: &[u128], b: &[u128], then: impl Fn(u128, u128) -> u128) -> Vec<u128> {
+    a.iter().zip(b).map(|(&a, &b)| then(a, b)).collect()
+}
+
+impl Golden {
+    fn ntt(&self, q: u128) -> Ntt {
+        Ntt::for_ring(&Ring::with_smallest_root(self.degree, q).unwrap()).unwrap()
+    }
+
+    fn values(&self, mut limb: Vec<u128>, q: u128) -> Vec<u128> {
+        self.ntt(q).forward(&mut limb);
+        limb
+    }
+
+    fn coefficients(&self, limb: &[u128], q: u128) -> Vec<u128> {
+        let mut limb = limb.to_vec();
+        self.ntt(q).inverse(&mut limb);
+        limb
+    }
+
+    /// The fast conversion of coefficients: the integer x + u S below m S, for each of them.
+    fn convert(&self, limbs: &[Vec<u128>], moduli: &[u128]) -> Vec<BigUint> {
+        let all = product(moduli);
+        let coefficient = |place: usize| {
+            let mut sum = BigUint::ZERO;
+            for (limb, &q) in limbs.iter().zip(moduli) {
+                let cofactor = &all / q;
+                sum += &cofactor * multiply(limb[place], inverse(&cofactor, q), q);
+            }
+            sum
+        };
+        (0..self.degree.len()).map(coefficient).collect()
+    }
+
+    fn all(&self) -> Vec<u128> {
+        [&self.q[..], &self.p].concat()
+    }
+
+    /// The sums of the digits' products with a key, over all moduli in use.
+    fn sums(&self, d: &Limbs, key: &[Vec<Limbs>; 2]) -> [Limbs; 2] {
+        let size = self.levels.div_ceil(self.digits);
+        let all = self.all();
+        let mut sums = [0, 1].map(|_| vec![vec![0; self.degree.len()]; all.len()]);
+        for (digit, first) in (0..self.q.len()).step_by(size).enumerate() {
+            let own = first..(first + size).min(self.q.len());
+            let limbs: Limbs = own.clone().map(|i| self.coefficients(&d[i], self.q[i])).collect();
+            let converted = self.convert(&limbs, &self.q[own.clone()]);
+            for (i, &q) in all.iter().enumerate() {
+                let raised = match own.contains(&i) {
+                    true => d[i].clone(),
+                    false => self.values(converted.iter().map(|x| modulo(x, q)).collect(), q),
+                };
+                let place = if i < self.q.len() { i } else { i + self.levels - self.q.len() };
+                for (sum, key) in sums.iter_mut().zip(key) {
+                    let products = zip(&raised, &key[digit][place], |a, b| multiply(a, b, q));
+                    sum[i] = zip(&sum[i], &products, |a, b| add(a, b, q));
+                }
+            }
+        }
+        sums
+    }
+
+    /// (x - t conv([t^-1 x]_S)) S^-1 with S the product of the moduli from `first` on.
+    fn divide(&self, x: &Limbs, first: usize) -> Limbs {
+        let all = self.all();
+        let (kept, divisors) = all.split_at(first);
+        let lowered = |(limb, &q): (&Vec<u128>, &u128)| {
+            let scale = inverse(&BigUint::from(self.t), q);
+            self.coefficients(limb, q).into_iter().map(|x| multiply(x, scale, q)).collect()
+        };
+        let lowered: Limbs = x[first..].iter().zip(divisors).map(lowered).collect();
+        let converted = self.convert(&lowered, divisors);
+        let divided = |(limb, &q): (&Vec<u128>, &u128)| {
+            let remainder = converted.iter().map(|z| modulo(&(z * self.t), q)).collect();
+            let inverse = inverse(&product(divisors), q);
+            zip(limb, &self.values(remainder, q), |a, b| multiply(subtract(a, b, q), inverse, q))
+        };
+        x.iter().zip(kept).map(divided).collect()
+    }
+
+    fn key_switch(&self, d: &Limbs, key: &[Vec<Limbs>; 2]) -> [Limbs; 2] {
+        self.sums(d, key).map(|sum| self.divide(&sum, self.q.len()))
+    }
+
+    /// Divided by the last modulus, rounded; in BGV to a multiple of t.
+    fn rescaled(&self, x: &Limbs) -> Limbs {
+        let (last, q) = x.split_last().map(|(last, rest)| (last, self.q[rest.len()])).unwrap();
+        let scale = inverse(&BigUint::from(self.t), q);
+        let residues = self.coefficients(last, q).into_iter().map(|x| multiply(x, scale, q));
+        // Centred residues, as pairs of a part to subtract and a part to add.
+        let centred: Vec<(u128, u128)> =
+            residues.map(|r| if r > (q - 1) / 2 { (0, q - r) } else { (r, 0) }).collect();
+        let divided = |(limb, &m): (&Vec<u128>, &u128)| {
+            let residue =
+                |&(plus, minus): &(u128, u128)| multiply(subtract(plus % m, minus, m), self.t % m, m);
+            let remainder = self.values(centred.iter().map(residue).collect(), m);
+            let inverse = inverse(&BigUint::from(q), m);
+            zip(limb, &remainder, |a, b| multiply(subtract(a, b, m), inverse, m))
+        };
+        x[..x.len() - 1].iter().zip(&self.q).map(divided).collect()
+    }
+
+    /// X to X^g.
+    fn automorphism(&self, x: &Limbs, g: u64) -> Limbs {
+        let n = self.degree.get();
+        let mapped = |(limb, &q): (&Vec<u128>, &u128)| {
+            let mut out = vec![0; limb.len()];
+            for (i, &word) in self.coefficients(limb, q).iter().enumerate() {
+                let place = g * i as u64 % (2 * n);
+                out[(place % n) as usize] = if place < n { word } else { (q - word) % q };
+            }
+            self.values(out, q)
+        };
+        x.iter().zip(&self.q).map(mapped).collect()
+    }
+
+    fn each(&self, a: &Limbs, b: &Limbs, then: fn(u128, u128, u128) -> u128) -> Limbs {
+        let moduli = self.all();
+        a.iter().zip(b).zip(moduli).map(|((a, b), q)| zip(a, b, |a, b| then(a, b, q))).collect()
+    }
+
+    fn rotation(&self, [c0, c1]: [&Limbs; 2], key: &[Vec<Limbs>; 2], rotation: u32) -> [Limbs; 2] {
+        let [first, second] = self.key_switch(c1, key);
+        let g = (0..rotation).fold(1, |g, _| g * 5 % (2 * self.degree.get()));
+        [self.each(&first, c0, add), second].map(|x| self.automorphism(&x, g))
+    }
+}
+
+/// A set, a level and a dataflow.
+#[derive(Clone, Debug)]
+struct Case {
+    log2: u32,
+    bits: (u32, u32),
+    counts: (usize, usize),
+    digits: usize,
+    level: usize,
+    t: Option<u128>,
+    dataflow: usize,
+    tile: usize,
+    seed: u64,
+}
+
+impl Case {
+    fn set(&self) -> ParameterSet {
+        let Self { bits, counts, digits, .. } = self;
+        let t = self.t.map_or(String::new(), |t| format!("plaintext_modulus = {t}\n"));
+        let text = format!(
+            "n = {}\nq = [{{ bits = {}, count = {} }}]\np = [{{ bits = {}, count = {} }}]\ndigits = {digits}\n{t}",
+            1 << self.log2,
+            bits.0,
+            counts.0,
+            bits.1,
+            counts.1,
+        );
+        ParameterSet::parse("random", "random.toml", &text, None).unwrap()
+    }
+
+    fn options(&self) -> Options {
+        let dataflow = DATAFLOWS[self.dataflow];
+        let tile = dataflow.has_tiles.then(|| NonZeroUsize::new(self.tile).unwrap());
+        Options { level: Some(self.level), dataflow, tile, ..Options::default() }
+    }
+
+    fn golden(&self, set: &ParameterSet) -> Golden {
+        let q = set.q()[..self.level].to_vec();
+        let t = self.t.unwrap_or(1);
+        Golden { degree: set.degree(), q, p: set.p(), levels: self.counts.0, digits: self.digits, t }
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let sizes = (9_u32..=10, (20_u32..=128, 20_u32..=128), (1_usize..=5, 1_usize..=3), any::<u64>());
+    let choices = (any::<u64>(), any::<u64>(), prop_oneof![Just(None), Just(Some(65537)), Just(Some(2))]);
+    (sizes, choices, 0..DATAFLOWS.len(), 1_usize..=5).prop_map(
+        |((log2, bits, counts, seed), (digits, level, t), dataflow, tile)| {
+            let fits = |digits: &usize| counts.0 > counts.0.div_ceil(*digits) * (digits - 1);
+            let allowed: Vec<usize> = (1..=counts.0).filter(fits).collect();
+            let digits = allowed[digits as usize % allowed.len()];
+            let level = 1 + level as usize % counts.0;
+            Case { log2, bits, counts, digits, level, t, dataflow, tile, seed }
+        },
+    )
+}
+
+/// The inputs and the outputs of a program on pseudo-random data, by name.
+fn run(program: &RingProgram, seed: u64) -> BTreeMap<String, Limbs> {
+    let mut inputs = Inputs::new(program);
+    inputs.fill(seed);
+    let outputs = execute(&inputs).unwrap();
+    let mut data = BTreeMap::new();
+    for group in program.inputs() {
+        // Limbs of dropped moduli have no words.
+        let words = |&limb| inputs.words(limb).map_or(Vec::new(), |words| words.to_vec());
+        data.insert(group.name.clone(), group.limbs.iter().map(words).collect());
+    }
+    for (group, words) in program.outputs().iter().zip(outputs) {
+        data.insert(group.name.clone(), words.iter().map(|words| words.to_vec()).collect());
+    }
+    data
+}
+
+fn key(data: &BTreeMap<String, Limbs>, name: &str) -> [Vec<Limbs>; 2] {
+    ["b", "a"].map(|component| {
+        let digits = (0..).map_while(|digit| data.get(&format!("{name}.{component}.{digit}")));
+        digits.cloned().collect()
+    })
+}
+
+fn program(name: &str) -> Program {
+    find_program(name).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn key_switches_equal_the_formulas(case in cases()) {
+        let set = case.set();
+        let golden = case.golden(&set);
+        let data = run(&generate(&program("keyswitch"), &set, &case.options()).unwrap(), case.seed);
+        let expected = golden.key_switch(&data["d"], &key(&data, "evk"));
+        prop_assert_eq!([&data["ks0"], &data["ks1"]], [&expected[0], &expected[1]]);
+    }
+
+    #[test]
+    fn products_equal_the_formulas(case in cases(), rescale in 0..3) {
+        let rescale = [Rescale::Merged, Rescale::Separate, Rescale::None][rescale as usize];
+        let rescale = if case.level == 1 { Rescale::None } else { rescale };
+        let set = case.set();
+        let golden = case.golden(&set);
+        let options = Options { rescale: Some(rescale), ..case.options() };
+        let data = run(&generate(&program("hmult"), &set, &options).unwrap(), case.seed);
+        let product = |a: &str, b: &str| golden.each(&data[a], &data[b], multiply);
+        let tensor = [
+            product("ct1.0", "ct2.0"),
+            golden.each(&product("ct1.0", "ct2.1"), &product("ct1.1", "ct2.0"), add),
+        ];
+        let (d, key) = (product("ct1.1", "ct2.1"), key(&data, "evk"));
+        let expected: Vec<Limbs> = match rescale {
+            Rescale::Merged => {
+                let special = product_modulo(&golden.p, &golden.q);
+                let sums = golden.sums(&d, &key).into_iter().zip(&tensor).map(|(sum, c)| {
+                    let c: Limbs = c.iter().zip(&special).zip(&golden.q)
+                        .map(|((limb, &special), &q)| limb.iter().map(|&x| multiply(x, special, q)).collect())
+                        .collect();
+                    [golden.each(&sum[..golden.q.len()].to_vec(), &c, add), sum[golden.q.len()..].to_vec()].concat()
+                });
+                sums.map(|sum| golden.divide(&sum, golden.q.len() - 1)).collect()
+            }
+            Rescale::Separate | Rescale::None => {
+                let switched = golden.key_switch(&d, &key);
+                switched.iter().zip(&tensor).map(|(x, c)| golden.each(x, c, add)).collect()
+            }
+        };
+        prop_assert_eq!([&data["prod.0"], &data["prod.1"]], [&expected[0], &expected[1]]);
+        if rescale == Rescale::Separate {
+            let rescaled: Vec<Limbs> = expected.iter().map(|x| golden.rescaled(x)).collect();
+            prop_assert_eq!([&data["rescaled.0"], &data["rescaled.1"]], [&rescaled[0], &rescaled[1]]);
+        }
+    }
+
+    #[test]
+    fn rotations_equal_the_formulas(case in cases(), rotations in (1_u32..200, 200_u32..255)) {
+        let set = case.set();
+        let golden = case.golden(&set);
+        let options = |rotations: &[u32]| Options {
+            rotations: Some(rotations.iter().map(|&rotation| rotation.into()).collect()),
+            ..case.options()
+        };
+        let data = run(&generate(&program("hrot"), &set, &options(&[rotations.0])).unwrap(), case.seed);
+        let expected = golden.rotation([&data["ct.0"], &data["ct.1"]], &key(&data, "evk"), rotations.0);
+        prop_assert_eq!([&data["rot.0"], &data["rot.1"]], [&expected[0], &expected[1]]);
+
+        let both = options(&[rotations.0, rotations.1]);
+        let data = run(&generate(&program("hoisted-rotations"), &set, &both).unwrap(), case.seed);
+        for rotation in [rotations.0, rotations.1] {
+            let key = key(&data, &format!("evk{rotation}"));
+            let expected = golden.rotation([&data["ct.0"], &data["ct.1"]], &key, rotation);
+            let found = [0, 1].map(|component| &data[&format!("rot{rotation}.{component}")]);
+            prop_assert_eq!(found, [&expected[0], &expected[1]]);
+        }
+    }
+
+    #[test]
+    fn rescales_equal_the_formulas(case in cases()) {
+        let case = Case { level: case.level.max(2), counts: (case.counts.0.max(2), case.counts.1), ..case };
+        let case = Case { digits: 1, ..case };
+        let set = case.set();
+        let golden = case.golden(&set);
+        let data = run(&generate(&program("rescale"), &set, &case.options()).unwrap(), case.seed);
+        for component in [0, 1] {
+            let expected = golden.rescaled(&data[&format!("ct.{component}")]);
+            prop_assert_eq!(&data[&format!("rescaled.{component}")], &expected);
+        }
+    }
+}
+
+/// The product of some moduli modulo each of others.
+fn product_modulo(moduli: &[u128], modulo_each: &[u128]) -> Vec<u128> {
+    let all = product(moduli);
+    modulo_each.iter().map(|&q| modulo(&all, q)).collect()
+}
+
+#[test]
+fn all_dataflows_have_the_same_inputs_and_results() {
+    for set in ["ark", "bts1", "dprive"] {
+        let set = ParameterSet::built_in(set, Some(512)).unwrap().unwrap();
+        let run = |dataflow: &programs::Dataflow| {
+            let options = Options { dataflow: *dataflow, ..Options::default() };
+            run(&generate(&program("hmult"), &set, &options).unwrap(), 1)
+        };
+        let first = run(&DATAFLOWS[0]);
+        for dataflow in &DATAFLOWS[1..] {
+            assert!(run(dataflow) == first, "{} {dataflow:?}", set.name());
+        }
+    }
+}
