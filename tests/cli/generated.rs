@@ -1,6 +1,6 @@
 //! Generated ring programs through the command line.
 
-use crate::common::{names, succeed};
+use crate::common::{names, repository, succeed};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -47,4 +47,147 @@ fn a_key_has_the_limbs_of_all_levels_and_only_those_in_use_are_loaded() {
     let report = run(folder, &["--timing-only"]);
     let limbs = 2 * 2 * (7 + 6);
     assert_eq!(report["hbm"]["bytes_by_kind"]["keys"], limbs * 512 * 16);
+}
+
+/// The words of a data file.
+fn words(file: &Path) -> Vec<u128> {
+    let bytes = fs::read(file).unwrap();
+    bytes.as_chunks::<16>().0.iter().map(|word| u128::from_le_bytes(*word)).collect()
+}
+
+#[test]
+fn results_on_seeded_inputs_stay_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("s.toml"), SET).unwrap();
+    fs::write(folder.join("bgv.toml"), format!("{SET}plaintext_modulus = 257\n")).unwrap();
+    let mut text = String::from("# Words 0, 1 and 511 of each limb of a result, on inputs of seed 5.\n");
+    for (set, program, output) in [
+        ("s.toml", "keyswitch", "ks1"),
+        ("s.toml", "hmult", "prod.1"),
+        ("s.toml", "hrot", "rot.0"),
+        ("s.toml", "rescale", "rescaled.0"),
+        ("bgv.toml", "hmult", "prod.0"),
+        ("bgv.toml", "rescale", "rescaled.1"),
+    ] {
+        generate(folder, &[program, "--set", set]);
+        run(folder, &["--seed", "5", "--check", "--output", &format!("{output}=out.bin")]);
+        text += &format!("{set} {program} {output}\n");
+        for limb in words(&folder.join("out.bin")).chunks(512) {
+            text += &format!("  {:#x} {:#x} {:#x}\n", limb[0], limb[1], limb[511]);
+        }
+    }
+    bless::fresh(repository("tests/cli/generated.txt"), text);
+}
+
+/// A set of known answers: its document, and a folder for its files.
+struct Vectors<'f> {
+    document: Value,
+    folder: &'f Path,
+}
+
+impl Vectors<'_> {
+    fn has(&self, name: &str) -> bool {
+        !self.document[name].is_null()
+    }
+
+    fn count(&self, key: &str) -> usize {
+        self.document["meta"][key].as_u64().unwrap() as usize
+    }
+
+    /// The set as a parameter file.
+    fn write_parameters(&self) {
+        let list = |key: &str| -> Vec<String> {
+            let numbers = self.document[key].as_array().unwrap();
+            numbers.iter().map(|number| format!("\"0x{}\"", number.as_str().unwrap())).collect()
+        };
+        let (moduli, roots, levels) = (list("moduli"), list("psi").join(", "), self.count("num_q"));
+        let (q, p) = (moduli[..levels].join(", "), moduli[levels..].join(", "));
+        let t = match self.count("plaintext_modulus") {
+            0 => String::new(),
+            t => format!("plaintext_modulus = {t}\n"),
+        };
+        let (n, digits) = (self.count("n"), self.count("dnum"));
+        let text = format!("n = {n}\nq = [{q}]\np = [{p}]\nroots = [{roots}]\ndigits = {digits}\n{t}");
+        fs::write(self.folder.join("set.toml"), text).unwrap();
+    }
+
+    /// The data file of a polynomial.
+    fn data(&self, name: &str) -> Vec<u8> {
+        let n = self.count("n");
+        let word = |digits: &[u8]| u128::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
+        let limbs = self.document[name]["data"].as_array().unwrap().iter();
+        let words = limbs.flat_map(|limb| {
+            let text = limb.as_str().unwrap().as_bytes();
+            text.chunks_exact(text.len() / n).map(word)
+        });
+        words.flat_map(u128::to_le_bytes).collect()
+    }
+
+    /// Generates a program and runs it on the set's polynomials; `names` pairs the program's inputs with
+    /// them, `results` its outputs. The key is `key`, with a digit for each tower group of the level.
+    fn check(&self, args: &[&str], names: &[(&str, &str)], key: &str, results: &[(&str, &str)]) {
+        generate(self.folder, &[args, &["--set", "set.toml"]].concat());
+        let manifest: Value = serde_json::from_slice(&fs::read(self.folder.join("p.json")).unwrap()).unwrap();
+        let inputs = manifest["inputs"].as_object().unwrap().keys();
+        let mut options = vec!["--check".to_owned()];
+        for input in inputs {
+            let known = names.iter().find(|(name, _)| name == input).map(|(_, known)| (*known).to_owned());
+            let known = known.unwrap_or_else(|| input.replace("evk", key));
+            let file = format!("{input}.bin");
+            fs::write(self.folder.join(&file), self.data(&known)).unwrap();
+            options.extend(["--input".to_owned(), format!("{input}={file}")]);
+        }
+        for (output, _) in results {
+            options.extend(["--output".to_owned(), format!("{output}={output}.out")]);
+        }
+        let report = run(self.folder, &options.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(report["checked"], true);
+        for (output, expected) in results {
+            let found = fs::read(self.folder.join(format!("{output}.out"))).unwrap();
+            assert!(found == self.data(expected), "{} {args:?} {output}", self.document["meta"]["name"]);
+        }
+    }
+}
+
+/// The environment variable `HE_VECTORS` names a folder with sets of OpenFHE's keys, ciphertexts and
+/// results.
+#[test]
+fn ciphertexts_of_openfhe_give_its_results() {
+    let Some(vectors) = std::env::var_os("HE_VECTORS") else {
+        eprintln!("SKIPPED: HE_VECTORS names no folder with OpenFHE's ciphertexts");
+        return;
+    };
+    let mut tested = 0;
+    for path in fs::read_dir(vectors).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension().is_none_or(|extension| extension != "xz") {
+            continue;
+        }
+        let document: Value =
+            serde_json::from_reader(ring_program::compression::open(&path).unwrap()).unwrap();
+        let (scheme, mode) = (&document["meta"]["scheme"], &document["meta"]["mode"]);
+        if scheme == "bfv" || mode != "native" {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let set = Vectors { document, folder: folder.path() };
+        set.write_parameters();
+        let factors = ["ct1.0", "ct1.1", "ct2.0", "ct2.1"].map(|name| (name, name));
+        let products = ["prod.0", "prod.1", "rescaled.0", "rescaled.1"].map(|name| (name, name));
+        set.check(&["hmult", "--rescale", "separate", "--dataflow", "ocs"], &factors, "relin", &products);
+        let rescaled = [("ct.0", "prod.0"), ("ct.1", "prod.1")];
+        set.check(&["rescale"], &rescaled, "", &products[2..]);
+        let switched = [("ks0", "ks.out.0"), ("ks1", "ks.out.1")];
+        set.check(&["keyswitch", "--dataflow", "dc"], &[("d", "ks.in")], "relin", &switched);
+        if set.has("rot1.a.0") {
+            let operand = [("ct.0", "ct1.0"), ("ct.1", "ct1.1")];
+            set.check(&["hrot"], &operand, "rot1", &[("rot.0", "rot.0"), ("rot.1", "rot.1")]);
+            let operand = [("ct.0", "rescaled.0"), ("ct.1", "rescaled.1")];
+            let level = (set.count("num_q") - 1).to_string();
+            let results = [("rot.0", "rot_low.0"), ("rot.1", "rot_low.1")];
+            set.check(&["hrot", "--level", &level, "--dataflow", "mp"], &operand, "rot1", &results);
+        }
+        tested += 1;
+    }
+    assert!(tested > 0, "no set was tested");
 }
