@@ -116,6 +116,38 @@ fn damaged_sections_are_refused() {
 }
 
 #[test]
+fn a_symbol_table_without_a_symbol_is_refused() {
+    let mut file = file();
+    let table = section(&file, ".symtab").start;
+    // The name of `x`, the third entry of the table, in the entry of `k`, the fifth.
+    file.copy_within(table + 2 * 24..table + 2 * 24 + 4, table + 4 * 24);
+    match read(&file) {
+        Err(ReadError::Symbol { name, found: None, .. }) => assert_eq!(name, "k"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn more_words_than_a_memory_has_are_refused() {
+    let words = |start: u32, words| b512_asm::Segment { start, words };
+    let mut program = program();
+    program.symbols.clear();
+    program.vdm.segments = vec![words(0, vec![1])];
+    program.sdm.segments = vec![words(0, vec![1; 1 << 20])];
+    let mut file = write(&program).unwrap();
+    // The word of the VDM gets the section name of the other words.
+    let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(&*file).unwrap();
+    let headers = elf.elf_header().e_shoff.get(LittleEndian) as usize;
+    let header = |name: &str| headers + 64 * elf.section_by_name(name).unwrap().index().0;
+    let (from, to) = (header(".sdm.words"), header(".vdm.words"));
+    file.copy_within(from..from + 4, to);
+    match read(&file) {
+        Err(ReadError::TooLarge { name: ".sdm.words", limit }) => assert_eq!(limit, 1 << 20),
+        other => panic!("{:?}", other.map(|program| program.sdm.end())),
+    }
+}
+
+#[test]
 fn instructions_in_the_directives_are_refused() {
     let mut file = file();
     let place = section(&file, ".b512");

@@ -192,3 +192,24 @@ fn spills_are_proved() {
     *offset = Offset::new(offset.words() ^ 512).unwrap();
     assert!(check::schedule(&code, &broken).is_err());
 }
+
+/// The claims of a program are those of its proved code: no other operation, setting or symbol.
+#[test]
+fn other_claims_are_refused() {
+    let kernel = generate(&request(golden::NTT, 1024), &large(), &PlanChoice::Classical).unwrap();
+    let check = |change: &dyn Fn(&mut Program)| {
+        let mut program = kernel.program.clone();
+        change(&mut program);
+        check::schedule(&kernel.code, &program)
+    };
+    assert_eq!(check(&|_| {}), Ok(()));
+    let changes: [&dyn Fn(&mut Program); 4] = [
+        &|program| program.claims.clear(),
+        &|program| program.claims.push(program.claims[0].clone()),
+        &|program| program.claims[0].operation = "intt".into(),
+        &|program| program.claims[0].settings.retain(|(name, _)| name != "root"),
+    ];
+    for change in changes {
+        assert_eq!(check(change), Err(check::ScheduleFault::Claims));
+    }
+}

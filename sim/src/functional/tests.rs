@@ -480,3 +480,28 @@ fn data_that_do_not_fit_their_symbol_are_refused() {
     executor.write("scalars", &[7; SDM_WORDS as usize]).unwrap();
     assert_eq!(executor.read("scalars"), Ok(&[7; SDM_WORDS as usize][..]));
 }
+
+/// A store that is not aligned leaves words that are not reduced in two stretches of memory.
+#[test]
+fn bounds_follow_stores_that_are_not_aligned() {
+    let store = |base, offset| Instr::Vstore { vs: V(1), base, offset, mode: AddressMode::Linear };
+    let load = |vd, offset| Instr::Vload { vd, base: AReg::at(0), offset, mode: AddressMode::Linear };
+    let at = |words| Offset::new(words).unwrap();
+    let small = MReg::at(4);
+    for first in [0, 512] {
+        let instructions = vec![
+            load(V(1), at(2048)),
+            // Words 100 to 611.
+            store(AReg::at(2), at(0)),
+            load(V(2), at(first)),
+            Instr::Vadd { vd: V(3), vs: V(2), vt: V(2), rm: small },
+            Instr::Halt {},
+        ];
+        let mut words = vec![0; 16 * 512];
+        words[2048..2560].fill(50);
+        let mut program = program(instructions, 97, words);
+        program.moduli.push((small, 7));
+        let error = executor(&program).run().unwrap_err();
+        assert!(matches!(error.fault, Fault::LaneNotBelowModulus { value: 50, modulus: 7, .. }), "{error}");
+    }
+}

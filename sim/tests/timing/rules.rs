@@ -435,6 +435,16 @@ fn cycles_are_charged_to_the_first_rule_that_fails() {
 }
 
 #[test]
+fn a_chain_leads_through_any_source() {
+    let chain = |[vs, vt, vt1]: [usize; 3]| {
+        run_with_bounds(&[], &[vmul(1, 2, 3), bfly(8, 9, vs, vt, vt1)]).bounds.dependence
+    };
+    let first = chain([1, 4, 5]);
+    assert!(first > chain([6, 4, 5]));
+    assert_eq!([chain([4, 1, 5]), chain([4, 5, 1])], [first; 2]);
+}
+
+#[test]
 fn the_bounds_are_those_of_the_busiest_unit_and_the_longest_chain() {
     let timing = run_with_bounds(&[], &[load(0), vmul(1, 0, 2), unpklo(3, 1, 4), store(3)]);
     // Each link takes 1 cycle to issue, plus its latency and 4 beats.
