@@ -14,6 +14,10 @@ const PAPER_VDM_WORDS: f64 = 2048.0;
 const MEMORY_SHARE: f64 = 0.41;
 
 /// Event counts: elements that pass each unit, and instructions that pass the front end.
+///
+/// A vector of L elements counts L times for each unit that it passes. A shuffle reads half of the elements of
+/// each source. Lanes of a load that share an access (`vdm.multicast`) count as accesses of their own. Scalar
+/// instructions and `halt` count as instructions only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Events {
     /// Modular multiplications.

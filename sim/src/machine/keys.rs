@@ -274,10 +274,10 @@ sections! {
         /// Number of HPLEs, at most one per lane.
         count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096),
             [Cycles Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
-        /// Stages of the modular multiplier.
+        /// Stages of the modular multiplier. Latency of `vmul` and `vmuls`.
         multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1),
             [Cycles Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
-        /// Cycles between two operations of one multiplier.
+        /// Cycles between two operations of one HPLE, additions too.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
             [Cycles Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
         /// Stages of the modular adder and subtractor; a butterfly passes through multiplier and adder.

@@ -9,8 +9,8 @@
 //! # Life of an instruction
 //!
 //! An instruction *dispatches* from the front end to the queue of its pipe, *issues* from the
-//! head of the queue into the pipe, and *completes*. Within one cycle, registers whose users
-//! complete in it are released first, then the front end dispatches, then the pipes issue.
+//! head of the queue into the pipe, and *completes*. Within one cycle, the registers that become free in
+//! it are released first, then the front end dispatches, then the pipes issue.
 //!
 //! **Dispatch.** In program order, at most `frontend.width` in any `frontend.cycles_per_instruction`
 //! consecutive cycles (any number with `ideal.front_end`), the first in cycle
@@ -47,9 +47,13 @@
 //! # Occupancy and latency
 //!
 //! Let L be the vector length, 512 for B512. A compute or shuffle instruction takes L / HPLEs
-//! *beats*, one every `initiation_interval` cycles of its unit. The latency is the multiplier's for
-//! `vmul`, the adder's for `vadd` and `vsub`, their sum for a butterfly, and `sbar.latency_cycles`
-//! for a shuffle.
+//! *beats*. Two beats are at least one *initiation interval* apart: `hple.initiation_interval` for all compute
+//! instructions, additions too, and `sbar.initiation_interval` for shuffles. The latency is
+//!
+//! * `hple.multiplier_latency_cycles` for `vmul` and `vmuls`;
+//! * `hple.adder_latency_cycles` for `vadd`, `vadds`, `vsub` and `vsubs`;
+//! * the sum of both for a butterfly, whatever its order;
+//! * `sbar.latency_cycles` for a shuffle.
 //!
 //! A load or store takes L / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
 //! `vbar.initiation_interval` cycles for each round of bank accesses, and as many rounds as the
@@ -64,22 +68,25 @@
 //!
 //! The vector data memory is at the same stage of the VBAR for loads and stores, so accesses reach
 //! it in issue order, which within the load/store queue is program order. With split paths, a load
-//! does not wait for a store: the programmer must ensure that they do not access the same words.
+//! does not wait for a store. Each access takes its beats in the order of the lanes, from the same number of
+//! cycles after its issue on. So a load may follow the store of the same words at once if both have the same
+//! address and mode, and thus the same beats; otherwise the programmer must ensure that the store's last beat
+//! comes first.
 //!
 //! # Ports of the vector register file
 //!
 //! Each SRAM makes one access a cycle (any number with `ideal.vrf_ports`). Let an instruction read
 //! `r` and write `w` distinct registers of an SRAM.
 //!
-//! * The *interval* between its beats is at least `initiation_interval` of its unit, and at least
-//!   the largest `r` and the largest `w` over all SRAMs. For loads and stores a beat is one
-//!   cycle of the occupancy computed above.
-//! * It reads that SRAM in the cycles issue + i * interval + 0 .. r, and writes it in the cycles
-//!   issue + latency + i * interval + 0 .. w, for every beat i.
-//! * If an SRAM is both read and written, and the latency is below beats * interval, so that
-//!   writing starts before reading has ended, the two must interleave: over such SRAMs the interval
-//!   is at least the largest `r` plus the largest `w`, and the latency is rounded up until latency
-//!   mod interval lies between that `r` and interval - `w`, both included.
+//! * The *interval* between its beats is the maximum of its initiation interval, the largest `r` and the
+//!   largest `w` over all SRAMs. For loads and stores a beat is here one cycle of the occupancy computed
+//!   above, and the initiation interval is 1: that occupancy contains `vbar.initiation_interval`.
+//! * If an SRAM is both read and written, and the latency is below beats times this interval, so that
+//!   writing starts before reading has ended, the two must interleave. Let r' and w' be the largest `r` and
+//!   `w` over such SRAMs. The interval becomes at least r' + w', and the latency is rounded up until latency
+//!   mod interval lies between r' and interval - w', both included.
+//! * For every beat i, from 0 on, it reads that SRAM in the `r` cycles that begin with issue + i * interval,
+//!   and writes it in the `w` cycles that begin with issue + latency + i * interval.
 //!
 //! The occupancy is beats * interval.
 //!
@@ -93,6 +100,22 @@
 //! register, it is the pipe of the instruction that makes it busy: of the first busy register in
 //! operand order (sources, then destinations), and if several pipes use that register, the first in
 //! the order load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
+//!
+//! Documents of runs also have `unattributed`, the difference between the cycles and the sum of the causes. It
+//! is 0.
+//!
+//! # Derived results
+//!
+//! * *Utilisation* of a pipe is the sum of the occupancies of its instructions, divided by the cycles of the
+//!   run. With split paths, the load/store pipe is two, so its sum is divided by twice the cycles.
+//! * *Waits for ports* count, for each queue, the cycles in which its head could issue but for the SRAMs that it
+//!   needs. Waits of several queues overlap, and they overlap the causes above.
+//! * *Bank conflict cycles* are the occupancy of loads and stores beyond one round for each beat, summed.
+//! * The *resource bound* is the largest sum of occupancies of a path, of busy cycles of an SRAM (with limited
+//!   ports), or of cycles in which the front end must dispatch. The *dependence bound* is the longest chain of
+//!   instructions through vector registers: from the first dispatch on, each takes
+//!   `frontend.dispatch_to_issue_cycles` + latency + occupancy. No order of the instructions takes fewer cycles
+//!   than either.
 
 mod accounting;
 mod banks;
