@@ -429,7 +429,7 @@ fn an_address_must_fit_its_register() {
     let error = executor(&program).run().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "instruction 0, `Aload { rt: a5, offset: Offset(0) }`: a5 cannot hold 2097152: addresses are below 2097152"
+        "instruction 0, `aload a5, 0`: a5 cannot hold 2097152: addresses are below 2097152"
     );
 }
 
