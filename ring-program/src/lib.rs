@@ -52,7 +52,7 @@ mod write;
 pub use builder::{Builder, InvalidDegree, UnwrittenOutput};
 pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
-pub use execute::{ExecuteError, Executor, execute};
+pub use execute::{ExecuteError, execute};
 pub use fault::{Fault, Name, Part};
 pub use limb::{Limb, LimbId, LimbTable};
 pub use liveness::{Liveness, NextUse, Uses};

@@ -6,6 +6,7 @@
 use crate::flow::{Flow, RingOperation, ValueId};
 use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, ShapeId, Work};
+use crate::reduced::NotReduced;
 use b512_asm::Program;
 use codegen::elementwise::{Elementwise, NumberWords};
 use rayon::prelude::*;
@@ -50,6 +51,9 @@ pub enum LaunchError {
     /// An instruction faults: the operands are not residues.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    /// A word is not reduced.
+    #[error(transparent)]
+    NotReduced(#[from] NotReduced),
 }
 
 /// The failure of a run, with the index of the launch.
@@ -79,7 +83,9 @@ impl Execution<'_> {
             for level in levels(self.launches, window) {
                 let run = |&place: &usize| {
                     let launch = &window[place];
-                    worker.run(launch, &values).map_err(|error| (start + place, error))
+                    worker
+                        .run(launch, &values)
+                        .map_err(|error| (start + place, self.explain(launch, &values, error)))
                 };
                 let results: Vec<Vec<Words>> = level.par_iter().map(run).collect::<Result<_, _>>()?;
                 for (&place, results) in level.iter().zip(results) {
@@ -88,6 +94,18 @@ impl Execution<'_> {
             }
         }
         Ok(values.outputs(self.flow))
+    }
+
+    /// The reason for the failure of a launch in terms of the program, if there is one.
+    fn explain(&self, launch: &Launch, values: &Values, error: LaunchError) -> LaunchError {
+        match error {
+            LaunchError::Execute(_) => {
+                let sources: Vec<&Words> =
+                    self.launches.sources(launch).iter().map(|&value| values.get(value)).collect();
+                NotReduced::find(self, launch, &sources).map_or(error, LaunchError::from)
+            }
+            LaunchError::Kernel(_) | LaunchError::Load(_) | LaunchError::NotReduced(_) => error,
+        }
     }
 }
 

@@ -55,6 +55,17 @@ pub struct Launch {
     sources: u32,
     moduli: Range<u32>,
     scalars: Range<u32>,
+    operations: Range<u32>,
+}
+
+/// The operations of the program that a step of a launch executes, by index. A sum may have taken over
+/// a product; the two are the same if not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Executed {
+    /// The operation that gives the result.
+    pub result: u32,
+    /// The operation that gives the product in a sum.
+    pub product: u32,
 }
 
 /// The launches of a program, in an order in which they can run.
@@ -67,6 +78,7 @@ pub struct Launches {
     values: Vec<ValueId>,
     moduli: Vec<ModulusIndex>,
     scalars: Vec<u128>,
+    operations: Vec<Executed>,
 }
 
 impl Launches {
@@ -88,6 +100,11 @@ impl Launches {
     /// The scalars of a launch, in the order of the kernel's steps.
     pub fn scalars(&self, launch: &Launch) -> &[u128] {
         &self.scalars[span(&launch.scalars)]
+    }
+
+    /// The operations of each step of an elementwise launch, or of each ring of an operation.
+    pub fn operations(&self, launch: &Launch) -> &[Executed] {
+        &self.operations[span(&launch.operations)]
     }
 
     /// The operation of a launch with its number of rings, if it is one of the registry.
@@ -113,12 +130,14 @@ impl Launches {
 
     fn push(&mut self, draft: Draft) {
         let end = |list: usize| u32::try_from(list).expect("fewer operands");
-        let starts = [self.values.len(), self.moduli.len(), self.scalars.len()].map(end);
-        let Draft { work, first, lines, sources, results, moduli, scalars } = draft;
+        let starts =
+            [self.values.len(), self.moduli.len(), self.scalars.len(), self.operations.len()].map(end);
+        let Draft { work, first, lines, sources, results, moduli, scalars, operations } = draft;
         let count = end(sources.len());
         self.values.extend(sources.into_iter().chain(results));
         self.moduli.extend(moduli);
         self.scalars.extend(scalars);
+        self.operations.extend(operations);
         self.launches.push(Launch {
             work,
             first,
@@ -127,6 +146,7 @@ impl Launches {
             sources: count,
             moduli: starts[1]..end(self.moduli.len()),
             scalars: starts[2]..end(self.scalars.len()),
+            operations: starts[3]..end(self.operations.len()),
         });
     }
 }
@@ -201,6 +221,7 @@ struct Draft {
     results: Vec<ValueId>,
     moduli: Vec<ModulusIndex>,
     scalars: Vec<u128>,
+    operations: Vec<Executed>,
 }
 
 /// Lifts a program.
@@ -301,9 +322,25 @@ enum Open {
 
 impl Draft {
     fn empty(work: Work, first: u32) -> Self {
-        let (sources, results) = (Vec::new(), Vec::new());
-        Self { work, first, lines: 0, sources, results, moduli: Vec::new(), scalars: Vec::new() }
+        Self {
+            work,
+            first,
+            lines: 0,
+            sources: Vec::new(),
+            results: Vec::new(),
+            moduli: Vec::new(),
+            scalars: Vec::new(),
+            operations: Vec::new(),
+        }
     }
+}
+
+/// A step with its scalar and its operations.
+#[derive(Clone, Copy)]
+struct Line {
+    step: Step,
+    scalar: Option<u128>,
+    executed: Executed,
 }
 
 #[derive(Default)]
@@ -314,7 +351,7 @@ struct Group {
     inputs: Vec<ValueId>,
     moduli: Vec<ModulusIndex>,
     /// The steps with their scalars; none for a product that became a part of a sum.
-    steps: Vec<Option<(Step, Option<u128>)>>,
+    steps: Vec<Option<Line>>,
     /// The results of the steps.
     results: Vec<ValueId>,
     /// The scalars that need a register.
@@ -379,6 +416,7 @@ impl Lifting {
         batch.scalars.extend(root);
         batch.results.push(node.result);
         batch.lines += 1;
+        batch.operations.push(Executed { result: node.operation, product: node.operation });
         self.maker[node.result.index()] = Some((draft, 0));
     }
 
@@ -436,7 +474,8 @@ impl Lifting {
         self.maker[node.result.index()] = Some((draft, group.steps.len() as u16));
         let modulus = position(&mut group.moduli, modulus);
         let step = Step { op: op.step(a, b), modulus };
-        group.push((step, scalar), &self.reads, self.limits.constants);
+        let executed = Executed { result: node.operation, product: node.operation };
+        group.push(Line { step, scalar, executed }, &self.reads, self.limits.constants);
         group.results.push(node.result);
         group.outputs += 1;
         group.lines += u32::from(group.last != node.operation);
@@ -516,7 +555,8 @@ impl Lifting {
 
 impl Group {
     /// Appends a step. A sum takes over a product that nothing else reads.
-    fn push(&mut self, (step, scalar): (Step, Option<u128>), reads: &[u32], constants: bool) {
+    fn push(&mut self, line: Line, reads: &[u32], constants: bool) {
+        let step = line.step;
         let product = match step.op {
             StepOp::Add(a, b) => [(b, a), (a, b)].into_iter().find_map(|(product, sum)| {
                 let product = self.product(product, step.modulus, reads, constants)?;
@@ -535,14 +575,14 @@ impl Group {
             | StepOp::MultiplySubtractScalar(..) => None,
         };
         let Some((product, sum)) = product else {
-            self.scalars += usize::from(scalar.is_some());
-            self.steps.push(Some((step, scalar)));
+            self.scalars += usize::from(line.scalar.is_some());
+            self.steps.push(Some(line));
             return;
         };
         let is_sum = matches!(step.op, StepOp::Add(..));
-        let (part, scalar) = self.steps[product].take().expect("the product was found");
-        self.scalars -= usize::from(scalar.is_some());
-        let mut factors = part.op.operands();
+        let part = self.steps[product].take().expect("the product was found");
+        self.scalars -= usize::from(part.scalar.is_some());
+        let mut factors = part.step.op.operands();
         let op = match (factors.next(), factors.next()) {
             (Some(a), Some(b)) if is_sum => StepOp::MultiplyAdd(sum, [a, b]),
             (Some(a), Some(b)) => StepOp::MultiplySubtract(sum, [a, b]),
@@ -550,14 +590,15 @@ impl Group {
             (Some(a), None) => StepOp::MultiplySubtractScalar(sum, a),
             (None, _) => unreachable!("a product has a factor"),
         };
-        self.steps.push(Some((Step { op, ..step }, scalar)));
+        let executed = Executed { product: part.executed.result, ..line.executed };
+        self.steps.push(Some(Line { step: Step { op, ..step }, scalar: part.scalar, executed }));
     }
 
     /// The step of an operand if it is a product with this modulus that has one reader.
     fn product(&self, operand: Operand, modulus: u16, reads: &[u32], constants: bool) -> Option<usize> {
         let Operand::Step(number) = operand else { return None };
         let number = usize::from(number);
-        let (step, _) = self.steps[number]?;
+        let step = self.steps[number]?.step;
         let is_product = match step.op {
             StepOp::Multiply(..) => true,
             StepOp::MultiplyScalar(_) => constants,
@@ -579,17 +620,18 @@ impl Group {
         // The number of each step without those that became parts of others.
         let mut numbers = Vec::with_capacity(steps.len());
         let (mut kept, mut scalars) = (Vec::with_capacity(steps.len()), Vec::new());
-        let (mut outputs, mut written) = (Vec::new(), Vec::new());
+        let (mut outputs, mut written, mut operations) = (Vec::new(), Vec::new(), Vec::new());
         for (step, result) in steps.into_iter().zip(results) {
             let number = kept.len() as u16;
             numbers.push(number);
-            let Some((Step { op, modulus }, scalar)) = step else { continue };
+            let Some(Line { step: Step { op, modulus }, scalar, executed }) = step else { continue };
             let op = op.map(|operand| match operand {
                 Operand::Step(step) => Operand::Step(numbers[usize::from(step)]),
                 Operand::Input(_) => operand,
             });
             kept.push(Step { op, modulus });
             scalars.extend(scalar);
+            operations.push(executed);
             if escapes[result.index()] {
                 outputs.push(number);
                 written.push(result);
@@ -605,6 +647,7 @@ impl Group {
             results: written,
             moduli,
             scalars,
+            operations,
         }
     }
 }

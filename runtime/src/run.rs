@@ -104,9 +104,15 @@ impl<'p> Runtime<'p> {
         let execution = Execution { program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];
-            let line = program.line(launch.first as usize).map(|line| format!("line {line}: "));
-            let opcode = program.operations()[launch.first as usize].opcode();
-            let more = match launch.lines {
+            let (operation, lines) = match &error {
+                LaunchError::NotReduced(fault) => (fault.operation, 1),
+                LaunchError::Kernel(_) | LaunchError::Load(_) | LaunchError::Execute(_) => {
+                    (launch.first, launch.lines)
+                }
+            };
+            let line = program.line(operation as usize).map(|line| format!("line {line}: "));
+            let opcode = program.operations()[operation as usize].opcode();
+            let more = match lines {
                 1 => String::new(),
                 2 => " or the line fused with it".to_owned(),
                 lines => format!(" or one of the {} lines fused with it", lines - 1),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
-use ring_program::{Builder, Inputs, Limb, LimbId, ModulusIndex, Operation, RingProgram};
+use ring_program::{Builder, Inputs, Interface, Limb, LimbId, ModulusIndex, Operation, RingProgram};
 use runtime::{Limits, Runtime};
 use sim::Machine;
 
@@ -140,4 +140,30 @@ proptest! {
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
     }
+}
+
+#[test]
+fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
+    let degree = ring::Degree::new(1024).unwrap();
+    let large = ring::prime::largest_prime(60, degree).unwrap();
+    let text = format!(
+        "modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0x{large:X}\n\
+         sr_mulps %3, %1, 7, m=2\n\
+         sr_mulps %4, %2, 3, m=1\n\
+         sr_mulps %5, %3, 2, m=1\n\
+         sr_mulp %6, %3, %4, m=1\n\
+         sr_addp %7, %6, %5, m=1\n\
+         sr_addp %8, %7, %3, m=1\n\
+         halt\n"
+    );
+    let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Degree(1024)).unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1);
+    let machine = Machine::rpu_128x128();
+    let runtime = Runtime::new(&program, &machine).unwrap();
+    assert_eq!(runtime.launches().launches.len(), 1);
+    let error = runtime.execute(&inputs).unwrap_err().to_string();
+    assert!(error.starts_with("line 10: `sr_addp`: word 0 of an operand is "), "{error}");
+    let reference = ring_program::execute(&inputs).unwrap_err().to_string();
+    assert!(reference.starts_with("line 10: "), "{reference}");
 }

@@ -1,0 +1,141 @@
+//! A part of a program, whose lines are executed in parallel as far as they do not depend on each other.
+
+use super::{ExecuteError, Knowledge, Line};
+use crate::data::Words;
+use crate::{Limb, Liveness, RingProgram, Shape};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The origin of the words that a line reads.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// The limb has them before the window.
+    Before,
+    /// The result of the line with this place in the window.
+    Line(usize),
+}
+
+/// Some consecutive lines of a program.
+pub(super) struct Window<'p> {
+    program: &'p RingProgram,
+    /// The index of the first line.
+    start: usize,
+    /// The sources of each line.
+    sources: Vec<[Option<(Limb, Origin)>; 2]>,
+    /// The lines by depth: those of one level depend on earlier levels only.
+    levels: Vec<Vec<usize>>,
+}
+
+impl<'p> Window<'p> {
+    pub(super) fn new(program: &'p RingProgram, lines: Range<usize>) -> Self {
+        let mut writers: FxHashMap<Limb, usize> = FxHashMap::default();
+        let (mut sources, mut depths) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
+        let mut levels: Vec<Vec<usize>> = Vec::new();
+        let start = lines.start;
+        for (place, operation) in program.operations()[lines].iter().enumerate() {
+            let origin = |limb: Limb| (limb, writers.get(&limb).map_or(Origin::Before, |&w| Origin::Line(w)));
+            let of = operation.sources().map(|source| source.map(origin));
+            let above = |&(_, origin): &(Limb, Origin)| match origin {
+                Origin::Before => 0,
+                Origin::Line(writer) => depths[writer] + 1,
+            };
+            let depth: usize = of.iter().flatten().map(above).max().unwrap_or(0);
+            if levels.len() <= depth {
+                levels.push(Vec::new());
+            }
+            levels[depth].push(place);
+            depths.push(depth);
+            sources.push(of);
+            writers.insert(operation.destination(), place);
+        }
+        Self { program, start, sources, levels }
+    }
+
+    /// Executes the lines: `words` are those of the limbs before, and then after the window.
+    ///
+    /// # Errors
+    /// Returns the error of the first line that has one.
+    pub(super) fn execute(
+        self,
+        knowledge: &Knowledge<'_>,
+        liveness: &Liveness,
+        words: &mut [Option<Words>],
+    ) -> Result<(), ExecuteError> {
+        let last = self.last_values(liveness);
+        let mut results: Vec<Option<Words>> = vec![None; self.sources.len()];
+        let mut readers = self.readers(&last);
+        let mut failure: Option<(usize, ExecuteError)> = None;
+        for level in &self.levels {
+            // Lines after one that failed do not matter, and may depend on it.
+            let first_failed = failure.as_ref().map_or(usize::MAX, |&(place, _)| place);
+            let lines = level.par_iter().filter(|&&place| place < first_failed);
+            let executed: Vec<_> = lines
+                .map(|&place| {
+                    let source = |(limb, origin): (Limb, Origin)| {
+                        let words = match origin {
+                            Origin::Before => &words[limb.index()],
+                            Origin::Line(writer) => &results[writer],
+                        };
+                        (limb, words.as_ref().expect("a valid program writes limbs before it reads them"))
+                    };
+                    let sources = self.sources[place].map(|known| known.map(source));
+                    (place, Line { knowledge, index: self.start + place, sources }.execute())
+                })
+                .collect();
+            for (place, result) in executed {
+                match result {
+                    Ok(result) => results[place] = Some(result).filter(|_| readers[place] > 0),
+                    Err(error) if failure.as_ref().is_none_or(|&(first, _)| place < first) => {
+                        failure = Some((place, error));
+                    }
+                    Err(_) => {}
+                }
+                for (_, origin) in self.sources[place].iter().flatten() {
+                    if let Origin::Line(writer) = *origin {
+                        readers[writer] -= 1;
+                        if readers[writer] == 0 {
+                            results[writer] = None;
+                        }
+                    }
+                }
+            }
+        }
+        if let Some((_, error)) = failure {
+            return Err(error);
+        }
+        for (limb, writer) in last {
+            words[limb.index()] = writer.and_then(|writer| results[writer].take());
+        }
+        Ok(())
+    }
+
+    /// The limbs that the window writes, or reads for the last time, and the line that writes the value that is
+    /// read after the window.
+    fn last_values(&self, liveness: &Liveness) -> FxHashMap<Limb, Option<usize>> {
+        let mut last = FxHashMap::default();
+        for place in 0..self.sources.len() {
+            let operation = &self.program.operations()[self.start + place];
+            let uses = liveness.after(self.start + place);
+            for (limb, next) in operation.sources().into_iter().zip(uses.sources) {
+                if let Some(limb) = limb.filter(|_| next.is_dead()) {
+                    last.insert(limb, None);
+                }
+            }
+            last.insert(operation.destination(), Some(place).filter(|_| !uses.destination.is_dead()));
+        }
+        last
+    }
+
+    /// The readers of each result: lines of the window, and what comes after it.
+    fn readers(&self, last: &FxHashMap<Limb, Option<usize>>) -> Vec<u32> {
+        let mut readers = vec![0; self.sources.len()];
+        last.values().flatten().for_each(|&writer| readers[writer] += 1);
+        for (_, origin) in self.sources.iter().flatten().flatten() {
+            if let Origin::Line(writer) = *origin {
+                readers[writer] += 1;
+            }
+        }
+        readers
+    }
+}
