@@ -28,6 +28,7 @@
 pub mod bits;
 pub mod host;
 pub mod modular;
+mod narrow;
 pub mod prime;
 pub mod root;
 pub mod vector;

@@ -21,6 +21,7 @@
 //! Operations in loops over data do not branch on the data: comparisons of random residues are
 //! unpredictable, and a mispredicted branch costs more than a multiplication.
 
+use crate::narrow::Narrow;
 use thiserror::Error;
 
 /// An invalid modulus.
@@ -81,6 +82,12 @@ impl Modulus {
     /// The modulus q.
     pub const fn value(&self) -> u128 {
         self.q
+    }
+
+    /// The arithmetic in words of 64 bits, if the modulus is below 2^63.
+    #[inline]
+    pub(crate) fn narrow(&self) -> Option<Narrow> {
+        Narrow::new(self.q, self.q_inverse, self.one)
     }
 
     /// `value mod q`, for any `value`.

@@ -6,7 +6,8 @@
 //!
 //! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus.
 //! Multiplications by them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor
-//! has it, and scalar Montgomery arithmetic if not. The results are the same.
+//! has it, and scalar Montgomery arithmetic if not. Moduli below 2^63 take scalar code on words of 64 bits.
+//! The results are the same.
 //!
 //! | operation | operands that may be any word | operands that must be below q |
 //! |---|---|---|
@@ -33,6 +34,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::{Fma, Ifma, Shoup};
 use crate::modular::{Modulus, Prepared};
+use crate::narrow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -99,7 +101,11 @@ impl fmt::Debug for Vector {
 
 /// A vector of multipliers, prepared for one modulus.
 #[derive(Clone, Debug)]
-pub struct Factors(Form);
+pub struct Factors {
+    form: Form,
+    /// The multipliers of a modulus below 2^63, in place of the form; else empty.
+    narrow: Vec<narrow::Factor>,
+}
 
 #[derive(Clone, Debug)]
 enum Form {
@@ -141,7 +147,7 @@ impl Factors {
         #[cfg(target_arch = "x86_64")]
         if let Some(multiplier) = Multiplier::detect() {
             let (factors, quotients) = (Vector::zero(lanes), Vector::zero(lanes));
-            return Self(Form::Wide { multiplier, factors, quotients });
+            return Self { form: Form::Wide { multiplier, factors, quotients }, narrow: Vec::new() };
         }
         Self::scalar_zero(lanes)
     }
@@ -152,13 +158,13 @@ impl Factors {
     /// Panics if `lanes` is not a multiple of [`GRANULE`].
     pub fn scalar_zero(lanes: usize) -> Self {
         assert!(lanes.is_multiple_of(GRANULE), "a vector of {lanes} lanes: not a multiple of {GRANULE}");
-        Self(Form::Scalar(vec![Prepared::default(); lanes].into()))
+        Self { form: Form::Scalar(vec![Prepared::default(); lanes].into()), narrow: Vec::new() }
     }
 
     /// Zeros of the same length and form.
     #[must_use]
     pub fn zero_like(&self) -> Self {
-        match &self.0 {
+        match &self.form {
             Form::Scalar(prepared) => Self::scalar_zero(prepared.len()),
             #[cfg(target_arch = "x86_64")]
             Form::Wide { factors, .. } => Self::zero(factors.len()),
@@ -168,7 +174,7 @@ impl Factors {
     /// The number of lanes.
     #[expect(clippy::len_without_is_empty, reason = "no vector has zero lanes")]
     pub fn len(&self) -> usize {
-        match &self.0 {
+        match &self.form {
             Form::Scalar(prepared) => prepared.len(),
             #[cfg(target_arch = "x86_64")]
             Form::Wide { factors, .. } => factors.len(),
@@ -181,7 +187,12 @@ impl Factors {
     /// Panics if the lengths differ.
     pub fn set(&mut self, q: &Modulus, lanes: &[u128]) {
         check_lengths(self.len(), [lanes.len()]);
-        match &mut self.0 {
+        self.narrow.clear();
+        if let Some(q) = q.narrow() {
+            self.narrow.extend(lanes.iter().map(|&factor| q.factor(factor as u64)));
+            return;
+        }
+        match &mut self.form {
             Form::Scalar(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
             #[cfg(target_arch = "x86_64")]
             Form::Wide { factors, quotients, .. } => {
@@ -193,7 +204,13 @@ impl Factors {
 
     /// Prepares `factor`, which must be below the modulus `q`, for all lanes.
     pub fn fill(&mut self, q: &Modulus, factor: u128) {
-        match &mut self.0 {
+        let lanes = self.len();
+        self.narrow.clear();
+        if let Some(q) = q.narrow() {
+            self.narrow.resize(lanes, q.factor(factor as u64));
+            return;
+        }
+        match &mut self.form {
             Form::Scalar(prepared) => prepared.fill(q.prepare(factor)),
             #[cfg(target_arch = "x86_64")]
             Form::Wide { factors, quotients, .. } => {
@@ -209,7 +226,10 @@ impl Factors {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn add(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
-    zip(out, a, b, |a, b| q.add(a, b));
+    match q.narrow() {
+        Some(q) => zip(out, a, b, |a, b| q.add(a as u64, b as u64).into()),
+        None => zip(out, a, b, |a, b| q.add(a, b)),
+    }
 }
 
 /// `out = a - b mod q`.
@@ -217,7 +237,10 @@ pub fn add(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn sub(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
-    zip(out, a, b, |a, b| q.sub(a, b));
+    match q.narrow() {
+        Some(q) => zip(out, a, b, |a, b| q.sub(a as u64, b as u64).into()),
+        None => zip(out, a, b, |a, b| q.sub(a, b)),
+    }
 }
 
 /// `out = a + scalar mod q`.
@@ -225,7 +248,10 @@ pub fn sub(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn add_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
-    map(out, a, |a| q.add(a, scalar));
+    match q.narrow() {
+        Some(q) => map(out, a, |a| q.add(a as u64, scalar as u64).into()),
+        None => map(out, a, |a| q.add(a, scalar)),
+    }
 }
 
 /// `out = a - scalar mod q`.
@@ -233,7 +259,10 @@ pub fn add_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn sub_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
-    map(out, a, |a| q.sub(a, scalar));
+    match q.narrow() {
+        Some(q) => map(out, a, |a| q.sub(a as u64, scalar as u64).into()),
+        None => map(out, a, |a| q.sub(a, scalar)),
+    }
 }
 
 /// `out = x scalar mod q`, for any words `x` and a `scalar` below q.
@@ -241,6 +270,10 @@ pub fn sub_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn multiply_scalar(q: &Modulus, out: &mut [u128], x: &[u128], scalar: u128) {
+    if let Some(narrow) = q.narrow().filter(|_| fit_64_bits(x)) {
+        let scalar = narrow.factor(scalar as u64);
+        return map(out, x, |x| narrow.mul(x as u64, scalar).into());
+    }
     let scalar = q.prepare(scalar);
     map(out, x, |x| q.mul_prepared(x, scalar));
 }
@@ -251,7 +284,15 @@ pub fn multiply_scalar(q: &Modulus, out: &mut [u128], x: &[u128], scalar: u128) 
 /// Panics if the lengths differ.
 pub fn multiply(q: &Modulus, out: &mut [u128], x: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), x.len()]);
-    match &w.0 {
+    if let Some(narrow) = q.narrow() {
+        let lanes = out.iter_mut().zip(x).zip(&w.narrow);
+        return if fit_64_bits(x) {
+            lanes.for_each(|((out, &x), &w)| *out = narrow.mul(x as u64, w).into());
+        } else {
+            lanes.for_each(|((out, &x), w)| *out = q.mul(x, w.value().into()));
+        };
+    }
+    match &w.form {
         Form::Scalar(w) => {
             for ((out, &x), &w) in out.iter_mut().zip(x).zip(w) {
                 *out = q.mul_prepared(x, w);
@@ -274,7 +315,15 @@ pub fn multiply(q: &Modulus, out: &mut [u128], x: &[u128], w: &Factors) {
 /// Panics if the lengths differ.
 pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
-    match &w.0 {
+    if let Some(narrow) = q.narrow() {
+        let lanes = out.iter_mut().zip(out1).zip(a.iter().zip(b)).zip(&w.narrow);
+        let fits = fit_64_bits(b);
+        return lanes.for_each(|(((out, out1), (&a, &b)), &w)| {
+            let t = if fits { narrow.mul(b as u64, w) } else { q.mul(b, w.value().into()) as u64 };
+            (*out, *out1) = (narrow.add(a as u64, t).into(), narrow.sub(a as u64, t).into());
+        });
+    }
+    match &w.form {
         Form::Scalar(w) => {
             let out = out.iter_mut().zip(out1);
             for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
@@ -299,7 +348,14 @@ pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u1
 /// Panics if the lengths differ.
 pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
-    match &w.0 {
+    if let Some(q) = q.narrow() {
+        let lanes = out.iter_mut().zip(out1).zip(a.iter().zip(b)).zip(&w.narrow);
+        return lanes.for_each(|(((out, out1), (&a, &b)), &w)| {
+            let (a, b) = (a as u64, b as u64);
+            (*out, *out1) = (q.add(a, b).into(), q.mul(q.sub(a, b), w).into());
+        });
+    }
+    match &w.form {
         Form::Scalar(w) => {
             let out = out.iter_mut().zip(out1);
             for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
@@ -315,6 +371,11 @@ pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128],
             }
         }
     }
+}
+
+/// Whether all words are below 2^64.
+fn fit_64_bits(words: &[u128]) -> bool {
+    words.iter().fold(0, |high, word| high | (word >> 64) as u64) == 0
 }
 
 /// The largest lane, or zero if `lanes` is empty.
