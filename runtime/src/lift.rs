@@ -195,7 +195,7 @@ impl Limits {
             steps: if is_short { 32 } else { 512 },
             rings: (VECTORS / vectors).max(1) as usize,
             window: if is_short { window } else { 1 },
-            reach: if is_short { window } else { 32 },
+            reach: if is_short { window } else { 2 },
             unrelated: is_short,
             constants: vectors >= VECTORS_PER_CONSTANT,
         }
