@@ -10,7 +10,7 @@ mod published;
 
 use programs::{Options, ParameterSet, Program, find_dataflow, find_program, generate};
 use ring_program::{Interface, RingProgram, read_file};
-use runtime::{Keys, Report, RunError, Runtime};
+use runtime::{Keys, Report, Runtime};
 use sim::{Machine, MachineBase, Override};
 use std::error::Error;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ const MACHINES: [(&str, &[&str]); 4] = [
 /// The machines of the bootstrap.
 const OF_BOOTSTRAP: [&str; 3] = ["paper", "fast", "narrow"];
 
-const SETS: [&str; 4] = ["ark", "bts1", "bts3", "dprive"];
+const SETS: [&str; 3] = ["ark", "bts3", "dprive"];
 
 const OPERATIONS: [&str; 3] = ["keyswitch", "hmult", "hrot"];
 
@@ -78,13 +78,13 @@ fn binding(report: &Report) -> String {
 }
 
 /// A run, with streamed and resident keys.
-fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], RunError> {
+fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn Error>> {
     let runtime = Runtime::new(program, machine)?;
-    let report = |keys| Ok(runtime.report(&runtime.time(keys, false)?));
-    Ok([report(Keys::Streamed)?, report(Keys::Resident)?])
+    let [streamed, resident] = [Keys::Streamed, Keys::Resident].map(|keys| runtime.time(keys, false));
+    Ok([runtime.report(&streamed?), runtime.report(&resident?)])
 }
 
-/// The program in the dataflow that is fastest on the machine, with its name.
+/// The program in the dataflow that is faster on the machine, with its name.
 fn fastest(
     program: &Program,
     set: &ParameterSet,
@@ -92,7 +92,7 @@ fn fastest(
 ) -> Result<(&'static str, [Report; 2]), Box<dyn Error>> {
     let mut best: Option<(&'static str, [Report; 2])> = None;
     let mut failure = None;
-    for name in ["dc", "oc", "ocs"] {
+    for name in ["oc", "ocs"] {
         let dataflow = find_dataflow(name).expect("a dataflow");
         let program = generate(program, set, &Options { dataflow, ..Options::default() })?;
         match run(&program, machine) {
@@ -106,7 +106,7 @@ fn fastest(
     }
     match (best, failure) {
         (Some(best), _) => Ok(best),
-        (None, Some(error)) => Err(error.into()),
+        (None, Some(error)) => Err(error),
         (None, None) => unreachable!("each dataflow runs or fails"),
     }
 }
@@ -119,7 +119,7 @@ fn operations(folder: &Path) -> Result<String, Box<dyn Error>> {
         Our rows are **simulated**: programs of `rpu gen program`, timed with their off-chip traffic. Areas and energies\n\
         are modelled; energies are those of kernels, without the HBM; a star marks an extrapolated area. Rows of others\n\
         are **published**; the column says whether they were measured or simulated. A product includes its rescale,\n\
-        merged with the mod-down. The dataflow is the fastest of `dc`, `oc` and `ocs` with streamed keys; `keys on chip`\n\
+        merged with the mod-down. The dataflow is the faster of `oc` and `ocs` with streamed keys; `keys on chip`\n\
         is the same program with keys in a memory of their own, which the area leaves out. `binds` is the resource that\n\
         limits the largest part of the time.\n\n{}",
         machines(&names)?

@@ -127,7 +127,7 @@ impl Order {
         self.operations.push(Operation { streams, results, ..Operation::default() });
     }
 
-    fn to_values(&mut self, digit: usize, i: usize) {
+    fn evaluate(&mut self, digit: usize, i: usize) {
         self.transform(Limb::Converted(digit, i), Limb::Raised(digit, i), (i, ToValues));
     }
 
@@ -144,7 +144,7 @@ impl Order {
     fn raise_and_add(&mut self, digit: usize, i: usize) {
         if !self.shape.own(digit).contains(&i) {
             self.convert(digit, i);
-            self.to_values(digit, i);
+            self.evaluate(digit, i);
         }
         self.multiply_and_add(digit, i);
     }
@@ -196,7 +196,7 @@ impl Order {
         let pairs = |shape: Shape| shape.digits().flat_map(move |j| shape.all().map(move |i| (j, i)));
         let raised = || pairs(shape).filter(|&(j, i)| !shape.own(j).contains(&i));
         raised().for_each(|(j, i)| self.convert(j, i));
-        raised().for_each(|(j, i)| self.to_values(j, i));
+        raised().for_each(|(j, i)| self.evaluate(j, i));
         for (j, i) in pairs(shape) {
             self.compute(vec![self.values(j, i)], COMPONENTS.map(|c| Limb::Product(c, j, i)).to_vec());
         }
@@ -287,7 +287,7 @@ impl Order {
     fn slice_sums(&mut self, i: usize) {
         for j in self.shape.digits() {
             if !self.shape.own(j).contains(&i) {
-                self.to_values(j, i);
+                self.evaluate(j, i);
             }
             self.multiply_and_add(j, i);
         }
@@ -306,7 +306,7 @@ impl Order {
             self.tile_conversion(&sources, others.iter().map(|&i| Limb::Converted(j, i)).collect());
             for &i in towers {
                 if others.contains(&i) {
-                    self.to_values(j, i);
+                    self.evaluate(j, i);
                 }
                 self.multiply_and_add(j, i);
             }
