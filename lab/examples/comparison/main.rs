@@ -80,8 +80,8 @@ fn binding(report: &Report) -> String {
 /// A run, with streamed and resident keys.
 fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn Error>> {
     let runtime = Runtime::new(program, machine)?;
-    let [streamed, resident] = [Keys::Streamed, Keys::Resident].map(|keys| runtime.time(keys, false));
-    Ok([runtime.report(&streamed?), runtime.report(&resident?)])
+    let (streamed, resident) = (runtime.time(Keys::Streamed, false)?, runtime.time(Keys::Resident, false)?);
+    Ok([runtime.report(&streamed), runtime.report(&resident)])
 }
 
 /// The program in the dataflow that is faster on the machine, with its name.
