@@ -49,6 +49,9 @@ pub struct Timed {
     pub runs: u32,
     /// The cycles of one run.
     pub timing: Timing,
+    /// A lower bound of these cycles: for each pass, the occupancy of the busiest pipe or the longest chain of
+    /// dependent instructions.
+    pub bound_cycles: u64,
     /// The energy of one run, in uJ.
     pub energy_uj: f64,
     /// The words of the VDM beside the operands and the table.
@@ -81,6 +84,7 @@ impl Timed {
             slice,
             runs,
             timing,
+            bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
             energy_uj: energy.total(),
             scratch_words: words(&kernel, Role::Scratch),
             table_words: words(&kernel, Role::Table) as u32,
@@ -99,6 +103,11 @@ impl Timed {
     /// The time of the runs of one launch, in ns.
     pub fn launch_ns(&self, machine: &Machine) -> f64 {
         f64::from(self.runs) * self.run_ns(machine)
+    }
+
+    /// The lower bound of the time of the runs of one launch, in ns.
+    pub fn launch_bound_ns(&self, machine: &Machine) -> f64 {
+        f64::from(self.runs) * self.bound_cycles as f64 / machine.frequency_ghz()
     }
 
     /// The energy of one launch, in uJ.

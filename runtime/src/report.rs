@@ -39,7 +39,7 @@ pub struct Report {
     pub binds_over_time: Vec<&'static str>,
     /// The largest occupancy of the VDM.
     pub vdm_peak_words: u64,
-    /// The energy of all kernels. The off-chip memory is not included.
+    /// The energy of all kernels. That of the off-chip memory is [`Hbm::energy_uj`].
     pub energy_uj: f64,
     /// The area of the machine.
     pub area_mm2: f64,
@@ -60,6 +60,8 @@ pub struct Cost {
     pub operations: u64,
     /// The time of their kernels.
     pub time_us: f64,
+    /// A lower bound of this time: the occupancy of the busiest pipe in each pass of each kernel.
+    pub bound_us: f64,
     /// The energy of their kernels.
     pub energy_uj: f64,
 }
@@ -71,13 +73,22 @@ pub struct Hbm {
     pub bytes_by_kind: BTreeMap<&'static str, u64>,
     /// The share of the time in which the channel is busy.
     pub busy: f64,
+    /// The energy of the accesses, [`HBM_PJ_PER_BIT`] for each bit.
+    pub energy_uj: f64,
 }
+
+/// The energy of an access to HBM2 per bit, in pJ: activation, movement on the die and the interface, without
+/// refresh and the controller. The average of O'Connor et al., "Fine-Grained DRAM", MICRO 2017, as later
+/// publications quote it.
+pub const HBM_PJ_PER_BIT: f64 = 3.9;
 
 /// The kernels.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Compute {
     /// The share of the time in which a kernel runs.
     pub busy: f64,
+    /// The time of all kernels by the sum of their lower bounds; none without a kernel.
+    pub bound_ratio: Option<f64>,
 }
 
 /// The time that the simulation took on this computer.
@@ -109,10 +120,14 @@ impl Report {
             launches: cost.launches,
             operations: cost.lines,
             time_us: cost.time_ns / 1e3,
+            bound_us: cost.bound_ns / 1e3,
             energy_uj: cost.energy_uj,
         };
         let costs: BTreeMap<String, Cost> =
             timeline.costs.iter().map(|(name, of)| ((*name).to_owned(), cost(of))).collect();
+        let bytes: u64 = Kind::ALL.iter().map(|&kind| timeline.traffic[kind]).sum();
+        let bits = 8.0 * bytes as f64;
+        let sum = |of: fn(&Cost) -> f64| costs.values().map(of).sum::<f64>();
         Self {
             n: program.degree().get(),
             time_us: timeline.total_ns / 1e3,
@@ -123,8 +138,13 @@ impl Report {
             hbm: Hbm {
                 bytes_by_kind: Kind::ALL.iter().map(|&kind| (kind.name(), timeline.traffic[kind])).collect(),
                 busy: share(timeline.channel_ns),
+                energy_uj: bits * HBM_PJ_PER_BIT / 1e6,
             },
-            compute: Compute { busy: share(timeline.compute_ns) },
+            compute: Compute {
+                busy: share(timeline.compute_ns),
+                bound_ratio: Some(sum(|cost| cost.time_us) / sum(|cost| cost.bound_us))
+                    .filter(|r| r.is_finite()),
+            },
             binds,
             binds_over_time: over_time(timeline),
             vdm_peak_words: timeline.peak_vdm_words,
@@ -181,7 +201,12 @@ impl Report {
             ("energy".to_owned(), format!("{:.3} uJ", self.energy_uj)),
             ("area".to_owned(), format!("{:.3} mm2", self.area_mm2)),
             ("kernels run for".to_owned(), percent(self.compute.busy)),
+            (
+                "kernels by bound".to_owned(),
+                self.compute.bound_ratio.map_or("-".to_owned(), |r| format!("{r:.2}")),
+            ),
             ("HBM is busy for".to_owned(), percent(self.hbm.busy)),
+            ("HBM energy".to_owned(), format!("{:.3} uJ", self.hbm.energy_uj)),
             ("checked".to_owned(), if self.checked { "yes" } else { "no" }.to_owned()),
         ];
         let binds = self.binds.iter().map(|(name, share)| (format!("limited by {name}"), percent(*share)));
@@ -189,7 +214,7 @@ impl Report {
         let traffic = self.hbm.bytes_by_kind.iter();
         rows.extend(traffic.map(|(name, bytes)| (format!("HBM {name}"), format!("{bytes} bytes"))));
         rows.extend(self.costs.iter().map(|(name, cost)| {
-            let Cost { launches, operations, time_us, energy_uj } = cost;
+            let Cost { launches, operations, time_us, energy_uj, .. } = cost;
             let value =
                 format!("{launches} launches of {operations} lines, {time_us:.3} us, {energy_uj:.3} uJ");
             (format!("kernel {name}"), value)

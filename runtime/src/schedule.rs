@@ -102,6 +102,8 @@ pub struct Cost {
     pub lines: u64,
     /// The time of their kernels, in ns.
     pub time_ns: f64,
+    /// A lower bound of this time: the occupancy of the busiest pipe in each pass of each kernel.
+    pub bound_ns: f64,
     /// The energy of their kernels, in uJ.
     pub energy_uj: f64,
 }
@@ -415,7 +417,9 @@ impl<'a> Schedule<'a> {
         if let Some(program) = self.programs.get_mut(&program_of(self.plan.launches, launch)) {
             program.idle_ns = end_ns;
         }
-        self.charge(launch, kernel.name, kernel.launch_ns(self.plan.machine), kernel.launch_energy_uj());
+        let machine = self.plan.machine;
+        let times_ns = [kernel.launch_ns(machine), kernel.launch_bound_ns(machine)];
+        self.charge(launch, kernel.name, times_ns, kernel.launch_energy_uj());
         self.log(index, Span { begin_ns, end_ns });
     }
 
@@ -433,7 +437,7 @@ impl<'a> Schedule<'a> {
         let word_bytes = u64::from(self.plan.machine.instruction_set().word_bytes());
         let bytes = self.plan.program.degree().get() * word_bytes.max(BURST_BYTES);
         let span = self.transfer(Kind::Permutations, bytes, ready_ns);
-        self.charge(launch, "permute", span.end_ns - span.begin_ns, 0.0);
+        self.charge(launch, "permute", [span.end_ns - span.begin_ns; 2], 0.0);
         self.log(index, span);
         self.release(launch, false, span.begin_ns);
         self.finish_results(launch, span.end_ns);
@@ -524,7 +528,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn charge(&mut self, launch: &Launch, name: &'static str, time_ns: f64, energy_uj: f64) {
+    fn charge(&mut self, launch: &Launch, name: &'static str, [time_ns, bound_ns]: [f64; 2], energy_uj: f64) {
         let costs = &mut self.out.costs;
         let place = costs.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             costs.push((name, Cost::default()));
@@ -534,6 +538,7 @@ impl<'a> Schedule<'a> {
         cost.launches += 1;
         cost.lines += u64::from(launch.lines);
         cost.time_ns += time_ns;
+        cost.bound_ns += bound_ns;
         cost.energy_uj += energy_uj;
     }
 

@@ -5,7 +5,8 @@ use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
 use ring_program::{Builder, Inputs, Interface, Limb, LimbId, ModulusIndex, Operation, RingProgram};
-use runtime::{Limits, Runtime};
+use runtime::traffic::Kind;
+use runtime::{Keys, Limits, Runtime};
 use sim::Machine;
 
 /// The choices for one operation; each is reduced to what the operation needs.
@@ -166,4 +167,37 @@ fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
     assert!(error.starts_with("line 10: `sr_addp`: word 0 of an operand is "), "{error}");
     let reference = ring_program::execute(&inputs).unwrap_err().to_string();
     assert!(reference.starts_with("line 10: "), "{reference}");
+}
+
+#[test]
+fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
+    const LIMBS: u64 = 12;
+    let mut builder = Builder::new(8192).unwrap();
+    let degree = builder.program().degree();
+    let m = builder.add_modulus(ring::prime::largest_prime(100, degree).unwrap()).unwrap();
+    let scalar = builder.constant(3);
+    let sum = builder.limb(LimbId(0));
+    for id in 0..LIMBS {
+        let (a, product) = (builder.limb(LimbId(1 + id)), builder.limb(LimbId(100 + id)));
+        builder.push(Operation::MultiplyScalar(Scalar { d: product, a, scalar, m })).unwrap();
+        let operation = match id {
+            0 => Operation::Copy(Duplicate { d: sum, a: product }),
+            _ => Operation::Add(Binary { d: sum, a: sum, b: product, m }),
+        };
+        builder.push(operation).unwrap();
+    }
+    let program = builder.finish(None).unwrap();
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 1;
+    let runtime = Runtime::new(&program, &machine).unwrap();
+    let timeline = runtime.time(Keys::Streamed, false).unwrap();
+    assert_eq!(runtime.launches().launches.len(), 1);
+    let limb = degree.get() * 16;
+    let traffic = [Kind::Inputs, Kind::Outputs, Kind::Spills].map(|kind| timeline.traffic[kind] / limb);
+    assert_eq!(traffic, [LIMBS, 1, 0]);
+    let report = runtime.report(&timeline);
+    assert!(report.compute.bound_ratio.is_some_and(|ratio| (1.0..1.3).contains(&ratio)));
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1);
+    runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
 }
