@@ -31,12 +31,14 @@ macro_rules! register {
             ///
             /// # Panics
             /// Panics at 64 and above.
+            #[inline]
             pub const fn at(index: usize) -> Self {
                 assert!(index < REGISTERS, "register index out of range");
                 Self(index as u8)
             }
 
             /// The register's number, 0 to 63.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -153,6 +155,7 @@ impl AddressMode {
     ///
     /// `lane` is below [`Isa::MAX_VECTOR_LENGTH`], so the result fits 32 bits. Its sum with an
     /// address may not.
+    #[inline]
     pub const fn element(self, lane: u32) -> u32 {
         match self {
             Self::Linear => lane,

@@ -104,38 +104,57 @@ pub type Sources = Few;
 pub type Results = Few;
 
 /// Up to three values.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Few([Option<ValueId>; 3]);
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Few {
+    len: u8,
+    /// The values, and zeros behind them.
+    values: [ValueId; 3],
+}
 
 impl Few {
     /// The values in order.
+    #[inline]
+    pub fn as_slice(&self) -> &[ValueId] {
+        &self.values[..usize::from(self.len)]
+    }
+
+    /// The values in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = ValueId> + Clone + use<> {
-        let values = self.0;
-        values.into_iter().flatten()
+        self.values.into_iter().take(self.len.into())
     }
 
     /// The list with each value replaced by `map`.
-    pub fn map(&self, mut other: impl FnMut(ValueId) -> ValueId) -> Self {
-        Self(self.0.map(|value| value.map(&mut other)))
+    pub fn map(&self, other: impl FnMut(ValueId) -> ValueId) -> Self {
+        let mut few = *self;
+        for (slot, value) in few.values.iter_mut().zip(self.iter().map(other)) {
+            *slot = value;
+        }
+        few
     }
 
     /// The number of values.
     pub fn len(&self) -> usize {
-        self.iter().count()
+        self.len.into()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0[0].is_none()
+        self.len == 0
+    }
+}
+
+impl Default for Few {
+    fn default() -> Self {
+        Self { len: 0, values: [ValueId(0); 3] }
     }
 }
 
 impl<const N: usize> From<[ValueId; N]> for Few {
-    fn from(values: [ValueId; N]) -> Self {
-        let mut few = Self::default();
-        for (slot, value) in few.0.iter_mut().zip(values) {
-            *slot = Some(value);
-        }
+    fn from(list: [ValueId; N]) -> Self {
+        const { assert!(N <= 3) };
+        let mut few = Self { len: N as u8, ..Self::default() };
+        few.values[..N].copy_from_slice(&list);
         few
     }
 }
@@ -513,8 +532,8 @@ impl Code {
             };
             let buffer = &mut words[memory.buffer.index()];
             let size = sizes[memory.buffer.index()];
-            for word in memory.words(self.isa).step_by(size as usize) {
-                let word = &mut buffer[(word / size) as usize];
+            for lane in (0..length).step_by(size as usize) {
+                let word = &mut buffer[((memory.word + memory.mode.element(lane)) / size) as usize];
                 word.writer.into_iter().for_each(&mut depends_on);
                 if inst.op == Op::Vstore {
                     while let Some(Read(read)) = word.reader {

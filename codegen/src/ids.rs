@@ -32,6 +32,7 @@ macro_rules! index {
     ($($id:ident),*) => {
         $(impl $id {
             /// The number as an index.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

@@ -352,41 +352,47 @@ impl Lowering<'_> {
             return known;
         }
         // The index of each lane's element: with each bit, the lanes so far occur once more.
-        let mut indices = vec![key.1];
-        for bit in &key.2 {
+        let mut indices = vec![key.1; 1 << key.2.len()];
+        for (position, bit) in key.2.iter().enumerate() {
+            let (known, new) = indices.split_at_mut(1 << position);
             let value = bit.map_or(0, |bit| 1 << bit.0);
-            for lane in 0..indices.len() {
-                indices.push(indices[lane] | value);
-            }
+            new.iter_mut().zip(known).for_each(|(new, known)| *new = *known | value);
         }
-        let lanes = 1 << (key.2.len() as u32).max(self.dialect.factor_bits);
-        let numbers = indices.iter().cycle().take(lanes).map(|&index| self.factor(purpose, index)).collect();
+        let mut numbers = self.factors_of(purpose, &indices);
+        while numbers.len() < 1 << self.dialect.factor_bits {
+            numbers.extend_from_within(..);
+        }
         let id = self.code.constant(Constant { tower: self.tower, numbers });
         self.constants.insert(key, id);
         id
     }
 
-    /// The factor for the element with that index; irrelevant bits are zero.
-    fn factor(&self, purpose: Purpose, index: u32) -> Number {
+    /// The factors for the elements with these indices, in which irrelevant bits are zero.
+    fn factors_of(&self, purpose: Purpose, indices: &[u32]) -> Vec<Number> {
         let log_n = self.log_n;
-        let order = 2u32 << log_n;
-        let inverse = |exponent: u32| (order - exponent % order) % order;
-        let merged = |stage: u32| {
-            let place = 1 << (log_n - 1 - stage) | index >> (stage + 1);
-            u32::reverse_bits(place) >> (32 - log_n)
+        let inverse = move |exponent: u32| exponent.wrapping_neg() & ((2 << log_n) - 1);
+        let merged = move |stage: Bit| {
+            let stage = u32::from(stage.0);
+            move |index: u32| {
+                let place = 1 << (log_n - 1 - stage) | index >> (stage + 1);
+                u32::reverse_bits(place) >> (32 - log_n)
+            }
         };
-        let cyclic = |stage: Bit| index << (log_n - u32::from(stage.0));
+        let cyclic = move |stage: Bit| move |index: u32| index << (log_n - u32::from(stage.0));
         match purpose {
             Purpose::Stage { bit, scaled } => match self.algorithm {
-                Algorithm::Forward => Number::Root { exponent: merged(bit.0.into()), scaled },
-                Algorithm::Inverse => Number::Root { exponent: inverse(merged(bit.0.into())), scaled },
-                Algorithm::InverseTwisted => Number::Root { exponent: inverse(cyclic(bit)), scaled },
+                Algorithm::Forward => roots(indices, scaled, merged(bit)),
+                Algorithm::Inverse => roots(indices, scaled, |index| inverse(merged(bit)(index))),
+                Algorithm::InverseTwisted => roots(indices, scaled, |index| inverse(cyclic(bit)(index))),
             },
-            Purpose::Twist => Number::Root { exponent: inverse(index), scaled: true },
-            Purpose::TwistedStage(bit) => {
-                Number::Root { exponent: inverse(cyclic(bit) + index), scaled: true }
-            }
-            Purpose::Between(bit) => Number::Root { exponent: inverse(1 << bit.0), scaled: false },
+            Purpose::Twist => roots(indices, true, inverse),
+            Purpose::TwistedStage(bit) => roots(indices, true, |index| inverse(cyclic(bit)(index) + index)),
+            Purpose::Between(bit) => roots(indices, false, |_| inverse(1 << bit.0)),
         }
     }
+}
+
+/// The powers of psi with the exponents of some indices.
+fn roots(indices: &[u32], scaled: bool, exponent: impl Fn(u32) -> u32) -> Vec<Number> {
+    indices.iter().map(|&index| Number::Root { exponent: exponent(index), scaled }).collect()
 }

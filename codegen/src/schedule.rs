@@ -96,6 +96,12 @@ type SourceRegs = ArrayVec<VReg, 3>;
 /// The result registers of an instruction, in operand order.
 type ResultRegs = ArrayVec<VReg, 2>;
 
+/// The result registers of an instruction, and its micro-operation with them.
+struct Chosen {
+    results: ResultRegs,
+    micro_op: MicroOp,
+}
+
 /// An instruction that can dispatch in the current cycle.
 struct Candidate {
     micro_op: MicroOp,
@@ -121,6 +127,44 @@ enum Action {
     Constant(ConstantId, VReg),
     /// Loads a spilled value back into a register.
     Reload(ValueId, VReg),
+}
+
+/// The SRAMs of the registers.
+struct Srams {
+    /// The registers in each SRAM.
+    registers: [RegSet; SRAMS],
+    /// The SRAM of each register.
+    of: [u8; REGISTERS],
+}
+
+impl Srams {
+    fn of(machine: &Machine) -> Self {
+        let (mut registers, mut of) = ([RegSet::default(); SRAMS], [0; REGISTERS]);
+        for reg in VReg::all() {
+            of[reg.index()] = machine.vrf.placement.sram(reg);
+            registers[usize::from(of[reg.index()])].insert(reg);
+        }
+        Self { registers, of }
+    }
+
+    fn sram(&self, reg: VReg) -> usize {
+        usize::from(self.of[reg.index()])
+    }
+
+    /// The registers in the SRAM of one.
+    fn beside(&self, reg: VReg) -> RegSet {
+        self.registers[self.sram(reg)]
+    }
+
+    /// The registers in some SRAMs, given as a bit set.
+    fn registers(&self, srams: u16) -> RegSet {
+        let (mut all, mut rest) = (RegSet::default(), srams);
+        while rest != 0 {
+            all = all.or(self.registers[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        all
+    }
 }
 
 /// The ready instructions by kind, each set in program order: undispatched instructions whose
@@ -172,8 +216,7 @@ struct Scheduler<'a> {
     /// The location of each value.
     place: Vec<Place>,
     registers: Registers,
-    /// The registers in each SRAM.
-    srams: [RegSet; SRAMS],
+    srams: Srams,
     /// True for each instruction that has been dispatched.
     done: Vec<bool>,
     /// The number of undispatched instructions.
@@ -194,10 +237,14 @@ struct Scheduler<'a> {
     ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,
-    /// The registers that are free in the current cycle. The greedy scheduler updates them before
-    /// it compares candidates; a dispatch and the passage of time make them stale.
+    /// The registers that are free in the current cycle, and the cycles in which the pipes become idle, by
+    /// path. The greedy scheduler updates them before it compares candidates; a dispatch and the passage of
+    /// time make them stale.
     readable: RegSet,
     writable: RegSet,
+    pipe_free: PerPipe<[Cycle; 2]>,
+    /// The number of values in the spill memory.
+    spilled: usize,
     /// Word offsets of spill slots that were in use and are free again.
     free_slots: Vec<u32>,
     /// Spilled values that kept a ready instruction from being a candidate since the load/store pipe
@@ -243,9 +290,7 @@ impl<'a> Scheduler<'a> {
             reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
             place: vec![Place::Nowhere; code.values as usize],
             registers: Registers::new(code.constants.len()),
-            srams: std::array::from_fn(|sram| {
-                VReg::all().filter(|&reg| usize::from(machine.vrf.placement.sram(reg)) == sram).collect()
-            }),
+            srams: Srams::of(machine),
             done: vec![false; count],
             left: count,
             first_left: 0,
@@ -256,6 +301,8 @@ impl<'a> Scheduler<'a> {
             ready,
             readable: RegSet::default(),
             writable: RegSet::default(),
+            pipe_free: PerPipe::default(),
+            spilled: 0,
             free_slots: Vec::new(),
             wanted: Vec::new(),
             next_register: 0,
@@ -280,9 +327,10 @@ impl<'a> Scheduler<'a> {
 
     /// The cycle in which an instruction would issue if it dispatched now.
     fn earliest_issue(&self, micro_op: &MicroOp) -> Cycle {
+        let free = self.pipe_free[micro_op.pipe][usize::from(micro_op.path)];
         match &self.expected {
-            Some(expected) => self.engine.earliest_issue_beside(micro_op, expected),
-            None => self.engine.earliest_issue(micro_op),
+            Some(expected) => self.engine.earliest_issue_beside(micro_op, free, expected),
+            None => self.engine.earliest_issue(micro_op, free),
         }
     }
 
@@ -319,6 +367,10 @@ impl<'a> Scheduler<'a> {
             Action::Reload(value, reg) => {
                 if let Place::Spilled(slot) = self.place[value.index()] {
                     self.free_slots.push(slot);
+                    self.spilled -= 1;
+                    if self.spilled == 0 {
+                        self.wanted.clear();
+                    }
                 }
                 self.place[value.index()] = Place::Register(reg);
                 self.set(reg, Content::Value(value));
@@ -338,7 +390,7 @@ impl<'a> Scheduler<'a> {
         self.done[id.index()] = true;
         self.left -= 1;
         self.ready.set(inst).remove(id);
-        for value in inst.sources.iter() {
+        for &value in inst.sources.as_slice() {
             let left = &mut self.reads_left[value.index()];
             *left -= 1;
             if *left == 0
@@ -360,7 +412,7 @@ impl<'a> Scheduler<'a> {
                 }
             }
         }
-        for (value, &reg) in inst.results.iter().zip(results) {
+        for (&value, &reg) in inst.results.as_slice().iter().zip(results) {
             // A result that nothing reads leaves its register at once.
             if self.reads_left[value.index()] == 0 {
                 self.set(reg, Content::Free);

@@ -92,6 +92,7 @@ impl Pipe {
     };
 
     /// The number in [`Pipe::ALL`]: load/store 0, compute 1, shuffle 2, scalar 3.
+    #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }

@@ -1,6 +1,6 @@
 //! The memory map of a kernel, and the program for a schedule.
 
-use crate::code::{Code, Tower, TowerId};
+use crate::code::{Code, Tower};
 use crate::error::Error;
 use crate::number::{Expression, Number};
 use crate::request::Request;
@@ -144,15 +144,18 @@ impl Layout {
         let mut words = Vec::with_capacity(self.table_words as usize);
         for &constant in &self.table {
             let constant = &code.constants[constant];
+            let tower = &values.towers[constant.tower.index()];
             for &number in &constant.numbers {
-                words.push(values.get(number, constant.tower)?);
+                words.push(values.get(number, tower)?);
             }
         }
         if !words.is_empty() {
             program.vdm.segments.push(Segment { start: self.table_start(code), words });
         }
         if program.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. })) {
-            let words = code.scalars.iter().map(|scalar| values.get(scalar.number, scalar.tower));
+            let words = code.scalars.iter().map(|scalar| {
+                values.get(scalar.number, &values.towers[scalar.tower.index()])
+            });
             program.sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
         Ok(program)
@@ -183,8 +186,8 @@ impl<'c> Values<'c> {
     }
 
     /// The residue of a number.
-    fn get(&self, number: Number, tower: TowerId) -> Result<u128, Error> {
-        let tower = &self.towers[tower.index()];
+    #[inline]
+    fn get(&self, number: Number, tower: &Powers) -> Result<u128, Error> {
         match number {
             Number::Root { exponent, scaled } => Ok(tower.get(exponent, scaled)),
             Number::Expression(id) => self.expression(&self.code.expressions[id.index()], &tower.modulus),
@@ -218,6 +221,7 @@ impl Powers {
         Self { modulus, powers, over_n }
     }
 
+    #[inline]
     fn get(&self, exponent: u32, scaled: bool) -> u128 {
         let n = self.powers.len();
         let power = match (exponent as usize).checked_sub(n) {

@@ -23,7 +23,7 @@ impl Graph {
         let mut before = code.memory_order();
         for (id, inst) in ids() {
             let before = &mut before[id.index()];
-            before.extend(inst.sources.iter().filter_map(|value| producer[value.index()]));
+            before.extend(inst.sources.as_slice().iter().filter_map(|value| producer[value.index()]));
             before.sort_unstable();
             before.dedup();
             for value in inst.results.iter() {
@@ -32,7 +32,7 @@ impl Graph {
         }
         let after =
             ids().flat_map(|(id, _)| before[id.index()].iter().map(move |earlier| (earlier.index(), id)));
-        let reads = ids().flat_map(|(id, inst)| inst.sources.iter().map(move |value| (value.index(), id)));
+        let reads = ids().flat_map(|(id, inst)| inst.sources.as_slice().iter().map(move |value| (value.index(), id)));
         let uses = ids().flat_map(|(id, inst)| inst.constant.map(|constant| (constant.index(), id)));
         Self {
             predecessors: before.iter().map(|before| before.len() as u32).collect(),

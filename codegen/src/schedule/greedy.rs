@@ -2,12 +2,12 @@
 
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
-use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming};
+use super::{Action, Candidate, Chosen, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming};
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Pipe, VReg};
-use sim::machine::Busyboard;
+use sim::machine::{Busyboard, VbarPaths};
 use sim::timing::Cycle;
 use sim::timing::scheduling::MicroOp;
 
@@ -43,7 +43,7 @@ impl Scheduler<'_> {
     fn pass_time(&mut self) {
         let now = self.engine.now();
         let lead = u64::from(self.lead());
-        let due = Pipe::VECTOR.map(|pipe| self.engine.pipe_free(pipe, 0).0.saturating_sub(lead));
+        let due = Pipe::VECTOR.map(|pipe| self.pipe_free[pipe][0].0.saturating_sub(lead));
         let due = due.into_iter().min().unwrap_or(now.0);
         let step = (128 / self.machine.hple.count).max(1);
         self.engine.advance_to(Cycle(due).max(now + step));
@@ -57,7 +57,13 @@ impl Scheduler<'_> {
 
     /// Chooses the instruction to dispatch in this cycle, if any.
     fn choose(&mut self) -> Result<Option<Candidate>, ScheduleError> {
-        let mut pipes = Pipe::VECTOR.map(|pipe| (self.engine.pipe_free(pipe, 0), pipe));
+        self.note_free_pipes();
+        // A reload of a spilled value needs no free front end.
+        let may_reload = self.spilled > 0;
+        if !(may_reload || self.engine.accepts()) {
+            return Ok(None);
+        }
+        let mut pipes = Pipe::VECTOR.map(|pipe| (self.pipe_free[pipe][0], pipe));
         pipes.sort_unstable();
         let latest = self.engine.now() + self.lead();
         if pipes[0].0 <= latest {
@@ -67,6 +73,9 @@ impl Scheduler<'_> {
             if free > latest {
                 break;
             }
+            if !(may_reload || self.engine.has_room(pipe)) {
+                continue;
+            }
             let candidate =
                 if pipe == Pipe::LoadStore { self.load_or_store()? } else { self.best(free, Set::Of(pipe))? };
             if candidate.is_some() {
@@ -74,6 +83,16 @@ impl Scheduler<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Updates the cycles in which the pipes become idle.
+    fn note_free_pipes(&mut self) {
+        for pipe in Pipe::VECTOR {
+            self.pipe_free[pipe][0] = self.engine.pipe_free(pipe, 0);
+        }
+        if self.machine.vbar.paths == VbarPaths::Split {
+            self.pipe_free[Pipe::LoadStore][1] = self.engine.pipe_free(Pipe::LoadStore, 1);
+        }
     }
 
     /// Updates the sets of registers that are free in this cycle.
@@ -109,7 +128,7 @@ impl Scheduler<'_> {
     /// Chooses the next instruction for the load/store pipe: reloads of spilled values come first,
     /// then loads of constants, stores and loads in program order of the instructions that need them.
     fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
-        let free = self.engine.pipe_free(Pipe::LoadStore, 0);
+        let free = self.pipe_free[Pipe::LoadStore][0];
         for value in std::mem::take(&mut self.wanted) {
             if let Place::Spilled(_) = self.place[value.index()]
                 && let Some(reg) = self.allocate(None, &[])
@@ -198,10 +217,11 @@ impl Scheduler<'_> {
     /// in `wanted`.
     fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
         let inst = self.inst(id);
-        let mut sources = SourceRegs::new();
-        for value in inst.sources.iter() {
+        let (mut sources, mut readable) = (SourceRegs::new(), true);
+        for &value in inst.sources.as_slice() {
             match self.place[value.index()] {
-                Place::Register(reg) => sources.push(reg),
+                Place::Register(reg) if self.readable.contains(reg) => sources.push(reg),
+                Place::Register(_) => readable = false,
                 Place::Spilled(_) => {
                     self.wanted.push(value);
                     return Ok(None);
@@ -209,21 +229,18 @@ impl Scheduler<'_> {
                 Place::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
             }
         }
-        if !sources.iter().all(|&reg| self.readable.contains(reg)) {
+        if !readable {
             return Ok(None);
         }
         if let Some(constant) = inst.constant {
-            let avoid = |reg: VReg| sources.iter().any(|&s| self.sram(s) == self.sram(reg));
-            let copies = self.registers.copies(constant).and(self.readable);
-            let Some(copy) =
-                copies.into_iter().min_by_key(|&reg| (self.tuning.srams > SramCare::None && avoid(reg), reg))
-            else {
-                return Ok(None);
-            };
+            let mut copies = self.registers.copies(constant).and(self.readable);
+            if self.tuning.srams > SramCare::None {
+                copies = copies.preferably_without(self.beside(&sources));
+            }
+            let Some(copy) = copies.first() else { return Ok(None) };
             sources.push(copy);
         }
-        let Some(results) = self.results(id, inst, &sources)? else { return Ok(None) };
-        let micro_op = self.micro_op(id, &sources, &results)?;
+        let Some(Chosen { results, micro_op }) = self.results(id, inst, &sources)? else { return Ok(None) };
         Ok(self.checked(micro_op, Action::Inst(id, sources, results)))
     }
 
@@ -234,8 +251,9 @@ impl Scheduler<'_> {
         Some(Candidate { micro_op, action, issue })
     }
 
-    fn sram(&self, reg: VReg) -> u8 {
-        self.machine.vrf.placement.sram(reg)
+    /// The registers in the SRAMs of some registers.
+    fn beside(&self, regs: &[VReg]) -> RegSet {
+        regs.iter().fold(RegSet::default(), |all, &reg| all.or(self.srams.beside(reg)))
     }
 
     /// Chooses registers for the results of an instruction; `None` if too few are free.
@@ -244,16 +262,23 @@ impl Scheduler<'_> {
         id: InstId,
         inst: &Inst,
         sources: &SourceRegs,
-    ) -> Result<Option<ResultRegs>, ScheduleError> {
+    ) -> Result<Option<Chosen>, ScheduleError> {
         let count = inst.results.len();
+        let mut chosen = ResultRegs::new();
         if count == 0 {
-            return Ok(Some(ResultRegs::new()));
+            let micro_op = self.micro_op(id, sources, &chosen)?;
+            return Ok(Some(Chosen { results: chosen, micro_op }));
         }
-        // A source without other readers can be overwritten.
-        let dying = inst.sources.iter().filter(|value| self.reads_left[value.index()] == 1);
-        let dying: SourceRegs = dying.filter_map(|value| self.register_of(value)).collect();
         let free = self.registers.free().and(self.writable);
-        let mut options = free.or(dying.iter().copied().collect());
+        let mut options = free;
+        // A source without other readers can be overwritten.
+        let mut dying = SourceRegs::new();
+        for (value, &reg) in inst.sources.as_slice().iter().zip(sources) {
+            if self.reads_left[value.index()] == 1 {
+                dying.push(reg);
+                options.insert(reg);
+            }
+        }
         let mut evicted = ResultRegs::new();
         while options.len() < count {
             let used = sources.iter().copied().collect();
@@ -268,12 +293,14 @@ impl Scheduler<'_> {
             let mut rotation: ArrayVec<VReg, REGISTERS> = options.into_iter().collect();
             let start = self.next_register;
             rotation.sort_unstable_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
-            return Ok(Some(rotation[..count].iter().copied().collect()));
+            chosen.extend(rotation[..count].iter().copied());
+            let micro_op = self.micro_op(id, sources, &chosen)?;
+            return Ok(Some(Chosen { results: chosen, micro_op }));
         }
         // Of equally good registers, one that dies comes first, and one that evicts a constant last.
         let first = |pool: RegSet| {
             let of = |list: &[VReg]| list.iter().copied().find(|&reg| pool.contains(reg));
-            of(&dying).or_else(|| pool.and(free).into_iter().next()).or_else(|| of(&evicted))
+            of(&dying).or_else(|| pool.and(free).first()).or_else(|| of(&evicted))
         };
         let mut pool = options;
         let mut any = ResultRegs::new();
@@ -292,27 +319,21 @@ impl Scheduler<'_> {
         } else {
             RegSet::default()
         };
-        let with = |regs: RegSet| {
-            regs.into_iter()
-                .fold(RegSet::default(), |all, reg| all.or(self.srams[usize::from(self.sram(reg))]))
-        };
         // If reads and writes overlap in time, the SRAMs of sources conflict as well.
-        let mut rivals = with(if overlap { sources.iter().copied().collect() } else { RegSet::default() });
-        let mut chosen = ResultRegs::new();
-        for value in inst.results.iter() {
-            let partners = with(self.partners(id, value));
+        let mut rivals = if overlap { self.beside(sources) } else { RegSet::default() };
+        for &value in inst.results.as_slice() {
             // Each wish counts only among the registers that meet those before it.
-            let narrow = |pool: RegSet, bad: RegSet| {
-                let good = pool.without(bad);
-                if good.is_empty() { pool } else { good }
-            };
-            let pool = [rivals, taken, partners].into_iter().fold(options, narrow);
+            let mut pool = options.preferably_without(rivals).preferably_without(taken);
+            if !pool.is_single() {
+                pool = pool.preferably_without(self.beside_partners(id, value));
+            }
             let best = first(pool).expect("there are enough options");
             chosen.push(best);
             options.remove(best);
-            rivals = rivals.or(self.srams[usize::from(self.sram(best))]);
+            rivals = rivals.or(self.srams.beside(best));
         }
-        Ok(Some(chosen))
+        let micro_op = if chosen == any { micro_op } else { self.micro_op(id, sources, &chosen)? };
+        Ok(Some(Chosen { results: chosen, micro_op }))
     }
 
     /// The registers in SRAMs that are accessed during the `count` cycles from `from` on.
@@ -321,19 +342,26 @@ impl Scheduler<'_> {
             Some(expected) => self.engine.srams_taken_beside(from, count, expected),
             None => self.engine.srams_taken(from, count),
         };
-        let srams = self.srams.iter().enumerate().filter(|&(sram, _)| taken >> sram & 1 != 0);
-        srams.fold(RegSet::default(), |all, (_, &regs)| all.or(regs))
+        self.srams.registers(taken)
     }
 
-    /// The registers that other instructions than `by` will read together with `value`.
-    fn partners(&self, by: InstId, value: ValueId) -> RegSet {
-        let readers = self.graph.readers(value).iter();
-        readers
-            .filter(|&&reader| reader != by)
-            .flat_map(|&reader| self.inst(reader).sources.iter())
-            .filter(|&other| other != value)
-            .filter_map(|other| self.register_of(other))
-            .collect()
+    /// The registers in the SRAMs of those that other instructions than `by` will read together with
+    /// `value`.
+    fn beside_partners(&self, by: InstId, value: ValueId) -> RegSet {
+        let mut beside = RegSet::default();
+        for &reader in self.graph.readers(value) {
+            if reader == by {
+                continue;
+            }
+            for &other in self.inst(reader).sources.as_slice() {
+                if other != value
+                    && let Some(reg) = self.register_of(other)
+                {
+                    beside = beside.or(self.srams.beside(reg));
+                }
+            }
+        }
+        beside
     }
 
     fn registers_without_values(&self) -> usize {
@@ -352,13 +380,14 @@ impl Scheduler<'_> {
             return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
         }
         let taken = if self.tuning.srams == SramCare::Schedule {
-            let write = self.engine.pipe_free(Pipe::LoadStore, 0) + self.machine.vbar.latency_cycles;
+            let write = self.pipe_free[Pipe::LoadStore][0] + self.machine.vbar.latency_cycles;
             self.taken(write, 4)
         } else {
             RegSet::default()
         };
-        let crowd = |reg| self.registers.values().and(self.srams[usize::from(self.sram(reg))]).len();
-        free.into_iter().min_by_key(|&reg| (taken.contains(reg), crowd(reg)))
+        let values = self.registers.values();
+        let crowds = self.srams.registers.map(|registers| registers.and(values).len());
+        free.preferably_without(taken).into_iter().min_by_key(|&reg| crowds[self.srams.sram(reg)])
     }
 
     /// The register of the constant with the furthest next use, except for constants in `keep` and
@@ -379,7 +408,8 @@ impl Scheduler<'_> {
     /// reserve; otherwise it falls back to program order, which spills values if necessary.
     fn relieve(&mut self) -> Result<(), ScheduleError> {
         self.note_free_registers();
-        let free = self.engine.pipe_free(Pipe::LoadStore, 0);
+        self.note_free_pipes();
+        let free = self.pipe_free[Pipe::LoadStore][0];
         let only_loads = |(pipe, ready): (Pipe, &IdSet)| pipe == Pipe::LoadStore || ready.is_empty();
         if self.ready.others.iter().all(only_loads)
             && self.registers_without_values() > 3

@@ -37,6 +37,7 @@ impl Scheduler<'_> {
         self.out.spill_words = self.out.spill_words.max(slot + self.code.isa.vector_length());
         let instr = self.spill_access(Op::Vstore, slot, reg)?;
         self.place[value.index()] = Place::Spilled(slot);
+        self.spilled += 1;
         self.registers.set(reg, Content::Free);
         self.emit(instr, None);
         Ok(())

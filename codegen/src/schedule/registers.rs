@@ -38,6 +38,22 @@ impl RegSet {
         self.0 == 0
     }
 
+    /// Whether there is exactly one register.
+    pub(super) fn is_single(self) -> bool {
+        self.0 != 0 && self.0 & (self.0 - 1) == 0
+    }
+
+    /// The first register.
+    pub(super) fn first(self) -> Option<VReg> {
+        self.into_iter().next()
+    }
+
+    /// The set without `others`, or the whole set if nothing would be left.
+    pub(super) fn preferably_without(self, others: Self) -> Self {
+        let rest = self.without(others);
+        if rest.is_empty() { self } else { rest }
+    }
+
     pub(super) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }

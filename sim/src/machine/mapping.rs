@@ -27,6 +27,7 @@ impl Machine {
 
 impl Placement {
     /// The SRAM, 0 to 15, that holds a register.
+    #[inline]
     pub const fn sram(self, reg: VReg) -> u8 {
         match self {
             Self::Mod => (reg.index() % SRAMS) as u8,

@@ -2,7 +2,7 @@
 
 use super::Cycle;
 use super::micro_op::MicroOp;
-use super::registers::Table;
+use super::registers::{Place, Table};
 use crate::machine;
 
 /// The busyboard, with the cycle in which each bit is cleared.
@@ -16,6 +16,8 @@ pub(super) struct Busyboard {
     /// For each register, the cycle from which it is free of issued writers. With the strict board,
     /// also of issued readers.
     free: Table<Cycle>,
+    /// A superset of the registers that issued instructions hold.
+    held: u64,
     /// With shared reads, the registers that queued instructions read.
     waiting_reads: u64,
     /// With shared reads, the number of those readers.
@@ -40,6 +42,7 @@ impl Busyboard {
             shared_reads: kind == machine::Busyboard::SharedReads,
             waiting: 0,
             free: Table::new(Cycle::ZERO),
+            held: 0,
             waiting_reads: 0,
             readers: Table::new(0),
             read: Table::new(Cycle::ZERO),
@@ -67,14 +70,21 @@ impl Busyboard {
     }
 
     /// The registers that are free at `now` for a reader, and those that are free for a writer.
-    pub(super) fn free_registers(&self, now: Cycle) -> FreeRegisters {
-        let free_by = |cycles: &Table<Cycle>| {
-            cycles.registers().iter().rev().fold(0, |set, &cycle| set << 1 | u64::from(cycle <= now))
-        };
-        let readable = free_by(&self.free) & !self.waiting;
-        let writable =
-            if self.shared_reads { readable & free_by(&self.read) & !self.waiting_reads } else { readable };
-        FreeRegisters { readable, writable }
+    ///
+    /// `now` must not be less than in earlier calls.
+    pub(super) fn free_registers(&mut self, now: Cycle) -> FreeRegisters {
+        let (mut held, mut held_by_reads) = (0, 0);
+        let mut rest = self.held;
+        while rest != 0 {
+            let place = Place::lowest(rest);
+            rest &= rest - 1;
+            held |= if self.free[place] > now { place.bit() } else { 0 };
+            held_by_reads |= if self.read[place] > now { place.bit() } else { 0 };
+        }
+        self.held = held | held_by_reads;
+        let readable = !(held | self.waiting);
+        // Without shared reads, no reads are recorded apart.
+        FreeRegisters { readable, writable: readable & !(held_by_reads | self.waiting_reads) }
     }
 
     /// Records that `micro_op` enters its queue.
@@ -110,6 +120,7 @@ impl Busyboard {
     /// `complete`.
     #[inline]
     pub(super) fn issue(&mut self, micro_op: &MicroOp, read: Cycle, complete: Cycle) {
+        self.held |= micro_op.registers;
         if self.shared_reads {
             for reg in micro_op.reads.places() {
                 self.read[reg] = self.read[reg].max(read);

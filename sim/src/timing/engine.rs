@@ -182,6 +182,7 @@ impl Engine {
     }
 
     /// The current cycle of the front end.
+    #[inline]
     pub fn now(&self) -> Cycle {
         self.now
     }
@@ -208,21 +209,34 @@ impl Engine {
         if free > self.now { Err(Stall::Until(free)) } else { Ok(()) }
     }
 
+    /// Whether the front end can dispatch in the current cycle, as far as it does not depend on the
+    /// instruction.
+    pub fn accepts(&self) -> bool {
+        self.decoded(self.params.width).max(self.held_until) <= self.now
+    }
+
+    /// Whether the queue of a pipe has room.
+    pub fn has_room(&self, pipe: Pipe) -> bool {
+        !self.is_full(pipe)
+    }
+
     /// The registers that are free in the current cycle.
-    pub fn free_registers(&self) -> FreeRegisters {
+    pub fn free_registers(&mut self) -> FreeRegisters {
         self.issued.busyboard.free_registers(self.now)
     }
 
-    /// The issue cycle of `micro_op` if it dispatched in the current cycle. It is an estimate:
-    /// later instructions may still take its SRAMs.
-    pub fn earliest_issue(&self, micro_op: &MicroOp) -> Cycle {
-        self.issued.reservations.first_free(micro_op, self.pipe_free(micro_op.pipe, micro_op.path))
+    /// The first cycle from `free` on in which `micro_op` could issue, if it dispatched in the current
+    /// cycle. `free` is its [`pipe_free`](Self::pipe_free). It is an estimate: later instructions may
+    /// still take its SRAMs.
+    #[inline]
+    pub fn earliest_issue(&self, micro_op: &MicroOp, free: Cycle) -> Cycle {
+        self.issued.reservations.first_free(micro_op, free)
     }
 
     /// As [`earliest_issue`](Self::earliest_issue), with the accesses that are expected of queued
     /// instructions.
-    pub fn earliest_issue_beside(&self, micro_op: &MicroOp, expected: &Expectations) -> Cycle {
-        let mut at = self.earliest_issue(micro_op);
+    pub fn earliest_issue_beside(&self, micro_op: &MicroOp, free: Cycle, expected: &Expectations) -> Cycle {
+        let mut at = self.earliest_issue(micro_op, free);
         while expected.conflict(micro_op, at) {
             at = self.issued.reservations.first_free(micro_op, at + 1);
         }

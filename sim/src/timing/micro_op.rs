@@ -38,16 +38,19 @@ pub struct MicroOp {
 
 impl MicroOp {
     /// Cycles from issue until its last source element has been read.
+    #[inline]
     pub fn read_cycles(&self) -> u32 {
         self.occupancy
     }
 
     /// Cycles from issue to completion.
+    #[inline]
     pub fn total_cycles(&self) -> u32 {
         self.latency + self.occupancy
     }
 
     /// The micro-operation without its writes to SRAMs.
+    #[inline]
     pub fn without_writes(self) -> Self {
         Self { sram_writes: 0, ..self }
     }

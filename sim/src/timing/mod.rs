@@ -156,12 +156,14 @@ impl Cycle {
 
 impl Add<u32> for Cycle {
     type Output = Self;
+    #[inline]
     fn add(self, cycles: u32) -> Self {
         Self(self.0 + u64::from(cycles))
     }
 }
 
 impl AddAssign<u32> for Cycle {
+    #[inline]
     fn add_assign(&mut self, cycles: u32) {
         *self = *self + cycles;
     }
@@ -169,6 +171,7 @@ impl AddAssign<u32> for Cycle {
 
 impl Sub for Cycle {
     type Output = u64;
+    #[inline]
     fn sub(self, earlier: Self) -> u64 {
         self.0 - earlier.0
     }

@@ -49,9 +49,13 @@ impl<const N: usize> RegSlots<N> {
     /// Empties the slots of registers that are in an earlier slot.
     #[inline]
     fn without_repetitions(self) -> Self {
-        let Self(slots) = self;
-        let repeated = |i: usize| slots[..i].contains(&slots[i]);
-        Self(std::array::from_fn(|i| if repeated(i) { NO_REGISTER } else { slots[i] }))
+        let Self(mut slots) = self;
+        for i in 1..N {
+            // All slots are compared, without a branch.
+            let repeated = (0..i).fold(false, |any, earlier| any | (self.0[earlier] == self.0[i]));
+            slots[i] = if repeated { NO_REGISTER } else { slots[i] };
+        }
+        Self(slots)
     }
 }
 
@@ -84,6 +88,12 @@ impl Place {
     pub(super) fn bit(self) -> u64 {
         1u64.checked_shl(self.0.into()).unwrap_or(0)
     }
+
+    /// The first register of a set that is not empty.
+    #[inline]
+    pub(super) fn lowest(set: u64) -> Self {
+        Self(set.trailing_zeros() as u8)
+    }
 }
 
 impl From<VReg> for Place {
@@ -101,12 +111,6 @@ impl<T: Copy> Table<T> {
     /// A table with `value` in every entry.
     pub(super) const fn new(value: T) -> Self {
         Self([value; 1 << u8::BITS])
-    }
-
-    /// The values of the registers, in order.
-    #[inline]
-    pub(super) fn registers(&self) -> &[T; REGISTERS] {
-        self.0.first_chunk().expect("there are fewer registers than entries")
     }
 
     /// Sets the value of slots without a register.
