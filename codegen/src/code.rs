@@ -14,7 +14,7 @@ use crate::parameters::Parameters;
 use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role, Setting};
 use golden::Operation;
 use rustc_hash::FxHashMap;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 
 /// The words of a buffer that a load or store accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,7 +48,7 @@ pub struct Buffer {
 }
 
 /// A known vector. A shorter list repeats.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constant {
     /// The tower of the numbers.
     pub tower: TowerId,
@@ -63,6 +63,17 @@ pub struct Scalar {
     pub tower: TowerId,
     /// The number.
     pub number: Number,
+}
+
+impl Hash for Constant {
+    /// Hashes the elements at powers of two only: in a vector of factors, each bit of the lane's number
+    /// changes the exponent in its own way.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.tower, self.numbers.len()).hash(state);
+        let sample = std::iter::successors(Some(1usize), |lane| Some(2 * lane));
+        self.numbers.first().hash(state);
+        sample.map_while(|lane| self.numbers.get(lane)).for_each(|number| number.hash(state));
+    }
 }
 
 impl Constant {

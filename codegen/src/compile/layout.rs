@@ -153,9 +153,10 @@ impl Layout {
             program.vdm.segments.push(Segment { start: self.table_start(code), words });
         }
         if program.instructions.iter().any(|instr| matches!(instr, Instr::Sload { .. })) {
-            let words = code.scalars.iter().map(|scalar| {
-                values.get(scalar.number, &values.towers[scalar.tower.index()])
-            });
+            let words = code
+                .scalars
+                .iter()
+                .map(|scalar| values.get(scalar.number, &values.towers[scalar.tower.index()]));
             program.sdm.segments.push(Segment { start: 0, words: words.collect::<Result<_, _>>()? });
         }
         Ok(program)

@@ -32,7 +32,8 @@ impl Graph {
         }
         let after =
             ids().flat_map(|(id, _)| before[id.index()].iter().map(move |earlier| (earlier.index(), id)));
-        let reads = ids().flat_map(|(id, inst)| inst.sources.as_slice().iter().map(move |value| (value.index(), id)));
+        let reads =
+            ids().flat_map(|(id, inst)| inst.sources.as_slice().iter().map(move |value| (value.index(), id)));
         let uses = ids().flat_map(|(id, inst)| inst.constant.map(|constant| (constant.index(), id)));
         Self {
             predecessors: before.iter().map(|before| before.len() as u32).collect(),

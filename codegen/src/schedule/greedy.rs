@@ -2,7 +2,9 @@
 
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
-use super::{Action, Candidate, Chosen, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming};
+use super::{
+    Action, Candidate, Chosen, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
+};
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
