@@ -12,7 +12,7 @@ use crate::ops::{self, Builder, Workspace};
 use crate::plan::Plan;
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use crate::schedule::{Graph, Scheduled, Tuning, schedule};
+use crate::schedule::{Graph, Partial, Scheduled, Tuning, schedule};
 use b512_asm::{Instr, Isa, Program};
 use sim::Machine;
 
@@ -72,6 +72,18 @@ impl Prepared {
     /// Whether forwarding, if the recipe asks for it, had no effect.
     pub(crate) fn removes_nothing(&self) -> bool {
         self.removed == Removed::default()
+    }
+
+    /// The beginning of a schedule of the code. `assumed` is the machine that the tuning assumes.
+    pub(crate) fn start<'a>(&'a self, assumed: &'a Machine, tuning: &'a Tuning) -> Partial<'a> {
+        let Self { code, layout, graph, .. } = self;
+        let (launch, prologue) = (layout.launch(), layout.prologue(code));
+        Partial::start(code, graph, &layout.addresses, &launch, &prologue, assumed, tuning)
+    }
+
+    /// The number of instructions of the code.
+    pub(crate) fn instructions(&self) -> usize {
+        self.code.insts.len()
     }
 
     /// Schedules the code.

@@ -18,13 +18,15 @@ mod addresses;
 mod graph;
 mod greedy;
 mod id_set;
+mod partial;
 mod program_order;
 mod registers;
 mod tuning;
 
 pub use self::addresses::{Addresses, ScheduleError};
 pub use self::graph::Graph;
-pub use self::tuning::{Margin, SramCare, TableOrder, Tuning};
+pub(crate) use self::partial::{Outlook, Partial};
+pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 
 use self::id_set::IdSet;
 use self::registers::{Content, RegSet, Registers};
@@ -66,19 +68,15 @@ pub fn schedule(
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
     let machine = tuning.assumed(machine);
-    let mut scheduler = Scheduler::new(code, graph, addresses, &machine, tuning);
-    for &(reg, address) in launch {
-        scheduler.decoder.set_address(reg, address);
+    let mut partial = Partial::start(code, graph, addresses, launch, prologue, &machine, tuning);
+    if !tuning.reorder {
+        return partial.in_program_order();
     }
-    for instr in prologue {
-        scheduler.emit(*instr, None);
+    let parts = if tuning.parts.is_empty() { &[tuning.whole()] } else { tuning.parts.as_slice() };
+    for (number, &part) in parts.iter().enumerate() {
+        partial.advance(part, number + 1, parts.len())?;
     }
-    if tuning.reorder {
-        scheduler.greedy()?;
-    } else {
-        scheduler.in_program_order()?;
-    }
-    Ok(scheduler.out)
+    Ok(partial.finish())
 }
 
 /// The location of a value.
@@ -111,6 +109,7 @@ struct Candidate {
 }
 
 /// A constant that some of the next instructions use.
+#[derive(Clone)]
 struct Upcoming {
     constant: ConstantId,
     /// The first of them in program order.
@@ -130,6 +129,7 @@ enum Action {
 }
 
 /// The SRAMs of the registers.
+#[derive(Clone)]
 struct Srams {
     /// The registers in each SRAM.
     registers: [RegSet; SRAMS],
@@ -169,6 +169,7 @@ impl Srams {
 
 /// The ready instructions by kind, each set in program order: undispatched instructions whose
 /// predecessors have all been dispatched.
+#[derive(Clone)]
 struct Ready {
     stores: IdSet,
     /// All others, by pipe.
@@ -195,16 +196,19 @@ impl Ready {
 /// * `place[v]` is `Register(r)` if and only if `registers` records value v in register r.
 /// * A value leaves its register at the dispatch of its last reader (`reads_left` becomes 0).
 /// * `left` is the number of instructions whose `done` is false.
+#[derive(Clone)]
 struct Scheduler<'a> {
     code: &'a Code,
     graph: &'a Graph,
     addresses: &'a Addresses,
     machine: &'a Machine,
     tuning: &'a Tuning,
+    /// The settings of the current part of the code.
+    settings: Part,
     engine: Engine,
     decoder: Decoder<'a>,
-    /// The accesses to SRAMs of queued instructions, on a machine with a delay between dispatch and
-    /// issue. Without one, most instructions issue as they dispatch.
+    /// The accesses to SRAMs of queued instructions, if the tuning asks for them, and on a machine with a
+    /// delay between dispatch and issue. Without one, most instructions issue as they dispatch.
     expected: Option<Expectations>,
     /// The instructions that have been candidates.
     templates: Vec<Option<Template>>,
@@ -281,9 +285,11 @@ impl<'a> Scheduler<'a> {
             addresses,
             machine,
             tuning,
+            settings: tuning.whole(),
             engine: Engine::new(machine),
             decoder: Decoder::new(machine),
-            expected: (machine.frontend.dispatch_to_issue_cycles > 0).then(|| Engine::expectations(machine)),
+            expected: (machine.frontend.dispatch_to_issue_cycles > 0 || tuning.srams == SramCare::Queues)
+                .then(|| Engine::expectations(machine)),
             templates: vec![None; count],
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0 },
             blocked: graph.predecessors.clone(),

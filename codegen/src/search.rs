@@ -6,13 +6,16 @@
 //! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
 
 mod candidates;
+mod parts;
 mod trials;
 
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
 use self::candidates::{Random, as_tuned, cautious, families, neighbour, random_recipe};
+use self::parts::{Beam, by_parts};
 use self::trials::Trials;
+use crate::compile::Prepared;
 use crate::error::Error;
 use crate::library::{BUILT_IN, Target};
 use crate::named;
@@ -78,9 +81,14 @@ const QUICK: u64 = 220_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
 /// The parts of both that it spends on known recipes and on cautious schedules, in percent. The rest is for
-/// refinements.
-const KNOWN: u64 = 40;
-const CAUTIOUS: u64 = 25;
+/// beams.
+const KNOWN: u64 = 25;
+const CAUTIOUS: u64 = 15;
+/// The beams of a quick and of a full search.
+const QUICK_BEAM: Beam = Beam { width: 4, settings: 4 };
+const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
+/// A full search ends with a beam for so many refinements.
+const REFINEMENTS_PER_BEAM: usize = 40;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
 
@@ -153,9 +161,10 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 
     if let Some((_, best)) = search.ranked.first() {
         let (best, mut budget) = (size(best), Budget::percent(100 - KNOWN - CAUTIOUS));
-        // Every other refinement needs new code.
-        let refinements = (0..).take_while(|number| budget.pay(best, 1, number % 2 == 0)).count();
-        search.refine(refinements, 0);
+        // Each result of a beam is scheduled again.
+        let schedules = QUICK_BEAM.schedules() + QUICK_BEAM.width;
+        let beams = (0..).take_while(|_| budget.pay(best, schedules, true)).count();
+        search.search_parts(beams, QUICK_BEAM, 0)?;
     }
     search.result(&first[0])
 }
@@ -194,6 +203,7 @@ pub fn tune(
     search.expected += round.len();
     search.try_all(&round);
     search.refine(effort.refinements, effort.seed);
+    search.search_parts(effort.refinements.div_ceil(REFINEMENTS_PER_BEAM), FULL_BEAM, effort.seed)?;
     search.result(&first[0])
 }
 
@@ -254,7 +264,7 @@ impl<'a> Search<'a> {
     /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
     /// change of the best recipe.
     fn refine(&mut self, count: usize, seed: u64) {
-        let several = self.request.towers() > 1;
+        let (several, machine) = (self.request.towers() > 1, self.trials.machine());
         let mut leaders: Vec<Vec<Plan>> = Vec::new();
         for (_, recipe) in &self.ranked {
             if leaders.len() < LEADERS && !leaders.contains(&recipe.plans) {
@@ -266,13 +276,43 @@ impl<'a> Search<'a> {
         while left > 0 {
             let Some((_, best)) = self.ranked.first() else { return };
             let one = |number: usize| match number % 2 {
-                0 => random_recipe(&mut random, &leaders[number / 2 % leaders.len()], several),
-                _ => neighbour(&mut random, best, several),
+                0 => random_recipe(&mut random, &leaders[number / 2 % leaders.len()], several, machine),
+                _ => neighbour(&mut random, best, several, machine),
             };
             let round: Vec<Recipe> = (0..left.min(ROUND)).map(one).collect();
             left -= round.len();
             self.try_all(&round);
         }
+    }
+
+    /// Searches for settings of parts: alternately for the best recipe and for the others that lead.
+    ///
+    /// # Errors
+    /// Returns an error if a recipe that has a program has no code.
+    fn search_parts(&mut self, count: usize, beam: Beam, seed: u64) -> Result<(), Error> {
+        let mut random = Random(seed ^ 0x2545_f491_4f6c_dd1d);
+        let mut leaders: Vec<Recipe> = Vec::new();
+        for (_, recipe) in &self.ranked {
+            let alike = |known: &Recipe| {
+                known.tuning.plain == recipe.tuning.plain
+                    && known.tuning.margin == recipe.tuning.margin
+                    && Prepared::serves(known, recipe)
+            };
+            if leaders.len() < LEADERS && recipe.tuning.reorder && !leaders.iter().any(alike) {
+                leaders.push(recipe.clone());
+            }
+        }
+        for number in 0..count {
+            let Some((_, best)) = self.ranked.first() else { return Ok(()) };
+            let recipe = match leaders.get(number) {
+                Some(leader) => leader.clone(),
+                None => best.clone(),
+            };
+            let prepared = self.trials.prepared(&recipe)?;
+            let found = by_parts(&prepared, self.trials.machine(), &recipe, beam, &mut random);
+            self.try_all(&found);
+        }
+        Ok(())
     }
 
     /// The fastest recipe.

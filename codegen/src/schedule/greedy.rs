@@ -18,11 +18,11 @@ use sim::timing::scheduling::MicroOp;
 const STUCK_AFTER: u64 = 10_000;
 
 impl Scheduler<'_> {
-    /// Dispatches all instructions, reordering them greedily.
-    pub(super) fn greedy(&mut self) -> Result<(), ScheduleError> {
+    /// Dispatches instructions until `rest` are left, reordering them greedily.
+    pub(super) fn greedy(&mut self, rest: usize) -> Result<(), ScheduleError> {
         // Spills, reloads and loads of constants do not count as progress.
         let mut last_progress = self.engine.now();
-        while self.left > 0 {
+        while self.left > rest {
             let left = self.left;
             if self.engine.now() - last_progress > STUCK_AFTER {
                 self.next_in_program_order()?;
@@ -54,7 +54,7 @@ impl Scheduler<'_> {
     /// The cycles by which a dispatch comes before the cycle in which its pipe becomes idle, at most.
     /// An instruction that dispatches now reaches its pipe after the issue delay.
     fn lead(&self) -> u32 {
-        self.machine.frontend.dispatch_to_issue_cycles + self.tuning.early
+        self.machine.frontend.dispatch_to_issue_cycles + self.settings.early
     }
 
     /// Chooses the instruction to dispatch in this cycle, if any.
@@ -108,7 +108,7 @@ impl Scheduler<'_> {
     fn best(&mut self, free: Cycle, set: Set) -> Result<Option<Candidate>, ScheduleError> {
         let mut best: Option<Candidate> = None;
         let mut next = InstId(0);
-        for _ in 0..self.tuning.candidates {
+        for _ in 0..self.settings.candidates {
             let ids = match set {
                 Set::Stores => &self.ready.stores,
                 Set::Of(pipe) => &self.ready.others[pipe],
@@ -124,7 +124,7 @@ impl Scheduler<'_> {
                 break;
             }
         }
-        Ok(best.filter(|best| best.issue <= free + self.tuning.patience))
+        Ok(best.filter(|best| best.issue <= free + self.settings.patience))
     }
 
     /// Chooses the next instruction for the load/store pipe: reloads of spilled values come first,
@@ -150,7 +150,7 @@ impl Scheduler<'_> {
         let mut ahead = std::mem::take(&mut self.ahead);
         if std::mem::take(&mut self.ahead_is_stale) {
             ahead.clear();
-            for user in self.wants_constant.iter().take(self.tuning.constants_ahead as usize) {
+            for user in self.wants_constant.iter().take(self.settings.constants_ahead as usize) {
                 let Some(constant) = self.inst(user).constant else { continue };
                 match ahead.iter_mut().find(|known| known.constant == constant) {
                     Some(known) => known.users += 1,
@@ -164,7 +164,7 @@ impl Scheduler<'_> {
     /// The candidate for the load/store pipe with the earliest use, given the next uses of constants.
     fn turn(&mut self, free: Cycle, ahead: &[Upcoming]) -> Result<Option<Candidate>, ScheduleError> {
         let missing = ahead.iter().find(|next| self.registers.copies(next.constant).is_empty());
-        let room = self.registers_without_values() > self.tuning.reserve as usize;
+        let room = self.registers_without_values() > self.settings.reserve as usize;
         let due = |id: InstId| {
             let results = self.inst(id).results.iter();
             results.map(|value| self.graph.readers(value)[0]).min().unwrap_or(id)
@@ -193,12 +193,12 @@ impl Scheduler<'_> {
     /// With `more`, a load of another copy of a constant in demand.
     fn constant_load(&mut self, ahead: &[Upcoming], more: bool) -> Result<Option<Candidate>, ScheduleError> {
         let strict = self.machine.frontend.busyboard == Busyboard::Strict;
-        if more && (!strict || self.tuning.copies < 2) {
+        if more && (!strict || self.settings.copies < 2) {
             return Ok(None);
         }
         for (i, &Upcoming { constant, users, .. }) in ahead.iter().enumerate() {
             let copies = self.registers.copies(constant).len();
-            let enough = if more { users.div_ceil(2).min(self.tuning.copies as usize) } else { 1 };
+            let enough = if more { users.div_ceil(2).min(self.settings.copies as usize) } else { 1 };
             if copies >= enough {
                 continue;
             }
@@ -316,7 +316,7 @@ impl Scheduler<'_> {
         let issue = self.earliest_issue(&micro_op.without_writes());
         let write = issue + micro_op.latency;
         let overlap = micro_op.latency < micro_op.occupancy;
-        let taken = if self.tuning.srams == SramCare::Schedule {
+        let taken = if self.tuning.srams >= SramCare::Schedule {
             self.taken(write, micro_op.occupancy)
         } else {
             RegSet::default()
@@ -381,7 +381,7 @@ impl Scheduler<'_> {
             let start = self.next_register;
             return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
         }
-        let taken = if self.tuning.srams == SramCare::Schedule {
+        let taken = if self.tuning.srams >= SramCare::Schedule {
             let write = self.pipe_free[Pipe::LoadStore][0] + self.machine.vbar.latency_cycles;
             self.taken(write, 4)
         } else {

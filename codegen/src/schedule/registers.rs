@@ -110,6 +110,7 @@ pub(super) enum Content {
 /// The contents of all registers, indexed by register and by content.
 ///
 /// Each register is in exactly one of `free`, `values` and the sets in `copies`, as `contents` says.
+#[derive(Clone)]
 pub(super) struct Registers {
     contents: [Content; REGISTERS],
     free: RegSet,

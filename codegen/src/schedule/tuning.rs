@@ -35,6 +35,41 @@ pub struct Tuning {
     /// one path for loads and stores.
     #[serde(skip_serializing_if = "is_off")]
     pub plain: bool,
+    /// Settings for parts of the code, which replace those above: each for an equal share of the
+    /// instructions, in the order of their dispatch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// The settings that may change during a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(from = "[u32; 6]", into = "[u32; 6]")]
+pub struct Part {
+    /// See [`Tuning::constants_ahead`].
+    pub constants_ahead: u32,
+    /// See [`Tuning::candidates`].
+    pub candidates: u32,
+    /// See [`Tuning::patience`].
+    pub patience: u32,
+    /// See [`Tuning::early`].
+    pub early: u32,
+    /// See [`Tuning::reserve`].
+    pub reserve: u32,
+    /// See [`Tuning::copies`].
+    pub copies: u32,
+}
+
+impl From<[u32; 6]> for Part {
+    fn from([constants_ahead, candidates, patience, early, reserve, copies]: [u32; 6]) -> Self {
+        Self { constants_ahead, candidates, patience, early, reserve, copies }
+    }
+}
+
+impl From<Part> for [u32; 6] {
+    fn from(part: Part) -> Self {
+        let Part { constants_ahead, candidates, patience, early, reserve, copies } = part;
+        [constants_ahead, candidates, patience, early, reserve, copies]
+    }
 }
 
 /// The depth of plain queues.
@@ -99,11 +134,20 @@ pub enum SramCare {
     Operands,
     /// Conflicts between operands, and conflicts of result writes with other instructions.
     Schedule,
+    /// These, and conflicts with the expected accesses of instructions in the queues. On a machine with a
+    /// delay between dispatch and issue, the others avoid these conflicts as well.
+    Queues,
 }
 
 impl Tuning {
+    /// The settings of the whole code, unless its parts have others.
+    pub(crate) const fn whole(&self) -> Part {
+        let &Self { constants_ahead, candidates, patience, early, reserve, copies, .. } = self;
+        Part { constants_ahead, candidates, patience, early, reserve, copies }
+    }
+
     /// The machine that the scheduler assumes.
-    pub(super) fn assumed(&self, machine: &Machine) -> Machine {
+    pub(crate) fn assumed(&self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
         machine.vbar.latency_cycles += self.margin.load_store;
         machine.sbar.latency_cycles += self.margin.shuffle;
@@ -175,6 +219,7 @@ impl Default for Tuning {
             table: TableOrder::default(),
             margin: Margin::default(),
             plain: false,
+            parts: Vec::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::ops;
 use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use crate::schedule::{Margin, TableOrder, Tuning};
+use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
 use sim::Machine;
 use sim::machine::BankMapping;
 
@@ -54,20 +54,27 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
     let delay = machine.frontend.dispatch_to_issue_cycles;
     // To a scheduler that ignores the issue delay, it is part of each latency.
     let delayed = Margin { load_store: delay, shuffle: delay, compute: delay, initiation_interval: 0 };
-    let mut margins = vec![later(0), later(1), later(2), slower, delayed];
-    let mut distinct = Vec::new();
-    margins.retain(|margin| {
-        let new = !distinct.contains(margin);
-        distinct.push(*margin);
-        new
-    });
+    let margins = [later(0), later(1), later(2), slower, delayed];
     let with = |plain: bool, margin: Margin| {
         let plain = plain || recipe.tuning.plain;
         let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.clone() };
         Recipe { tuning, ..recipe.clone() }
     };
-    let all = margins.iter().flat_map(|&margin| [with(false, margin), with(true, margin)]);
-    all.filter(|other| other != recipe).collect()
+    // The queues filled: each pipe finds its next instruction waiting.
+    let ahead = |plain| {
+        let early = recipe.tuning.early.max(beats(machine));
+        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.clone() };
+        Recipe { tuning, ..recipe.clone() }
+    };
+    let first = [with(true, Margin::default()), ahead(false)];
+    let others = margins.iter().flat_map(|&margin| [with(false, margin), with(true, margin)]);
+    let mut distinct = vec![recipe.clone()];
+    for other in first.into_iter().chain(others).chain([ahead(true)]) {
+        if !distinct.contains(&other) {
+            distinct.push(other);
+        }
+    }
+    distinct.split_off(1)
 }
 
 /// The cycles by which the latencies and the interval of `slow` exceed those of `fast`.
@@ -207,15 +214,33 @@ fn tunings() -> Vec<Tuning> {
     ]
 }
 
-/// The plans with random settings.
-pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) -> Recipe {
-    let tuning = Tuning {
+/// The cycles for which an arithmetic instruction holds its pipe.
+const fn beats(machine: &Machine) -> u32 {
+    machine.vector_length() / machine.hple.count * machine.hple.initiation_interval
+}
+
+/// Random settings of a part.
+pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
+    Part {
         constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
         candidates: random.pick(&[8, 16, 32, 64, 100]),
         patience: random.pick(&[0, 0, 0, 1, 2, 3]),
-        early: random.pick(&[0, 0, 0, 1, 2]),
+        early: random.pick(&[0, 0, 0, 1, 2, beats(machine)]),
         reserve: random.pick(&[4, 6, 8, 10, 12, 16, 20]),
         copies: random.pick(&[1, 2, 3, 4, 5]),
+    }
+}
+
+/// The plans with random settings.
+pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool, machine: &Machine) -> Recipe {
+    let Part { constants_ahead, candidates, patience, early, reserve, copies } = random_part(random, machine);
+    let tuning = Tuning {
+        constants_ahead,
+        candidates,
+        patience,
+        early,
+        reserve,
+        copies,
         margin: Margin {
             load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
             shuffle: random.pick(&[0, 0, 0, 1, 2]),
@@ -224,6 +249,7 @@ pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) 
         },
         table: TableOrder::BySize,
         plain: random.pick(&[false, false, true]),
+        srams: random.pick(&[SramCare::Schedule, SramCare::Schedule, SramCare::Queues]),
         ..Tuning::default()
     };
     let order = random.pick(&ORDERS);
@@ -233,8 +259,8 @@ pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool) 
 }
 
 /// A recipe that differs from this one in at most three settings.
-pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool) -> Recipe {
-    let other = random_recipe(random, &recipe.plans, several);
+pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, machine: &Machine) -> Recipe {
+    let other = random_recipe(random, &recipe.plans, several, machine);
     let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {

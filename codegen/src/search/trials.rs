@@ -28,6 +28,11 @@ impl<'a> Trials<'a> {
         Self { request, machine, memory, recent: Mutex::default() }
     }
 
+    /// The machine.
+    pub(super) fn machine(&self) -> &'a Machine {
+        self.machine
+    }
+
     /// The cycles of a recipe's program, if it has one on this machine; from the memory if it is known
     /// there.
     pub(super) fn try_recipe(&self, recipe: &Recipe) -> Option<Cycle> {

@@ -192,6 +192,7 @@ pub struct Template {
 /// Translates instructions to [`MicroOp`]s for one machine, in program order.
 ///
 /// It tracks the address registers.
+#[derive(Clone)]
 pub struct Decoder<'m> {
     machine: &'m Machine,
     isa: Isa,
@@ -264,6 +265,12 @@ impl<'m> Decoder<'m> {
         } else {
             unit.beats
         }
+    }
+
+    /// The cycles for which an instruction holds its pipe at least.
+    pub fn least_occupancy(&self, op: Op) -> u32 {
+        let unit = self.units[op as usize];
+        unit.beats * unit.initiation_interval
     }
 
     /// The part of an instruction's micro-operation that does not depend on its vector registers.

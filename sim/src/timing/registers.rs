@@ -50,10 +50,10 @@ impl<const N: usize> RegSlots<N> {
     #[inline]
     fn without_repetitions(self) -> Self {
         let Self(mut slots) = self;
-        for i in 1..N {
+        for (i, slot) in slots.iter_mut().enumerate() {
             // All slots are compared, without a branch.
-            let repeated = (0..i).fold(false, |any, earlier| any | (self.0[earlier] == self.0[i]));
-            slots[i] = if repeated { NO_REGISTER } else { slots[i] };
+            let repeated = (0..i).fold(false, |any, earlier| any | (self.0[earlier] == *slot));
+            *slot = if repeated { NO_REGISTER } else { *slot };
         }
         Self(slots)
     }
