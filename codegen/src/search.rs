@@ -1,8 +1,9 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
 //! A search first tries known recipes: the library's for the same task, and plans of a few families with
-//! several scheduler settings. It then tries the fastest with more cautious schedules, and refines in
-//! rounds: random settings for the fastest plans, and small changes of the best recipe so far. It is
+//! several scheduler settings. It then tries the fastest with more cautious schedules. A full search also
+//! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
+//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is
 //! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
 
 mod candidates;
@@ -77,17 +78,17 @@ impl Memory for () {
 
 /// The instructions that a [`quick`] search schedules: some 0.3 s of work for one core, since a
 /// microsecond or two goes into each.
-const QUICK: u64 = 220_000;
+const QUICK: u64 = 180_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
 /// The parts of both that it spends on known recipes and on cautious schedules, in percent. The rest is for
 /// beams.
 const KNOWN: u64 = 25;
 const CAUTIOUS: u64 = 15;
-/// The beams of a quick and of a full search.
+/// The beams of quick and of full searches. Wide ones find more in the same time than many narrow ones.
 const QUICK_BEAM: Beam = Beam { width: 4, settings: 4 };
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
-/// A full search ends with a beam for so many refinements.
+/// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
@@ -203,7 +204,9 @@ pub fn tune(
     search.expected += round.len();
     search.try_all(&round);
     search.refine(effort.refinements, effort.seed);
-    search.search_parts(effort.refinements.div_ceil(REFINEMENTS_PER_BEAM), FULL_BEAM, effort.seed)?;
+    let beams = effort.refinements.div_ceil(REFINEMENTS_PER_BEAM);
+    search.expected += beams * FULL_BEAM.width;
+    search.search_parts(beams, FULL_BEAM, effort.seed)?;
     search.result(&first[0])
 }
 
@@ -285,7 +288,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches for settings of parts: alternately for the best recipe and for the others that lead.
+    /// Searches for settings of parts, `count` times: once for each of the leading recipes, then for the
+    /// best.
     ///
     /// # Errors
     /// Returns an error if a recipe that has a program has no code.

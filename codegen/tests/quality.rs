@@ -239,8 +239,9 @@ fn a_better_machine_has_a_better_program() {
     for (slower, text) in &worst[..10.min(worst.len())] {
         println!("{:+.2}% {text}", 100.0 * slower);
     }
-    // The aim is no slower pair, and a median of 1.2. These bounds only keep the quality from getting worse.
-    assert!(12 * many <= count, "{many} of {count}");
+    // Of the sample, none is slower by more than 0.5%. Of many more pairs, some are: the search for each
+    // machine finds its improvements apart.
+    assert!(50 * many <= count, "{many} of {count}");
     assert!(worst[0].0 < 0.04, "{:?}", worst[0]);
-    assert!(median < 1.25, "{median}");
+    assert!(median <= 1.2, "{median}");
 }
