@@ -82,11 +82,14 @@ const QUICK: u64 = 180_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
 /// The parts of both that it spends on known recipes and on cautious schedules, in percent. The rest is for
-/// beams.
+/// beams, unless it does not pay for one.
 const KNOWN: u64 = 25;
 const CAUTIOUS: u64 = 15;
+/// The same parts without beams.
+const KNOWN_ONLY: u64 = 60;
+const CAUTIOUS_ONLY: u64 = 40;
 /// The beams of quick and of full searches. Wide ones find more in the same time than many narrow ones.
-const QUICK_BEAM: Beam = Beam { width: 4, settings: 4 };
+const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2, settings: 3 }];
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
 /// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
@@ -94,7 +97,7 @@ const REFINEMENTS_PER_BEAM: usize = 40;
 const CAUTIOUS_LEADERS: usize = 5;
 
 /// What is left of the budget of a quick search.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Budget {
     instructions: u64,
     trials: usize,
@@ -127,25 +130,22 @@ impl Budget {
 /// # Errors
 /// Returns the error of the first candidate if none fits the machine.
 pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error> {
-    let isa = machine.instruction_set();
-    let target = Target::of(machine);
     let size = |recipe: &Recipe| size(request, recipe, machine);
     let mut search = Search::new(request, machine, &(), &|_, _, _| ());
 
-    let reference = target.machine();
-    let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
-    let library = library.map(|recipe| as_tuned(recipe, machine, &reference));
-    // The classical pair is among the first: the result is never slower.
-    let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
-    let families = families(request, machine, 2, 1).into_iter().map(|recipe| vec![recipe]);
-    let (mut first, mut budget) = (Vec::new(), Budget::percent(KNOWN));
-    for recipes in classical.chain(library).chain(families) {
+    let candidates = known(request, machine);
+    let smallest = candidates.iter().flatten().map(size).min().unwrap_or(0);
+    let mut for_beams = Budget::percent(100 - KNOWN - CAUTIOUS);
+    let beams_pay = QUICK_BEAMS.iter().any(|beam| for_beams.clone().pay(smallest, beam.schedules(), true));
+    let (known, others) = if beams_pay { (KNOWN, CAUTIOUS) } else { (KNOWN_ONLY, CAUTIOUS_ONLY) };
+    let (mut first, mut budget) = (Vec::new(), Budget::percent(known));
+    for recipes in candidates {
         if budget.pay(size(&recipes[0]), recipes.len(), true) {
             first.extend(recipes);
         }
     }
     if first.is_empty() {
-        first.push(named::constant_geometry(request, isa));
+        first.push(named::constant_geometry(request, machine.instruction_set()));
     }
     search.try_all(&first);
 
@@ -156,18 +156,30 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     let mut round: Vec<Recipe> = (0..most)
         .flat_map(|number| alternatives.iter().filter_map(move |list| list.get(number).cloned()))
         .collect();
-    let mut budget = Budget::percent(CAUTIOUS);
+    let mut budget = Budget::percent(others);
     round.retain(|recipe| budget.pay(size(recipe), 1, false));
     search.try_all(&round);
 
-    if let Some((_, best)) = search.ranked.first() {
-        let (best, mut budget) = (size(best), Budget::percent(100 - KNOWN - CAUTIOUS));
-        // Each result of a beam is scheduled again.
-        let schedules = QUICK_BEAM.schedules() + QUICK_BEAM.width;
-        let beams = (0..).take_while(|_| budget.pay(best, schedules, true)).count();
-        search.search_parts(beams, QUICK_BEAM, 0)?;
+    if let Some((_, best)) = search.ranked.first().filter(|_| beams_pay) {
+        let best = size(best);
+        for (seed, beam) in (0..).zip(QUICK_BEAMS) {
+            let beams = (0..).take_while(|_| for_beams.pay(best, beam.schedules(), true)).count();
+            search.search_parts(beams, beam, seed)?;
+        }
     }
     search.result(&first[0])
+}
+
+/// The known recipes for a request, each with its schedule for the machine that it was tuned for: the
+/// classical pair first, so that no result is slower, then the library's and the families'.
+fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
+    let (target, isa) = (Target::of(machine), machine.instruction_set());
+    let reference = target.machine();
+    let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
+    let library = library.map(|recipe| as_tuned(recipe, machine, &reference));
+    let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
+    let families = families(request, machine, 2, 1).into_iter().map(|recipe| vec![recipe]);
+    classical.chain(library).chain(families).collect()
 }
 
 /// The instructions of a recipe's program, about.

@@ -21,9 +21,9 @@ pub(super) struct Beam {
 }
 
 impl Beam {
-    /// The number of whole schedules that take as long.
+    /// The number of whole schedules that take as long. The results are scheduled again.
     pub(super) const fn schedules(self) -> usize {
-        self.width * self.settings
+        self.width * (self.settings + 1)
     }
 }
 
