@@ -19,6 +19,9 @@
 //!   burst of [`BURST_BYTES`].
 
 mod stream;
+mod uses;
+
+use self::uses::Uses;
 
 use crate::channel::Channel;
 use crate::flow::{Flow, ValueId};
@@ -222,46 +225,6 @@ struct Schedule<'a> {
     /// The end of the last kernel.
     computed_ns: f64,
     out: Timeline,
-}
-
-/// The launches that use each item, in order.
-struct Uses {
-    starts: Vec<u32>,
-    launches: Vec<u32>,
-    past: Vec<u32>,
-}
-
-impl Uses {
-    fn of(items: usize, pairs: impl Iterator<Item = (ItemId, u32)> + Clone) -> Self {
-        let mut starts = vec![0; items + 1];
-        pairs.clone().for_each(|(item, _)| starts[item.0 as usize + 1] += 1);
-        for item in 0..items {
-            starts[item + 1] += starts[item];
-        }
-        let (mut launches, mut past) = (vec![0; starts[items] as usize], starts.clone());
-        for (item, launch) in pairs {
-            let place = &mut past[item.0 as usize];
-            launches[*place as usize] = launch;
-            *place += 1;
-        }
-        past.clone_from(&starts);
-        Self { starts, launches, past }
-    }
-
-    fn next(&self, item: ItemId) -> NextUse {
-        self.ahead(item, 0)
-    }
-
-    /// The use after the next `skip` ones.
-    fn ahead(&self, item: ItemId, skip: u32) -> NextUse {
-        let item = item.0 as usize;
-        let place = self.past[item] + skip;
-        if place < self.starts[item + 1] { self.launches[place as usize] } else { NextUse::MAX }
-    }
-
-    fn advance(&mut self, item: ItemId) {
-        self.past[item.0 as usize] += 1;
-    }
 }
 
 impl<'a> Schedule<'a> {
