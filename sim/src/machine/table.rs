@@ -1,5 +1,6 @@
 //! The form of the key table: the macros that expand it, and the data of each key.
 
+use super::Machine;
 use std::ops::RangeInclusive;
 use toml::Value;
 
@@ -18,6 +19,8 @@ pub struct Key {
     pub effects: &'static [Effect],
     /// The cost of its values; `None` for a key of a technology file.
     pub cost: Option<Cost>,
+    /// Sets its value in a machine. The error is that of a value of another type.
+    pub(super) set: fn(&mut Machine, Value) -> Result<(), toml::de::Error>,
 }
 
 /// A quantity that a key can change.
@@ -207,9 +210,16 @@ macro_rules! sections {
                     built_in: sections!(@built_in $($value, $origin $reason, $sample)?),
                     effects: &[$($crate::machine::table::Effect::$effect),*],
                     cost: sections!(@cost $($model $($rest $because)? $(, $checked)?)?),
+                    set: sections!(@set $path $key),
                 },)*],
             },
         )*];
+    };
+    (@set [$($section:ident).*] $key:ident) => {
+        |machine, value| {
+            machine.$($section.)*$key = value.try_into()?;
+            Ok(())
+        }
     };
     (@path []) => { "" };
     (@path [] $key:ident) => { stringify!($key) };

@@ -3,7 +3,7 @@
 use super::banks;
 use super::micro_op::MicroOp;
 use super::registers::{RegSlots, Table};
-use super::srams::{FourCycles, first, interleave, sram};
+use super::srams::{FourCycles, first, interleave, repeated, sram};
 use super::units::{self, Unit};
 use crate::machine::{BankMapping, Machine, SRAMS};
 use b512_asm::reg::REGISTERS;
@@ -297,11 +297,6 @@ impl<'m> Decoder<'m> {
         let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
         let (interval, latency) =
             interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
-        let step = |beat: FourCycles| match interval {
-            1 => beat * 0x0001_0001_0001_0001,
-            2 => beat * 0x0000_0001_0000_0001,
-            _ => beat,
-        };
         let occupancy = beats * interval;
         MicroOp {
             pipe: unit.pipe,
@@ -314,8 +309,8 @@ impl<'m> Decoder<'m> {
             latency,
             bank_conflicts: beats - unit.beats,
             interval,
-            sram_reads: step(beat_reads) & first(occupancy),
-            sram_writes: step(beat_writes) & first(occupancy),
+            sram_reads: repeated(beat_reads, interval) & first(occupancy),
+            sram_writes: repeated(beat_writes, interval) & first(occupancy),
         }
     }
 

@@ -87,14 +87,15 @@ fn for_each_access(micro_op: &MicroOp, mut access: impl FnMut(u32, u16)) {
             }
         }
     };
-    let mut step = 0;
+    let (mut step, mut reads, mut writes) = (0, micro_op.sram_reads, micro_op.sram_writes);
     loop {
         let mask = micro_op.step_mask(step);
-        four(step, micro_op.sram_reads & mask);
-        four(step + micro_op.latency, micro_op.sram_writes & mask);
+        four(step, reads & mask);
+        four(step + micro_op.latency, writes & mask);
         if !micro_op.has_step_after(step) {
             return;
         }
         step += micro_op.sram_step();
+        (reads, writes) = (micro_op.after_step(reads), micro_op.after_step(writes));
     }
 }

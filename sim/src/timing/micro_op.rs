@@ -1,7 +1,7 @@
 //! The demand of one instruction on a machine: pipe, registers, occupancy, latency, SRAM accesses.
 
 use super::registers::RegSlots;
-use super::srams::{CYCLES, FourCycles, first};
+use super::srams::{CYCLES, FourCycles, after_four_of_three, first};
 use b512_asm::Pipe;
 
 /// The demand of one instruction on the machine, for the cycle model.
@@ -21,7 +21,7 @@ pub struct MicroOp {
     pub scalar_load: bool,
     /// Bit set of all its registers.
     pub(super) registers: u64,
-    /// The SRAMs that it reads in each [step](Self::sram_step), counted from issue; empty if ports
+    /// The SRAMs that it reads in its first [step](Self::sram_step), counted from issue; empty if ports
     /// are ideal.
     pub(super) sram_reads: FourCycles,
     /// As above, for writes, counted from its first write.
@@ -55,10 +55,25 @@ impl MicroOp {
         Self { sram_writes: 0, ..self }
     }
 
-    /// The period of its SRAM accesses in cycles: as many beats as fit four cycles, at least one.
+    /// The cycles of a step of its SRAM accesses: four if a beat takes fewer, else those of a beat. So steps do
+    /// not overlap in the table of reservations.
     #[inline]
     pub(super) fn sram_step(&self) -> u32 {
-        if self.interval <= CYCLES / 2 { CYCLES } else { self.interval }
+        self.interval.max(CYCLES)
+    }
+
+    /// The number of steps after the first, and the cycles of the last one within the occupancy.
+    #[inline]
+    pub(super) fn later_steps(&self) -> (usize, FourCycles) {
+        let (step, last) = (self.sram_step(), self.occupancy.saturating_sub(1));
+        ((last / step) as usize, first(last % step + 1))
+    }
+
+    /// The accesses of the step after one with these `accesses`.
+    #[inline]
+    pub(super) fn after_step(&self, accesses: FourCycles) -> FourCycles {
+        // The period of all other intervals divides their step.
+        if self.interval == 3 { after_four_of_three(accesses) } else { accesses }
     }
 
     /// Whether its accesses repeat after the step that begins `step` cycles after its issue.

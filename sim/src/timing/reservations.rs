@@ -40,7 +40,7 @@ impl Reservations {
         let mut at = from.0.max(self.start);
         while at < self.end {
             let taken = self.since(at);
-            let delay = match clash(taken, micro_op, 0) {
+            let delay = match clash(taken, micro_op) {
                 0 if !micro_op.has_step_after(0) => 0,
                 0 => delay_of_later_steps(taken, micro_op),
                 clash => delay(micro_op, 0, clash),
@@ -102,11 +102,10 @@ impl Reservations {
     }
 }
 
-/// The accesses of `micro_op` that conflict, in the step that begins `step` cycles after its issue
-/// in the first cycle of a table.
+/// The accesses of `micro_op` that conflict in its first step, if it issued in the first cycle of a table.
 #[inline]
-fn clash(taken: &[u8], micro_op: &MicroOp, step: u32) -> FourCycles {
-    let (reads, writes) = (four_cycles(taken, step), four_cycles(taken, step + micro_op.latency));
+fn clash(taken: &[u8], micro_op: &MicroOp) -> FourCycles {
+    let (reads, writes) = (four_cycles(taken, 0), four_cycles(taken, micro_op.latency));
     reads & micro_op.sram_reads | writes & micro_op.sram_writes
 }
 
@@ -123,12 +122,15 @@ fn delay(micro_op: &MicroOp, step: u32, clash: FourCycles) -> u64 {
 /// step on the machines we care about, so these loops are kept out of line.
 #[inline(never)]
 fn delay_of_later_steps(taken: &[u8], micro_op: &MicroOp) -> u64 {
-    let mut step = 0;
-    while micro_op.has_step_after(step) {
-        step += micro_op.sram_step();
-        let clash = clash(taken, micro_op, step) & micro_op.step_mask(step);
+    let (step, (count, last)) = (micro_op.sram_step() as usize * BYTES, micro_op.later_steps());
+    let (mut reads, mut writes) = (micro_op.sram_reads, micro_op.sram_writes);
+    let of_writes = taken[step + micro_op.latency as usize * BYTES..].chunks(step);
+    for (number, (of_reads, of_writes)) in (1..=count).zip(taken[step..].chunks(step).zip(of_writes)) {
+        (reads, writes) = (micro_op.after_step(reads), micro_op.after_step(writes));
+        let clash = four_cycles(of_reads, 0) & reads | four_cycles(of_writes, 0) & writes;
+        let clash = if number == count { clash & last } else { clash };
         if clash != 0 {
-            return delay(micro_op, step, clash);
+            return delay(micro_op, number as u32 * micro_op.sram_step(), clash);
         }
     }
     0
@@ -137,12 +139,16 @@ fn delay_of_later_steps(taken: &[u8], micro_op: &MicroOp) -> u64 {
 /// Reserves the accesses of `micro_op`, issued in the first cycle of a table, after its first step.
 #[inline(never)]
 fn take_later_steps(taken: &mut [u8], micro_op: &MicroOp) {
-    let mut step = 0;
-    while micro_op.has_step_after(step) {
-        step += micro_op.sram_step();
-        let mask = micro_op.step_mask(step);
-        take(taken, step, micro_op.sram_reads & mask);
-        take(taken, step + micro_op.latency, micro_op.sram_writes & mask);
+    let (step, (count, last)) = (micro_op.sram_step() as usize * BYTES, micro_op.later_steps());
+    // One after the other: a processor waits long to read what it has just written in other parts.
+    for (from, mut accesses) in [(0, micro_op.sram_reads), (micro_op.latency, micro_op.sram_writes)] {
+        if accesses == 0 {
+            continue;
+        }
+        for (number, taken) in (1..=count).zip(taken[step + from as usize * BYTES..].chunks_mut(step)) {
+            accesses = micro_op.after_step(accesses);
+            take(taken, 0, if number == count { accesses & last } else { accesses });
+        }
     }
 }
 

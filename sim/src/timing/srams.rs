@@ -22,6 +22,24 @@ pub(super) const fn first(cycles: u32) -> FourCycles {
     if cycles < CYCLES { (1 << (cycles * SRAMS as u32)) - 1 } else { FourCycles::MAX }
 }
 
+/// The accesses of a beat, repeated every `interval` cycles.
+#[inline]
+pub(super) const fn repeated(beat: FourCycles, interval: u32) -> FourCycles {
+    match interval {
+        1 => beat * 0x0001_0001_0001_0001,
+        2 => beat * 0x0000_0001_0000_0001,
+        3 => beat | beat << (3 * SRAMS),
+        _ => beat,
+    }
+}
+
+/// The next four of accesses that repeat every three cycles.
+#[inline]
+pub(super) const fn after_four_of_three(accesses: FourCycles) -> FourCycles {
+    let next = accesses >> SRAMS;
+    next | next << (3 * SRAMS)
+}
+
 /// The interval between beats and the latency for which the instruction does not conflict with
 /// itself. See "Ports of the vector register file" in the header of [`timing`](super).
 #[inline]
