@@ -148,7 +148,7 @@ fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
         for &n in &args.n {
             for &bits in &args.bits {
                 let modulus = ModulusSpec::Bits(bits);
-                let spec = RequestSpec { operation, n, modulus, root: None };
+                let spec = RequestSpec { operation, n, modulus, root: None, towers: 1 };
                 requests.push((bits, spec.resolve().map_err(ring_failure)?));
             }
         }

@@ -65,16 +65,7 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
 
 /// Reads coefficients of 16 little-endian bytes each.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
-    let bytes = read(path)?;
-    let (words, rest) = bytes.as_chunks::<16>();
-    if !rest.is_empty() {
-        let (name, length) = (path.display(), bytes.len());
-        return Err(Failure::wrong(
-            format_args!("{name}: {length} bytes are not a whole number of coefficients"),
-            "a coefficient has 16 bytes, little-endian",
-        ));
-    }
-    Ok(words.iter().map(|word| u128::from_le_bytes(*word)).collect())
+    Ok(lab::program::coefficients(&name(path), &read(path)?)?)
 }
 
 /// Writes coefficients of 16 little-endian bytes each.

@@ -10,6 +10,7 @@ mod crosscheck;
 mod diff;
 mod disassemble;
 mod explain;
+mod explore;
 mod failure;
 mod files;
 mod fit;
@@ -72,6 +73,8 @@ subcommands! {
     Diff => diff,
     /// Simulate many machines and plot area against latency
     Sweep => sweep,
+    /// Search a space of machines and plans for its Pareto front
+    Explore => explore,
     /// Search for the fastest plan of an operation on a machine
     Tune => tune,
     /// List the best known programs with their cycles and bounds

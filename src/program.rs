@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::files;
-use b512_asm::{Defect, InvalidProgram, Place, Places, Program, assemble_with_places, intrinsics, object};
+use b512_asm::{Defect, InvalidProgram, Place, Program, object};
 use diagnostic::{Diagnostic, Diagnostics};
+use lab::program::assemble;
 use sim::functional::ExecuteError;
 use std::fmt::Display;
 use std::path::Path;
@@ -20,16 +21,6 @@ pub(crate) struct ProgramFile {
 /// Reads a program: an object file or assembly text, recognised by its content.
 pub(crate) fn read(path: &Path) -> Result<Program, Failure> {
     ProgramFile::read(path).map(|file| file.program)
-}
-
-/// Assembles a text in either notation: the one with a C function is in intrinsics.
-fn assemble(text: &str) -> Result<(Program, Places<'_>), Diagnostics> {
-    let is_function = |line: &str| line.trim_start().starts_with("void ");
-    if text.lines().any(is_function) {
-        intrinsics::assemble_with_places(text)
-    } else {
-        assemble_with_places(text)
-    }
 }
 
 impl ProgramFile {

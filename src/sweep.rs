@@ -7,6 +7,7 @@ use clap::Subcommand;
 use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
     Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
+    is_sweep,
 };
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
@@ -53,19 +54,24 @@ struct SweepArgs {
 
 impl SweepArgs {
     fn definition(&self) -> Result<Definition, Failure> {
-        let mut definition = match &self.file {
-            None => Definition::parse("built-in fig4", FIG4)?,
-            Some(path) => {
-                let text = String::from_utf8(files::read(path)?)
-                    .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
-                Definition::parse(&path.display().to_string(), &text)?
-            }
-        };
-        for change in parse_overrides(&self.overrides)? {
-            definition.set(&change)?;
-        }
-        Ok(definition)
+        definition(self.file.as_deref(), &self.overrides)
     }
+}
+
+/// The definition in a file, or the built-in one, with keys set on the command line.
+pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<Definition, Failure> {
+    let mut definition = match file {
+        None => Definition::parse("built-in fig4", FIG4)?,
+        Some(path) => {
+            let text = String::from_utf8(files::read(path)?)
+                .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
+            Definition::parse(&path.display().to_string(), &text)?
+        }
+    };
+    for change in parse_overrides(overrides)? {
+        definition.set(&change)?;
+    }
+    Ok(definition)
 }
 
 #[derive(Subcommand)]
@@ -95,8 +101,17 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     match &args.command {
         None => sweep(args),
         Some(Command::Merge { folders, out }) => {
-            let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-            write_results(&folders, out.as_deref().unwrap_or(folders[0]))
+            let mut folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+            let out = out.as_deref().unwrap_or(folders[0]);
+            if folders.contains(&out) {
+                return write_results(&folders, out);
+            }
+            if is_sweep(out) {
+                // It was merged before.
+                folders.push(out);
+            }
+            Results::merge(&folders)?.save(out)?;
+            write_results(&[out], out)
         }
         Some(Command::Status { folders }) => {
             let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
@@ -109,10 +124,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 fn sweep(args: &Args) -> Result<(), Failure> {
     let out = &args.sweep.out;
-    let shard = match args.shard {
-        Some(shard) => shard,
-        None => slurm_shard()?.unwrap_or(Shard::WHOLE),
-    };
+    let shard = this_shard(args.shard)?;
     let definition = args.sweep.definition()?;
     let pool = pool(args.threads)?;
     let plan = pool.install(|| Plan::new(&definition))?;
@@ -139,8 +151,16 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// The shard of this process: as given, or that of a SLURM task, or the whole.
+pub(crate) fn this_shard(given: Option<Shard>) -> Result<Shard, Failure> {
+    match given {
+        Some(shard) => Ok(shard),
+        None => Ok(slurm_shard()?.unwrap_or(Shard::WHOLE)),
+    }
+}
+
 /// The number of threads: as given, or one for each core.
-fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
+pub(crate) fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     pool.map_err(|error| Failure::wrong(error, None))
 }

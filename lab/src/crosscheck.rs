@@ -211,7 +211,7 @@ mod tests {
 
     fn request(operation: Operation, n: u32) -> Request {
         let modulus = ModulusSpec::Bits(30);
-        RequestSpec { operation, n, modulus, root: None }.resolve().unwrap()
+        RequestSpec { operation, n, modulus, root: None, towers: 1 }.resolve().unwrap()
     }
 
     /// Correct except for the last operands, for which it changes or omits one coefficient.

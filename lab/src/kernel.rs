@@ -17,7 +17,7 @@ pub struct KernelSpec {
     pub plan: PlanChoice,
 }
 
-/// A [`Request`] in one ring as a command line or a sweep gives it: the modulus may be a number of
+/// A [`Request`] as a command line or a sweep gives it: the modulus may be a number of
 /// bits, and the root may be missing. An operation in several rings has lists of one modulus of as many
 /// bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +30,8 @@ pub struct RequestSpec {
     pub modulus: ModulusSpec,
     /// A primitive 2n-th root of unity; `None` for the smallest.
     pub root: Option<u128>,
+    /// The number of towers, at least 1: rings with moduli of their own. Several need a modulus by its size.
+    pub towers: u32,
 }
 
 /// A modulus, or its size.
@@ -57,8 +59,9 @@ impl RequestSpec {
     /// Returns an error if the degree is invalid, or if there is no such modulus or no such root.
     pub fn resolve(&self) -> Result<Request, ring::Error> {
         let degree = Degree::try_from(self.n)?;
-        if let (false, ModulusSpec::Bits(bits)) = (self.operation.in_one_ring(), self.modulus) {
-            return Request::with_primes(self.operation, degree, bits, 1);
+        let several = self.towers > 1 || !self.operation.in_one_ring();
+        if let (true, ModulusSpec::Bits(bits)) = (several, self.modulus) {
+            return Request::with_primes(self.operation, degree, bits, self.towers as usize);
         }
         let modulus = match self.modulus {
             ModulusSpec::Value(modulus) => modulus,
@@ -124,7 +127,7 @@ mod tests {
     #[test]
     fn modulus_and_root_are_found() {
         let modulus = ModulusSpec::Bits(14);
-        let spec = RequestSpec { operation: golden::NTT, n: 1024, modulus, root: None };
+        let spec = RequestSpec { operation: golden::NTT, n: 1024, modulus, root: None, towers: 1 };
         // A common textbook prime, the largest of 14 bits that is 1 mod 2048.
         let request = spec.resolve().unwrap();
         let ring = request.basis.rings()[0];

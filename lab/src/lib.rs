@@ -10,6 +10,7 @@ pub mod crosscheck;
 pub mod files;
 pub mod kernel;
 pub mod model;
+pub mod program;
 pub mod run;
 pub mod sweep;
 pub mod tuning;

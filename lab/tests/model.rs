@@ -46,7 +46,7 @@ fn cases() -> Vec<(Operation, u32, &'static str)> {
 fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &[&str])) -> String {
     let machine = machine(base, overrides);
     let plan = lab::kernel::plan(name, Path::new("")).unwrap();
-    let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None };
+    let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None, towers: 1 };
     let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap().program;
     let facts = ProgramFacts::of(&program);
     let timing = TimingReport::new(&machine, &simulate(&machine, &program));

@@ -254,3 +254,49 @@ fn each_axis_of_the_exploration_costs_area() {
         assert!(key.effects.contains(&sim::machine::table::Effect::Area), "{}", key.path);
     }
 }
+
+/// A program of the user's own, with data for its input and its output.
+#[test]
+fn a_given_program_is_checked_on_given_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let text = include_str!("../../kernels-b512/vadd.b512");
+    fs::write(file("add.b512"), text.replace(".computes", "// .computes")).unwrap();
+    let words =
+        |word: fn(u128) -> u128| -> Vec<u8> { (0..512).flat_map(|i| word(i).to_le_bytes()).collect() };
+    fs::write(file("a.bin"), words(|i| i)).unwrap();
+    fs::write(file("b.bin"), words(|i| 2 * i)).unwrap();
+    fs::write(file("c.bin"), words(|i| 3 * i)).unwrap();
+    fs::write(file("wrong.bin"), words(|i| 3 * i + u128::from(i == 7))).unwrap();
+    let run = |rest: &str| {
+        let text = format!(
+            "program = 'add.b512'\nstream = 2\ninput.a = 'a.bin'\ninput.b = 'b.bin'\n{rest}\n[grid]\nhple.count = [64, 128]"
+        );
+        let name = file("own.toml").display().to_string();
+        records(&Plan::new(&Definition::parse(&name, &text).unwrap()).unwrap(), &generate)
+    };
+    let sources = |records: &[Record]| -> Vec<_> {
+        records.iter().map(|record| record.program_source.clone().unwrap_or_default()).collect()
+    };
+    let checked = run("expect.c = 'c.bin'");
+    assert_eq!(sources(&checked), ["file", "file"]);
+    let report = checked[0].report.as_ref().unwrap();
+    assert!(report.checked && report.hbm.as_ref().is_some_and(|stream| stream.runs == 2));
+    assert!(!run("")[0].report.as_ref().unwrap().checked, "there is nothing to compare with");
+    let wrong = run("expect.c = 'wrong.bin'");
+    let error = wrong[0].error.clone().unwrap();
+    let expected = "`c` differs from the expected data at coefficient 7: it is 0x15 and should be 0x16";
+    assert_eq!(error, expected);
+    assert!(run("expect.y = 'c.bin'")[1].error.as_ref().unwrap().starts_with("unknown output `y`"));
+}
+
+#[test]
+fn towers_are_an_axis_and_points_of_different_towers_do_not_compete() {
+    let plan = plan("kernel = 'add'\nn = 512\n[grid]\ntowers = [1, 2]\nstream = [1, 4]");
+    let found = records(&plan, &generate);
+    assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
+    let cycles = |i: usize| found[i].report.as_ref().unwrap().timing.as_ref().unwrap().cycles;
+    assert!(cycles(2) > cycles(0) && cycles(0) == cycles(1));
+    let workloads: BTreeSet<_> = plan.points.iter().map(|point| point.workload()).collect();
+    assert_eq!(workloads.len(), 2);
+}

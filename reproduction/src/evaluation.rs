@@ -362,7 +362,8 @@ impl Rings {
 
 /// The transform of `n` points modulo a prime of 128 bits.
 fn request(n: u32) -> Result<Request, Error> {
-    let spec = RequestSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None };
+    let spec =
+        RequestSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None, towers: 1 };
     spec.resolve().map_err(|error| failed(n, error.to_string()))
 }
 

@@ -182,8 +182,13 @@ impl Claims {
 /// Returns an error if it cannot be generated.
 pub fn paper_events() -> Result<Events, FitError> {
     let failed = |reason: String| FitError::Program { reason };
-    let spec =
-        RequestSpec { operation: golden::NTT, n: 1 << 16, modulus: ModulusSpec::Bits(128), root: None };
+    let spec = RequestSpec {
+        operation: golden::NTT,
+        n: 1 << 16,
+        modulus: ModulusSpec::Bits(128),
+        root: None,
+        towers: 1,
+    };
     let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
     let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;

@@ -22,7 +22,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let Replayed { key, line, verdict } = Replay::find(&args.folder, &args.key)?.run(&generate)?;
     files::print(format!("{line}\n").as_bytes())?;
     match verdict {
-        Verdict::Same => Ok(()),
+        Verdict::Same => {
+            eprintln!("point {key} agrees with its record");
+            Ok(())
+        }
         Verdict::NoRecord => Err(Failure::Work(format!("the journal has no record of point {key}"))),
         Verdict::Differs(differences) => {
             let told = differences.iter().take(TOLD).map(|difference| format!("\n{difference}"));

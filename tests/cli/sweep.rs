@@ -101,6 +101,16 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
     assert_eq!(results(&folder.join("together")), whole);
     succeed(folder, &["sweep", "merge", "alone-3", "alone-1", "alone-2", "--out", "merged"]);
     assert_eq!(results(&folder.join("merged")), whole);
+    // The folder serves as if the sweep had run there.
+    assert!(succeed(folder, &["sweep", "status", "merged"]).contains("ok       4"));
+    succeed(folder, &["plot", "merged"]);
+    assert_eq!(results(&folder.join("merged")), whole);
+    let line = String::from_utf8_lossy(&whole[4]);
+    let key = line.split('"').nth(3).expect("a key");
+    let replayed = rpu(folder, &["sweep", "replay", "merged", key]);
+    assert!(String::from_utf8_lossy(&replayed.stderr).contains("agrees with its record"), "{replayed:?}");
+    succeed(folder, &["sweep", "merge", "alone-1", "--out", "merged"]);
+    assert_eq!(results(&folder.join("merged")), whole);
 
     let incomplete = rpu(folder, &["sweep", "merge", "alone-1"]);
     assert_eq!(incomplete.status.code(), Some(1));

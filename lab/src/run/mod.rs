@@ -236,6 +236,11 @@ impl Execution {
         Ok(())
     }
 
+    /// The words of each output symbol.
+    pub(crate) fn outputs(&self) -> &BTreeMap<String, Vec<u128>> {
+        &self.outputs
+    }
+
     /// The operands and the results of one of the program's claims.
     pub(crate) fn claim(&self, claim: &ProgramClaim) -> Result<(Vectors<'_>, Vectors<'_>), AccessError> {
         fn find<'w>(words: &'w Words, names: &[String]) -> Result<Vectors<'w>, AccessError> {

@@ -4,8 +4,9 @@
 //! take time, but no thread waits for another: if another thread is computing the verdict of a job,
 //! the job is set aside, and that thread continues it.
 
+use super::data::Data;
 use super::meter::Meter;
-use crate::run::{Execution, ProgramFacts, check_coverage, check_defects};
+use crate::run::{Execution, Options, ProgramFacts, check_coverage, check_defects};
 use b512_asm::{Claim, Program};
 use codegen::Request;
 use sim::Machine;
@@ -14,8 +15,9 @@ use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether a program computes its claims; if not, the difference.
-pub(super) type Verdict = Result<(), String>;
+/// Whether a program was compared with anything: with its claims, or with given data. The error is the
+/// difference.
+pub(super) type Verdict = Result<bool, String>;
 
 /// A program and the work that follows its verdict.
 pub(super) struct Job<T> {
@@ -29,8 +31,9 @@ pub(super) struct Job<T> {
 type Question = blake3::Hash;
 
 /// Compares programs with the golden model.
-pub(super) struct Checker<T> {
-    seed: u64,
+pub(super) struct Checker<'d, T> {
+    options: Options,
+    data: &'d Data,
     state: Mutex<State<T>>,
 }
 
@@ -52,14 +55,17 @@ struct Waiting<T> {
 /// The results to compare with the golden model.
 struct Evidence {
     execution: Execution,
+    /// Whether the results are compared with anything.
+    compared: bool,
     /// For each claim of the program, the request to the golden model and the hash of the output.
     claims: Vec<(Question, blake3::Hash)>,
 }
 
-impl<T> Checker<T> {
-    pub(super) fn new(seed: u64) -> Self {
+impl<'d, T> Checker<'d, T> {
+    pub(super) fn new(data: &'d Data) -> Self {
+        let options = Options { seed: data.seed, inputs: data.inputs.clone(), ..Options::default() };
         let state = State { verdicts: HashMap::new(), answers: HashMap::new(), waiting: Vec::new() };
-        Self { seed, state: Mutex::new(state) }
+        Self { options, data, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -101,16 +107,25 @@ impl<T> Checker<T> {
     }
 
     fn execute(&self, program: &Program, machine: &Machine) -> Result<Evidence, String> {
-        let execution = check_coverage(program)
-            .and_then(|()| check_defects(program, machine))
-            .and_then(|()| Execution::random(program, machine, self.seed));
+        check_defects(program, machine).map_err(|error| error.to_string())?;
+        let Data { seed, inputs, expected } = self.data;
+        let execution = if inputs.is_empty() && expected.is_empty() {
+            if !program.claims.is_empty() {
+                check_coverage(program).map_err(|error| error.to_string())?;
+            }
+            Execution::random(program, machine, *seed)
+        } else {
+            Execution::new(program, machine, &self.options)
+        };
         let execution = execution.map_err(|error| error.to_string())?;
+        self.data.compare(execution.outputs())?;
         let claim = |claim: &Claim| {
             let (inputs, outputs) = execution.claim(claim).map_err(|error| error.to_string())?;
             Ok((question(claim, &inputs), hash(&outputs)))
         };
         let claims = program.claims.iter().map(claim).collect::<Result<_, String>>()?;
-        Ok(Evidence { execution, claims })
+        let compared = !self.data.expected.is_empty() || !program.claims.is_empty();
+        Ok(Evidence { execution, compared, claims })
     }
 
     /// Runs the golden model, unless it has run for this request.
@@ -152,7 +167,7 @@ impl Evidence {
         claims: &[Claim],
         answers: &HashMap<Question, Option<Result<blake3::Hash, String>>>,
     ) -> Option<Verdict> {
-        let mut verdict = Ok(());
+        let mut verdict = Ok(self.compared);
         for (claim, (question, output)) in claims.iter().zip(&self.claims) {
             let agrees = match answers.get(question)?.as_ref()? {
                 Ok(expected) if expected == output => Ok(()),
@@ -160,12 +175,12 @@ impl Evidence {
                 Ok(_) => guarded(|| self.compare(claim)),
                 Err(error) => Err(error.clone()),
             };
-            verdict = verdict.and(agrees);
+            verdict = verdict.and_then(|compared| agrees.map(|()| compared));
         }
         Some(verdict)
     }
 
-    fn compare(&self, claim: &Claim) -> Verdict {
+    fn compare(&self, claim: &Claim) -> Result<(), String> {
         let (inputs, outputs) = self.execution.claim(claim).map_err(|error| error.to_string())?;
         golden::compare(claim, &inputs, &outputs).map_err(|error| error.to_string())
     }

@@ -11,6 +11,12 @@
 //! modulus_bits = 128                 # or modulus = "0x.."
 //! plan = "best"
 //! tune = "quick"                     # the search for plan best: "off", "quick" or "full"
+//! towers = 1                         # rings with moduli of their own, in one program
+//! stream = 8                         # runs of the program with their off-chip transfers
+//! # or, in place of kernel, n, modulus, plan, tune and towers:
+//! program = "my.b512"                # assembly text or an object, relative to this file
+//! input.a = "a.bin"                  # coefficients of an input symbol of 16 bytes each
+//! expect.c = "c.bin"                 # ... and those that an output symbol must have
 //!
 //! [grid]                             # ... and what they do not: every combination,
 //! vdm.banks = [64, 128]
@@ -30,6 +36,9 @@
 //! keep = 0.5
 //! rungs = [1024, 4096]
 //!
+//! [explore]                          # for `rpu explore`, see `Exploration`
+//! objectives = ["time_us", "area_mm2"]
+//!
 //! [[reference]]                      # results from elsewhere, shown in the chart
 //! label = "paper"
 //! time_us = 6.7
@@ -37,15 +46,17 @@
 //! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
-//! The axes may be `kernel`, `n`, `modulus_bits`, `modulus`, `plan`, `tune` and every key of a machine
-//! file. The last grid axis varies fastest, then the zipped rows, then the list.
+//! The axes may be `kernel`, `program`, `n`, `modulus_bits`, `modulus`, `towers`, `stream`, `plan`, `tune`
+//! and every key of a machine file. The last grid axis varies fastest, then the zipped rows, then the list.
 
-use super::manifest::{Halving, Reference, Source};
+use super::explore::Exploration;
+use super::manifest::{Halving, Reference, Settings, Source};
 use diagnostic::Diagnostic;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sim::Override;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -83,8 +94,25 @@ pub struct Definition {
     sample: Option<Sample>,
     /// Successive halving: early elimination of points.
     pub halving: Option<Halving>,
+    /// Objectives and constraints of an exploration.
+    pub(super) explore: Option<Exploration>,
     /// Published results for comparison.
     pub references: Vec<Reference>,
+    /// The files of input symbols and of expected outputs of given programs.
+    pub(super) data: Vec<DataFile>,
+}
+
+/// Data of a symbol in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct DataFile {
+    /// Whether it is the expected content of an output, not an input.
+    pub(super) expected: bool,
+    /// The symbol.
+    pub(super) symbol: String,
+    /// The path in the definition.
+    pub(super) path: String,
+    /// Byte range in the definition.
+    pub(super) span: Range<usize>,
 }
 
 /// The machine for which the programs of a sweep are scheduled.
@@ -123,9 +151,10 @@ struct Sample {
 }
 
 /// The keys that describe the kernel, not the machine.
-pub(super) const KERNEL_KEYS: [&str; 6] = ["kernel", "n", "modulus_bits", "modulus", "plan", "tune"];
+pub(super) const KERNEL_KEYS: [&str; 9] =
+    ["kernel", "program", "n", "modulus_bits", "modulus", "towers", "stream", "plan", "tune"];
 
-const TOP_KEYS: [&str; 12] = [
+const TOP_KEYS: [&str; 15] = [
     "name",
     "title",
     "machine",
@@ -136,7 +165,10 @@ const TOP_KEYS: [&str; 12] = [
     "list",
     "sample",
     "halving",
+    "explore",
     "reference",
+    "input",
+    "expect",
     "kernel",
 ];
 
@@ -161,7 +193,9 @@ impl Definition {
             axes: Vec::new(),
             sample: None,
             halving: None,
+            explore: None,
             references: Vec::new(),
+            data: Vec::new(),
         };
         let table = DeTable::parse(text).map_err(|error| definition.toml_error(0..text.len(), &error))?;
         let (mut zip, mut list) = (Axis::new(), Axis::new());
@@ -176,21 +210,42 @@ impl Definition {
                     (definition.schedule_for, scheduled_spans) = definition.schedule_for(value)?;
                 }
                 "seed" => definition.seed = definition.read(value)?,
-                "sample" => definition.sample = Some(definition.read(value)?),
+                "sample" => {
+                    let sample: Sample = definition.read(value)?;
+                    if sample.points == 0 {
+                        let help = "give the number of points to draw, at least 1";
+                        return Err(definition.error(span, "a sample of 0 points", help));
+                    }
+                    definition.sample = Some(sample);
+                }
+                "input" => definition.add_data(false, value)?,
+                "expect" => definition.add_data(true, value)?,
                 "halving" => {
                     let halving: Halving = definition.read(value)?;
                     halving.check().map_err(|(message, help)| definition.error(span, message, help))?;
                     definition.halving = Some(halving);
                 }
+                "explore" => {
+                    let explore: Exploration = definition.read(value)?;
+                    explore.check().map_err(|(message, help)| definition.error(span, message, help))?;
+                    definition.explore = Some(explore);
+                }
                 "reference" => definition.references = definition.read(value)?,
                 "grid" => {
                     for (key, values) in definition.columns(value)? {
+                        definition.check_distinct(&key, &values)?;
                         let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
                         definition.axes.push(values.into_iter().map(setting).collect());
                     }
                 }
-                "zip" => zip = definition.zip(value)?,
-                "list" => list = definition.list(value)?,
+                "zip" => {
+                    zip = definition.zip(value)?;
+                    definition.check_rows("zip", &zip)?;
+                }
+                "list" => {
+                    list = definition.list(value)?;
+                    definition.check_rows("list", &list)?;
+                }
                 kernel if KERNEL_KEYS.contains(&kernel) => {
                     let setting = Setting { key: kernel.into(), value: definition.plain(value)?, span };
                     definition.kernel.push(setting);
@@ -289,14 +344,41 @@ impl Definition {
         };
         // The point's number, written with one digit per axis; the last axis varies fastest.
         let point = |mut number: usize| {
-            let mut digits: Vec<&Vec<Setting>> = Vec::new();
-            for axis in self.axes.iter().rev() {
-                digits.push(&axis[number % axis.len()]);
+            let mut digits = vec![0; self.axes.len()];
+            for (digit, axis) in digits.iter_mut().zip(&self.axes).rev() {
+                *digit = number % axis.len();
                 number /= axis.len();
             }
-            digits.into_iter().rev().flatten().collect()
+            self.point_at(&digits)
         };
         Ok(chosen.into_iter().map(point).collect())
+    }
+
+    /// The number of alternatives of each axis.
+    pub(super) fn axis_lengths(&self) -> impl Iterator<Item = usize> {
+        self.axes.iter().map(Vec::len)
+    }
+
+    /// The settings of one alternative of an axis.
+    pub(super) fn alternative(&self, axis: usize, number: usize) -> &[Setting] {
+        &self.axes[axis][number]
+    }
+
+    /// The settings of the point with these alternatives, one of each axis.
+    pub(super) fn point_at(&self, alternatives: &[usize]) -> Vec<&Setting> {
+        let chosen = self.axes.iter().zip(alternatives).map(|(axis, &number)| &axis[number]);
+        chosen.flatten().collect()
+    }
+
+    /// The alternative of an axis that a point with these settings has.
+    pub(super) fn alternative_of(&self, axis: usize, settings: &Settings) -> Option<usize> {
+        let same = |setting: &Setting| {
+            let value = serde_json::to_value(&setting.value).ok();
+            value.as_ref() == settings.get(&setting.key)
+        };
+        // Of several rows of a list, the one with the most settings.
+        let fits = self.axes[axis].iter().enumerate().filter(|(_, row)| row.iter().all(same));
+        fits.max_by_key(|(_, row)| row.len()).map(|(number, _)| number)
     }
 
     /// An error at a position of the definition, or, with `0..0`, in the whole definition.
@@ -408,6 +490,48 @@ impl Definition {
         Ok(leaves)
     }
 
+    /// Adds the files of symbols.
+    fn add_data(&mut self, expected: bool, value: Spanned<DeValue<'_>>) -> Result<(), Diagnostic> {
+        for (symbol, value) in self.leaves("", value)? {
+            let span = value.span();
+            let DeValue::String(path) = value.into_inner() else {
+                return Err(self.error(span, "expected the path of a file", "write `x = \"x.bin\"`"));
+            };
+            self.data.push(DataFile { expected, symbol, path: path.into_owned(), span });
+        }
+        Ok(())
+    }
+
+    /// Checks that no value of an axis comes twice: its points would be the same.
+    fn check_distinct(&self, key: &str, values: &[(toml::Value, Range<usize>)]) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        match values.iter().find(|(value, _)| !seen.insert(value.to_string())) {
+            None => Ok(()),
+            Some((value, span)) => {
+                let message = format!("`{key}` has the value {value} twice");
+                Err(self.error(span.clone(), message, "give each value once"))
+            }
+        }
+    }
+
+    /// The same for the rows of `[zip]` or `[[list]]`.
+    fn check_rows(&self, name: &str, rows: &Axis) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        let text = |row: &Vec<Setting>| {
+            let mut settings: Vec<String> =
+                row.iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect();
+            settings.sort();
+            settings
+        };
+        match rows.iter().find(|row| !seen.insert(text(row))).and_then(|row| row.first()) {
+            None => Ok(()),
+            Some(setting) => {
+                let message = format!("two rows of `{name}` have the same values");
+                Err(self.error(setting.span.clone(), message, "give each row once"))
+            }
+        }
+    }
+
     /// Keys with lists of values.
     #[expect(clippy::type_complexity, reason = "it is taken apart where it is used")]
     fn columns(
@@ -429,13 +553,22 @@ impl Definition {
             });
             Ok((key, values.collect::<Result<_, _>>()?))
         };
-        self.leaves("", value)?.into_iter().map(column).collect()
+        let span = value.span();
+        let leaves = self.leaves("", value)?;
+        if leaves.is_empty() {
+            return Err(self.error(
+                span,
+                "no keys to vary",
+                "write keys with lists of values, or leave it out",
+            ));
+        }
+        leaves.into_iter().map(column).collect()
     }
 
     fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
         let span = value.span();
         let columns = self.columns(value)?;
-        let Some(rows) = columns.first().map(|(_, values)| values.len()) else { return Ok(Axis::new()) };
+        let rows = columns.first().map_or(0, |(_, values)| values.len());
         if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
             let message = format!("`{key}` has {} values, `{}` has {rows}", values.len(), columns[0].0);
             return Err(self.error(
@@ -456,8 +589,15 @@ impl Definition {
 
     fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
         let span = value.span();
-        let DeValue::Array(tables) = value.into_inner() else {
-            return Err(self.error(span, "`list` must be a list of tables", "write [[list]] before each"));
+        let tables = match value.into_inner() {
+            DeValue::Array(tables) if !tables.is_empty() => tables,
+            _ => {
+                return Err(self.error(
+                    span,
+                    "`list` must be a list of tables",
+                    "write [[list]] before each",
+                ));
+            }
         };
         let row = |table| {
             let settings = self.leaves("", table)?.into_iter().map(|(key, value)| {

@@ -1,12 +1,13 @@
 //! Simulating the points of a sweep in parallel.
 
 use super::check::{Checker, Job, check_request, guarded};
+use super::data::Data;
 use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{Plan, PlannedPoint};
+use super::plan::{Plan, PlannedPoint, Task};
 use super::record::{Record, Status};
 use crate::kernel::RequestSpec;
-use crate::run::{ProgramFacts, RunReport, TimingReport};
+use crate::run::{ProgramFacts, RunReport, StreamReport, TimingReport};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use rayon::prelude::*;
@@ -61,7 +62,7 @@ pub fn execute(
         progress(&record);
         Ok(())
     };
-    each(plan.seed, points, generate, &append)
+    each(&plan.data, points, generate, &append)
 }
 
 /// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
@@ -73,14 +74,14 @@ pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
         known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key.clone(), record);
         Ok::<_, Infallible>(())
     };
-    let Ok(_) = each(plan.seed, &points, generate, &keep);
+    let Ok(_) = each(&plan.data, &points, generate, &keep);
     let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     points.iter().map(|point| known[&point.key].clone()).collect()
 }
 
 /// Simulates points and passes the record of each to `done`, in completion order.
-fn each<E: Send>(
-    seed: u64,
+pub(super) fn each<E: Send>(
+    data: &Data,
     points: &[&PlannedPoint],
     generate: &Generate<'_>,
     done: &(dyn Fn(Record) -> Result<(), E> + Sync),
@@ -97,14 +98,19 @@ fn each<E: Send>(
         done(Record { key, status, error, rung: None, point, program_source, recipes_tried, report })
     };
     let requests = Requests::default();
-    let checker = Checker::new(seed);
+    let checker = Checker::new(data);
     // One program after the other, so that the threads finish at about the same time.
     by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
         let first = group[0];
         let program = guarded(|| {
-            let request = requests.get(&first.kernel.request)?;
-            let plan = &first.kernel.plan;
-            let generated = meter.generation(|| generate(&request, plan, &first.scheduled_for))?;
+            let kernel = match &first.task {
+                Task::Kernel(kernel) => kernel,
+                Task::Program(given) => {
+                    return Ok(Generated { program: given.program.clone(), origin: Origin::Given });
+                }
+            };
+            let request = requests.get(&kernel.request)?;
+            let generated = meter.generation(|| generate(&request, &kernel.plan, &first.scheduled_for))?;
             check_request(&request, &generated.program)?;
             Ok(generated)
         });
@@ -120,8 +126,11 @@ fn each<E: Send>(
             let decoded = DecodedProgram::of(&job.program);
             let (points, origin) = &job.task;
             points.par_iter().try_for_each(|point| {
-                let simulated = || meter.timing(|| simulate(job, &decoded, &point.machine, seed));
-                end(point, Some(*origin), verdict.clone().and_then(|()| guarded(simulated)))
+                let report = verdict.clone().and_then(|checked| {
+                    let report = guarded(|| meter.timing(|| simulate(job, &decoded, point)))?;
+                    Ok(RunReport { checked, seed: Some(data.seed), ..report })
+                });
+                end(point, Some(*origin), report)
             })
         })
     })?;
@@ -159,17 +168,15 @@ impl Requests {
     }
 }
 
-/// The report of a checked program.
-fn simulate<T>(
-    job: &Job<T>,
-    decoded: &DecodedProgram,
-    machine: &Machine,
-    seed: u64,
-) -> Result<RunReport, String> {
+/// The report of a program on the machine of a point.
+fn simulate<T>(job: &Job<T>, decoded: &DecodedProgram, point: &PlannedPoint) -> Result<RunReport, String> {
+    let machine = &*point.machine;
     machine.check_fits(&job.program).map_err(|error| error.to_string())?;
     let timing = TimingReport::new(machine, &timing::simulate_decoded(machine, decoded));
+    let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
+    let hbm = point.stream.map(stream);
     let report = RunReport::new(&job.facts, machine);
-    Ok(RunReport { checked: true, seed: Some(seed), timing: Some(timing), ..report })
+    Ok(RunReport { timing: Some(timing), hbm, ..report })
 }
 
 #[cfg(test)]
@@ -190,6 +197,7 @@ mod tests {
                 n: 1024,
                 modulus: ModulusSpec::Bits(128),
                 root: None,
+                towers: 1,
             };
             generate(&spec.resolve().unwrap(), choice, machine)
         };

@@ -10,6 +10,7 @@ use super::plan::{Plan, PlannedPoint};
 use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
 use crate::files;
+use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -148,13 +149,7 @@ impl Journal {
         let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         file.set_len(whole as u64).map_err(io_error(&path))?;
 
-        let json = serde_json::to_vec(manifest)
-            .map_err(|error| JournalError::Record { reason: error.to_string() })?;
-        let manifest_path = folder.join(MANIFEST);
-        // All shards of a sweep write the same manifest.
-        if !fs::read(&manifest_path).is_ok_and(|present| present == json) {
-            files::write(&manifest_path, &json).map_err(io_error(&manifest_path))?;
-        }
+        write_manifest(folder, manifest)?;
 
         let mut known: HashMap<String, Outcome> = HashMap::new();
         for_each_record(folder, |key, outcome, _| {
@@ -199,6 +194,11 @@ impl Journal {
         Batch { points: points.collect(), rung: rung.and_then(degree) }
     }
 
+    /// The outcome of a point with a record.
+    pub(super) fn outcome(&self, key: &str) -> Option<Outcome> {
+        self.known.get(key).copied()
+    }
+
     /// Appends a record in the form of [`line`].
     ///
     /// # Errors
@@ -215,6 +215,30 @@ impl Journal {
 pub(super) fn line(record: &Record) -> Result<String, JournalError> {
     let line = serde_json::to_string(record);
     line.map(|line| line + "\n").map_err(|error| JournalError::Record { reason: error.to_string() })
+}
+
+/// Writes the manifest of a sweep, and `journal` as its only journal.
+pub(super) fn save(folder: &Path, manifest: &Manifest, journal: &str) -> Result<(), JournalError> {
+    fs::create_dir_all(folder).map_err(io_error(folder))?;
+    write_manifest(folder, manifest)?;
+    let path = folder.join(Shard::WHOLE.journal());
+    files::write(&path, journal.as_bytes()).map_err(io_error(&path))
+}
+
+fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
+    let json =
+        serde_json::to_vec(manifest).map_err(|error| JournalError::Record { reason: error.to_string() })?;
+    let path = folder.join(MANIFEST);
+    // All shards of a sweep write the same manifest.
+    if !fs::read(&path).is_ok_and(|present| present == json) {
+        files::write(&path, &json).map_err(io_error(&path))?;
+    }
+    Ok(())
+}
+
+/// Whether a folder is that of a sweep.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join(MANIFEST).is_file()
 }
 
 /// The manifest of a sweep's folder.
@@ -246,15 +270,29 @@ pub(super) fn for_each_record(
     for path in journals {
         let content = fs::read(&path).map_err(io_error(&path))?;
         let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        for (number, line) in content[..whole].split(|&byte| byte == b'\n').enumerate() {
-            if line.is_empty() {
-                continue;
-            }
-            let wrong = |reason: String| JournalError::Line { path: path.clone(), line: number + 1, reason };
-            let line = str::from_utf8(line).map_err(|error| wrong(error.to_string()))?;
-            let head: Head = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        let lines: Vec<&[u8]> = content[..whole].split(|&byte| byte == b'\n').collect();
+        let heads: Vec<_> = lines
+            .par_iter()
+            .enumerate()
+            .filter(|(_, line)| !line.is_empty())
+            .map(|(number, line)| {
+                read_line(line).map_err(|reason| JournalError::Line {
+                    path: path.clone(),
+                    line: number + 1,
+                    reason,
+                })
+            })
+            .collect::<Result<_, JournalError>>()?;
+        for (head, line) in heads {
             visit(&head.key, head.outcome(), line);
         }
     }
     Ok(())
+}
+
+/// Key and outcome of a journal's line, and its text.
+fn read_line(line: &[u8]) -> Result<(Head, &str), String> {
+    let line = str::from_utf8(line).map_err(|error| error.to_string())?;
+    let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    Ok((head, line))
 }

@@ -25,6 +25,9 @@ pub struct Manifest {
     /// The halving, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
+    /// Whether it is an exploration: its points are those with a record, and `points` is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explored: bool,
     /// The definition.
     pub source: Source,
     /// The points, in the order of the sweep.
@@ -57,12 +60,14 @@ pub struct ManifestPoint {
 /// The task of a point. Only points with the same workload are comparable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Workload {
-    /// The ring operation.
+    /// The ring operation, or the file of a given program.
     pub kernel: String,
-    /// The ring degree.
+    /// The ring degree; 0 for a given program.
     pub n: u64,
     /// The size of the modulus in bits.
     pub modulus_bits: u64,
+    /// The number of towers.
+    pub towers: u64,
 }
 
 impl Workload {
@@ -73,14 +78,18 @@ impl Workload {
         let modulus =
             || text("modulus").and_then(parse_u128).map(|q| u64::from(u128::BITS - q.leading_zeros()));
         Self {
-            kernel: text("kernel").unwrap_or_default().into(),
+            kernel: text("kernel").or(text("program")).unwrap_or_default().into(),
             n: number("n").unwrap_or_default(),
             modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
+            towers: number("towers").unwrap_or(1),
         }
     }
 
-    /// The name without the modulus: `16K-point NTT`.
+    /// The name without the modulus: `16K-point NTT`; or the file of a given program.
     pub(super) fn name(&self) -> String {
+        if self.n == 0 {
+            return self.kernel.clone();
+        }
         let kernel = self.kernel.to_uppercase();
         if self.n.is_multiple_of(1024) {
             format!("{}K-point {kernel}", self.n / 1024)
@@ -91,14 +100,25 @@ impl Workload {
 
     /// The name in file names: `ntt-16384-60`.
     pub fn slug(&self) -> String {
-        format!("{}-{}-{}", self.kernel, self.n, self.modulus_bits)
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
+        let kernel: String = self.kernel.chars().map(plain).collect();
+        match (self.n, self.towers) {
+            (0, _) => kernel,
+            (n, 1) => format!("{kernel}-{n}-{}", self.modulus_bits),
+            (n, towers) => format!("{kernel}-{n}-{}x{towers}", self.modulus_bits),
+        }
     }
 }
 
 /// The display name: `16K-point NTT, 60-bit modulus`.
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}-bit modulus", self.name(), self.modulus_bits)
+        write!(f, "{}", self.name())?;
+        match (self.n, self.towers) {
+            (0, _) => Ok(()),
+            (_, 1) => write!(f, ", {}-bit modulus", self.modulus_bits),
+            (_, towers) => write!(f, ", {towers} moduli of {} bits", self.modulus_bits),
+        }
     }
 }
 
@@ -110,6 +130,28 @@ impl ManifestPoint {
 }
 
 impl Manifest {
+    /// The points of an exploration, from the key and the settings of each record, in the order of their
+    /// settings.
+    pub(super) fn explored_points(
+        &self,
+        records: impl Iterator<Item = (String, Settings)>,
+    ) -> Vec<ManifestPoint> {
+        let order = |settings: &Settings| -> Vec<(Option<u64>, String)> {
+            let value = |column: &String| {
+                let value = settings.get(column);
+                (
+                    value.and_then(serde_json::Value::as_u64),
+                    value.map(ToString::to_string).unwrap_or_default(),
+                )
+            };
+            self.columns.iter().map(value).collect()
+        };
+        let mut points: Vec<ManifestPoint> =
+            records.map(|(key, settings)| ManifestPoint { key, settings, rungs: Vec::new() }).collect();
+        points.sort_by_cached_key(|point| (order(&point.settings), point.key.clone()));
+        points
+    }
+
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {

@@ -23,9 +23,12 @@
 
 mod chart;
 mod check;
+mod columns;
+mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
 mod definition;
 mod execute;
+pub mod explore;
 mod halving;
 mod journal;
 mod manifest;
@@ -40,12 +43,13 @@ mod shard;
 pub mod slurm;
 mod view;
 
+pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
-pub use journal::{Batch, Journal, JournalError};
+pub use journal::{Batch, Journal, JournalError, is_sweep};
 pub use manifest::{Halving, Manifest, ManifestPoint, Objective, Reference, Settings, Source, Workload};
 pub use meter::Spent;
-pub use plan::{Plan, PlannedPoint};
+pub use plan::{GivenProgram, Plan, PlannedPoint, Task};
 pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;

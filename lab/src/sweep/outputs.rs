@@ -1,6 +1,7 @@
 //! The output files of a sweep.
 
 use super::chart::chart;
+use super::columns::columns;
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::page::page;
@@ -8,11 +9,9 @@ use super::record::{Record, Status};
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use crate::files;
-use b512_asm::Pipe;
 use plot::PlotError;
 use plot::pareto::{self, Costs};
 use rayon::prelude::*;
-use sim::timing::Cause;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -214,17 +213,17 @@ impl<'r> Outputs<'r> {
         }
     }
 
-    /// All results as CSV: settings, [`COLUMNS`], a column of cycles for each cause, the error.
+    /// All results as CSV: settings, [`columns`], the error.
     fn table(&self) -> Result<Vec<u8>, csv::Error> {
         let manifest = &self.results.manifest;
         let front: HashSet<usize> = self.groups.iter().flat_map(|group| &group.front).copied().collect();
+        let columns = columns();
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let mut header: Vec<String> = vec!["key".into(), "status".into(), "pareto".into()];
-        header.extend(manifest.halving.iter().map(|_| "rung".to_owned()));
-        header.extend(manifest.columns.iter().cloned());
-        header.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
-        header.extend(Cause::all().map(|cause| format!("{}_cycles", cause.name())));
-        header.push("error".into());
+        let mut header: Vec<&str> = vec!["key", "status", "pareto"];
+        header.extend(manifest.halving.iter().map(|_| "rung"));
+        header.extend(manifest.columns.iter().map(String::as_str));
+        header.extend(columns.iter().map(|column| column.name.as_str()));
+        header.push("error");
         writer.write_record(&header)?;
         for (index, record) in self.records.iter().enumerate() {
             let status = record.status.name().to_owned();
@@ -233,40 +232,10 @@ impl<'r> Outputs<'r> {
             let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
             row.extend(manifest.halving.iter().map(rung));
             row.extend(manifest.columns.iter().map(|column| plain(record.point.get(column))));
-            row.extend(COLUMNS.iter().map(|(_, value)| value(record).unwrap_or_default()));
-            row.extend(Cause::all().map(|cause| {
-                let cycles = costs(record).and_then(|(timing, _)| timing.stalls.get(cause.name()));
-                cycles.map_or_else(String::new, u64::to_string)
-            }));
+            row.extend(columns.iter().map(|column| plain(column.value(record).as_ref())));
             row.push(record.error.clone().unwrap_or_default());
             writer.write_record(&row)?;
         }
         writer.into_inner().map_err(|error| error.into_error().into())
     }
 }
-
-/// A column of results beyond the points' settings: its heading, and its value in a record.
-type Column = (&'static str, fn(&Record) -> Option<String>);
-
-/// The columns of the table after those of the settings.
-const COLUMNS: [Column; 19] = [
-    ("cycles", |r| Some(costs(r)?.0.cycles.to_string())),
-    ("frequency_ghz", |r| Some(costs(r)?.0.frequency_ghz.to_string())),
-    ("time_us", |r| Some(costs(r)?.0.time_us.to_string())),
-    ("area_mm2", |r| Some(costs(r)?.1.to_string())),
-    ("energy_uj", |r| Some(r.report.as_ref()?.energy_uj.to_string())),
-    ("extrapolated", |r| Some(extrapolated(r).join(" "))),
-    ("load_store_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::LoadStore].to_string())),
-    ("compute_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Compute].to_string())),
-    ("shuffle_instructions", |r| Some(costs(r)?.0.instructions.pipes[Pipe::Shuffle].to_string())),
-    ("resource_bound_cycles", |r| Some(costs(r)?.0.bounds.resource_cycles.to_string())),
-    ("dependence_bound_cycles", |r| Some(costs(r)?.0.bounds.dependence_cycles.to_string())),
-    ("bound_ratio", |r| Some(costs(r)?.0.bound_ratio.to_string())),
-    ("load_store_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::LoadStore].to_string())),
-    ("compute_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Compute].to_string())),
-    ("shuffle_utilisation", |r| Some(costs(r)?.0.utilisation.pipes[Pipe::Shuffle].to_string())),
-    ("checked", |r| Some(r.report.as_ref()?.checked.to_string())),
-    ("program_source", |r| r.program_source.clone()),
-    ("recipes_tried", |r| r.recipes_tried.map(|tried| tried.to_string())),
-    ("program_blake3", |r| Some(r.report.as_ref()?.program_blake3.clone())),
-];

@@ -58,8 +58,10 @@ pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>,
                     @if failed > 0 { ", " (failed) " of them failed" }
                     @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
                     @if missing > 0 { "; " (missing) " more have not run yet" }
-                    ". Rows on the Pareto front are marked. Every program was executed and compared with "
-                    "the golden model, coefficient by coefficient."
+                    ". Rows on the Pareto front are marked."
+                    @if records.iter().filter_map(|record| record.report.as_ref()).all(|run| run.checked) {
+                        " Every program was executed, and every coefficient of its results was checked."
+                    }
                 }
                 @for (view, svg) in sections {
                     @if sections.len() > 1 { h2 { (view.workload) } }

@@ -1,11 +1,14 @@
 //! The points of a sweep, resolved.
 
-use super::definition::{Definition, KERNEL_KEYS, ScheduleFor, Setting};
+use super::data::Data;
+use super::definition::{DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting};
 use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use crate::model::MODEL_VERSION;
-use crate::run::SCHEMA;
-use codegen::library::{BUILT_IN, Task};
+use crate::program;
+use crate::run::{SCHEMA, program_blake3};
+use b512_asm::Program;
+use codegen::library::{self, BUILT_IN};
 use codegen::search::Effort;
 use codegen::{PlanChoice, Recipe};
 use diagnostic::Diagnostic;
@@ -14,7 +17,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sim::{Machine, MachineBase, Override};
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The longest stream of runs, as on the command line.
+const MAX_STREAM: u32 = 100_000;
+/// The most towers of a program.
+const MAX_TOWERS: u32 = 64;
 
 /// A sweep with every machine resolved and every key checked.
 #[derive(Clone, Debug)]
@@ -26,8 +36,26 @@ pub struct Plan {
     pub rungs: Vec<Vec<PlannedPoint>>,
     /// The manifest of the sweep.
     pub manifest: Manifest,
-    /// Seed of the data for checking programs.
-    pub seed: u64,
+    /// The data with which programs are checked.
+    pub data: Data,
+}
+
+/// The program of a point.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Task {
+    /// A program to generate.
+    Kernel(KernelSpec),
+    /// A program from a file.
+    Program(Arc<GivenProgram>),
+}
+
+/// A program from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GivenProgram {
+    /// The program.
+    pub program: Program,
+    /// Its hash, see [`program_blake3`].
+    pub blake3: String,
 }
 
 /// One point.
@@ -38,14 +66,23 @@ pub struct PlannedPoint {
     pub key: String,
     /// Equal for points that run the same program.
     pub(super) program_key: String,
-    /// The kernel.
-    pub kernel: KernelSpec,
+    /// The program, or the way to generate it.
+    pub task: Task,
+    /// The length of a stream of runs, if one is simulated.
+    pub stream: Option<u32>,
     /// The machine on which it runs.
     pub machine: Arc<Machine>,
     /// The machine for which it is scheduled.
     pub scheduled_for: Arc<Machine>,
     /// The value of each column.
     pub settings: Settings,
+}
+
+impl PlannedPoint {
+    /// The task of the point. Only points with the same one are comparable.
+    pub fn workload(&self) -> Workload {
+        Workload::of(&self.settings)
+    }
 }
 
 impl Plan {
@@ -65,84 +102,171 @@ impl Plan {
         let rungs = definition.halving.iter().flat_map(|halving| &halving.rungs);
         let rungs: Vec<Vec<PlannedPoint>> =
             rungs.map(|&n| points.par_iter().map(|point| resolver.on_rung(point, n)).collect()).collect();
+        let manifest = resolver.manifest(&points, &rungs, false);
+        Ok(Self { points, rungs, manifest, data: resolver.data })
+    }
+}
+
+/// The common workload of all points, or the sweep's name.
+fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
+    let Some(first) = points.first() else { return definition.name.clone() };
+    let workload = Workload::of(&first.settings);
+    let request = |point: &PlannedPoint| match &point.task {
+        Task::Kernel(kernel) => Some(kernel.request),
+        Task::Program(_) => None,
+    };
+    let modulus = request(first).map(|request| request.modulus);
+    let same = |point: &PlannedPoint| {
+        Workload::of(&point.settings) == workload && request(point).map(|request| request.modulus) == modulus
+    };
+    if !points.iter().all(same) {
+        return definition.name.clone();
+    }
+    match modulus {
+        Some(ModulusSpec::Value(modulus)) => {
+            format!("{}, modulus {modulus:#x}: area against latency", workload.name())
+        }
+        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: area against latency"),
+    }
+}
+
+/// Turns settings into points.
+pub(super) struct Resolver<'d> {
+    definition: &'d Definition,
+    file: MachineBase,
+    base: Hashed,
+    /// The scheduling machines of [`ScheduleFor::Keys`], by the settings of those keys.
+    scheduled_for: Known<String, Hashed>,
+    /// The kernels, by the settings that vary.
+    kernels: Known<String, Resolved>,
+    /// See [`Self::library_of`].
+    libraries: Known<(Operation, u32), String>,
+    data: Data,
+}
+
+/// A machine with the hash of its keys.
+#[derive(Clone, Debug)]
+struct Hashed {
+    machine: Arc<Machine>,
+    hash: Arc<str>,
+}
+
+impl Hashed {
+    fn new(machine: Machine) -> Self {
+        Self { hash: hash(&machine).into(), machine: Arc::new(machine) }
+    }
+}
+
+/// A kernel as its settings give it.
+#[derive(Clone)]
+struct Resolved {
+    task: Task,
+    stream: Option<u32>,
+    /// The hash of everything that determines the program on a given machine.
+    hash: Arc<str>,
+    /// The settings in columns.
+    columns: Settings,
+}
+
+/// Values that many points share, each computed once.
+struct Known<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Known<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> Known<K, V> {
+    fn get<E>(&self, key: K, compute: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        match found {
+            Some(value) => Ok(value),
+            None => {
+                let value = compute()?;
+                Ok(known().entry(key).or_insert(value).clone())
+            }
+        }
+    }
+}
+
+impl<'d> Resolver<'d> {
+    pub(super) fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
+        let file = if definition.machine.ends_with(".toml") {
+            MachineBase::load(definition.path(&definition.machine))?
+        } else {
+            MachineBase::built_in(&definition.machine)?
+        };
+        let base = Hashed::new(file.machine(&definition.overrides)?);
+        Ok(Self {
+            definition,
+            file,
+            base,
+            scheduled_for: Known::default(),
+            kernels: Known::default(),
+            libraries: Known::default(),
+            data: Data::read(definition)?,
+        })
+    }
+
+    /// The data with which programs are checked.
+    pub(super) fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Whether a setting is invalid whatever the others are.
+    pub(super) fn rejects(&self, settings: &[&Setting]) -> bool {
+        settings.iter().any(|setting| match sim::machine::key(&setting.key) {
+            Some(key) => !key.kind.allows(&setting.value),
+            // Other keys do not depend on each other.
+            None => true,
+        })
+    }
+
+    /// The manifest of these points, or of an exploration, which has those with a record.
+    pub(super) fn manifest(
+        &self,
+        points: &[PlannedPoint],
+        rungs: &[Vec<PlannedPoint>],
+        explored: bool,
+    ) -> Manifest {
+        let definition = self.definition;
         let manifest_point = |(i, point): (usize, &PlannedPoint)| ManifestPoint {
             key: point.key.clone(),
             settings: point.settings.clone(),
             rungs: rungs.iter().map(|rung| rung[i].key.clone()).collect(),
         };
         let varying = definition.varying();
-        let is_set = |key: &str| points.iter().any(|point| point.settings.contains_key(key));
+        let is_set = |key: &str| {
+            let varies = varying.iter().any(|varying| varying == key);
+            varies || points.iter().any(|point| point.settings.contains_key(key))
+        };
         let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
         let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
-        let manifest = Manifest {
+        let listed = if explored { &[] } else { points };
+        Manifest {
             schema: SCHEMA,
             name: definition.name.clone(),
             title: if definition.title.is_empty() {
-                title(definition, &points)
+                title(definition, points)
             } else {
                 definition.title.clone()
             },
             columns: kernel_columns.chain(machine_columns).collect(),
             varying: varying.clone(),
             references: definition.references.clone(),
-            halving: definition.halving.clone(),
+            halving: definition.halving.clone().filter(|_| !explored),
+            explored,
             source: definition.source(),
-            points: points.iter().enumerate().map(manifest_point).collect(),
-        };
-        Ok(Self { points, rungs, manifest, seed: definition.seed })
-    }
-}
-
-/// The common workload of all points, or the sweep's name.
-fn title(definition: &Definition, points: &[PlannedPoint]) -> String {
-    let same = |other: &PlannedPoint| {
-        let (a, b) = (&points[0].kernel, &other.kernel);
-        a.request == b.request
-    };
-    match points.first() {
-        Some(PlannedPoint {
-            kernel: KernelSpec { request: RequestSpec { modulus, .. }, .. },
-            settings,
-            ..
-        }) if points.iter().all(same) => {
-            let workload = match modulus {
-                ModulusSpec::Bits(_) => Workload::of(settings).to_string(),
-                ModulusSpec::Value(modulus) => {
-                    format!("{}, modulus {modulus:#x}", Workload::of(settings).name())
-                }
-            };
-            format!("{workload}: area against latency")
+            points: listed.iter().enumerate().map(manifest_point).collect(),
         }
-        _ => definition.name.clone(),
-    }
-}
-
-/// Turns settings into points.
-struct Resolver<'d> {
-    definition: &'d Definition,
-    file: MachineBase,
-    base: Arc<Machine>,
-    /// The scheduling machines of [`ScheduleFor::Keys`], by the settings of those keys.
-    scheduled_for: Mutex<HashMap<String, Arc<Machine>>>,
-    /// See [`Self::library_of`].
-    libraries: Mutex<HashMap<(Operation, u32), String>>,
-}
-
-impl<'d> Resolver<'d> {
-    fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
-        let file = if definition.machine.ends_with(".toml") {
-            MachineBase::load(definition.path(&definition.machine))?
-        } else {
-            MachineBase::built_in(&definition.machine)?
-        };
-        let base = Arc::new(file.machine(&definition.overrides)?);
-        Ok(Self { definition, file, base, scheduled_for: Mutex::default(), libraries: Mutex::default() })
     }
 
     /// The base machine with a point's settings.
-    fn machine(&self, settings: &[&Setting]) -> Result<Arc<Machine>, Diagnostic> {
+    fn machine(&self, settings: &[&Setting]) -> Result<Hashed, Diagnostic> {
         if settings.is_empty() {
-            return Ok(Arc::clone(&self.base));
+            return Ok(self.base.clone());
         }
         let text = |setting: &Setting| format!("{}={}", setting.key, setting.value);
         let mut overrides = self.definition.overrides.clone();
@@ -159,74 +283,93 @@ impl<'d> Resolver<'d> {
                 None => error,
             }
         });
-        machine.map(Arc::new)
+        machine.map(Hashed::new)
     }
 
     /// The machine for which the program of a point is scheduled.
-    fn scheduled_for(
-        &self,
-        machine: &Arc<Machine>,
-        settings: &[&Setting],
-    ) -> Result<Arc<Machine>, Diagnostic> {
+    fn scheduled_for(&self, machine: &Hashed, settings: &[&Setting]) -> Result<Hashed, Diagnostic> {
         let keys = match &self.definition.schedule_for {
-            ScheduleFor::Machine => return Ok(Arc::clone(machine)),
-            ScheduleFor::Base => return Ok(Arc::clone(&self.base)),
+            ScheduleFor::Machine => return Ok(machine.clone()),
+            ScheduleFor::Base => return Ok(self.base.clone()),
             ScheduleFor::Keys(keys) => keys,
         };
         let settings: Vec<&Setting> =
             settings.iter().copied().filter(|setting| keys.contains(&setting.key)).collect();
-        let name: String =
-            settings.iter().map(|setting| format!("{}={}\n", setting.key, setting.value)).collect();
-        let known = || self.scheduled_for.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&name).cloned();
-        match found {
-            Some(machine) => Ok(machine),
-            None => {
-                let machine = self.machine(&settings)?;
-                Ok(Arc::clone(known().entry(name).or_insert(machine)))
-            }
-        }
+        self.scheduled_for.get(name(&settings), || self.machine(&settings))
     }
 
-    fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostic> {
-        let definition = self.definition;
+    pub(super) fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostic> {
         let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
             point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
         let machine = self.machine(&machine_settings)?;
         let scheduled_for = self.scheduled_for(&machine, &machine_settings)?;
-        let (kernel, plan_name, tune) = kernel(definition, definition.kernel.iter().chain(kernel_settings))?;
-
-        let (request, mut settings) = (kernel.request, Settings::new());
-        settings.insert("kernel".into(), request.operation.name().into());
-        settings.insert("n".into(), request.n.into());
-        match request.modulus {
-            ModulusSpec::Bits(bits) => settings.insert("modulus_bits".into(), bits.into()),
-            ModulusSpec::Value(modulus) => settings.insert("modulus".into(), format!("{modulus:#x}").into()),
-        };
-        settings.insert("plan".into(), plan_name.into());
-        if let Some(tune) = tune {
-            settings.insert("tune".into(), tune.name().into());
-        }
+        let mut kernel = self.kernels.get(name(&kernel_settings), || self.kernel(&kernel_settings))?;
         for setting in machine_settings {
             let value = serde_json::to_value(&setting.value).unwrap_or_default();
-            settings.insert(setting.key.clone(), value);
+            kernel.columns.insert(setting.key.clone(), value);
         }
-        Ok(self.planned(kernel, machine, scheduled_for, settings))
+        Ok(planned(kernel, machine, scheduled_for))
     }
 
-    fn planned(
-        &self,
-        kernel: KernelSpec,
-        machine: Arc<Machine>,
-        scheduled_for: Arc<Machine>,
-        settings: Settings,
-    ) -> PlannedPoint {
-        let plan = self.plan_identity(&kernel);
-        let key_on =
-            |machine| Identity::new(&kernel, &plan, machine, &scheduled_for, self.definition.seed).key();
-        let program_key = key_on(&scheduled_for);
-        let key = if Arc::ptr_eq(&machine, &scheduled_for) { program_key.clone() } else { key_on(&machine) };
-        PlannedPoint { key, program_key, kernel, machine, scheduled_for, settings }
+    /// The kernel of a point with these settings.
+    fn kernel(&self, settings: &[&Setting]) -> Result<Resolved, Diagnostic> {
+        let all: Vec<&Setting> = self.definition.kernel.iter().chain(settings.iter().copied()).collect();
+        let stream = stream(self.definition, &all)?;
+        let program = all.iter().rfind(|setting| setting.key == "program");
+        let (task, mut columns) = match program {
+            Some(program) => self.given(program, &all)?,
+            None => {
+                if let Some(DataFile { span, .. }) = self.definition.data.first() {
+                    let help = "set `program`, or leave the data out: generated programs are checked on data from the seed";
+                    return Err(self.definition.error(span.clone(), "data without a program", help));
+                }
+                generated(self.definition, &all)?
+            }
+        };
+        if let Some(runs) = stream {
+            columns.insert("stream".into(), runs.into());
+        }
+        Ok(self.resolved(task, stream, columns))
+    }
+
+    /// A program from a file.
+    fn given(&self, program: &Setting, all: &[&Setting]) -> Result<(Task, Settings), Diagnostic> {
+        let definition = self.definition;
+        let other = all.iter().find(|setting| !["program", "stream"].contains(&setting.key.as_str()));
+        if let Some(setting) = other {
+            let message = format!("`{}` describes a kernel, but `program` names a file", setting.key);
+            return Err(definition.error(setting.span.clone(), message, "keep one of them"));
+        }
+        let error = |message: String, help: &str| definition.error(program.span.clone(), message, help);
+        let path = program.value.as_str().ok_or_else(|| {
+            error(
+                format!("invalid value {} for `program`", program.value),
+                "expected the path of a file in quotes",
+            )
+        })?;
+        let bytes = program::read(&definition.path(path))
+            .map_err(|cause| error(cause.message, "name an object file or assembly text"))?;
+        let program = program::parse(path, bytes).map_err(|errors| {
+            errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
+        })?;
+        let columns = Settings::from_iter([("program".to_owned(), path.into())]);
+        let blake3 = program_blake3(&program);
+        Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))
+    }
+
+    fn resolved(&self, task: Task, stream: Option<u32>, columns: Settings) -> Resolved {
+        let data = &self.data;
+        let hash = match &task {
+            Task::Kernel(kernel) => {
+                let plan = self.plan_identity(kernel);
+                hash(&Identity::new(kernel, &plan, data.seed, stream))
+            }
+            Task::Program(given) => {
+                let seed_and_files = (data.seed, &data.inputs, &data.expected);
+                hash(&(SCHEMA, MODEL_VERSION, &given.blake3, seed_and_files, stream))
+            }
+        };
+        Resolved { task, stream, hash: hash.into(), columns }
     }
 
     fn plan_identity<'k>(&self, kernel: &'k KernelSpec) -> PlanIdentity<'k> {
@@ -245,35 +388,81 @@ impl<'d> Resolver<'d> {
     /// The hash of the library's entries for an operation and a degree.
     fn library_of(&self, request: &RequestSpec) -> String {
         let task = (request.operation, request.n);
-        let known = || self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&task).cloned();
-        found.unwrap_or_else(|| {
-            let same_task = |known: &&Task| known.operation == task.0.name() && known.n == task.1;
-            let tasks: Vec<&Task> = BUILT_IN.tasks.iter().filter(same_task).collect();
-            let hash = hash(&tasks);
-            known().insert(task, hash.clone());
-            hash
-        })
+        let Ok(library) = self.libraries.get(task, || {
+            let same_task = |known: &&library::Task| known.operation == task.0.name() && known.n == task.1;
+            let tasks: Vec<_> = BUILT_IN.tasks.iter().filter(same_task).collect();
+            Ok::<_, Infallible>(hash(&tasks))
+        });
+        library
     }
 
     /// The point on a ring of degree `n`, unless its own degree is smaller.
     fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
-        let mut kernel = point.kernel.clone();
-        kernel.request.n = n.min(kernel.request.n);
-        let mut settings = point.settings.clone();
-        settings.insert("n".into(), kernel.request.n.into());
-        self.planned(kernel, Arc::clone(&point.machine), Arc::clone(&point.scheduled_for), settings)
+        let (mut task, mut columns) = (point.task.clone(), point.settings.clone());
+        if let Task::Kernel(kernel) = &mut task {
+            kernel.request.n = n.min(kernel.request.n);
+            columns.insert("n".into(), kernel.request.n.into());
+        }
+        let hashed =
+            |machine: &Arc<Machine>| Hashed { hash: hash(&**machine).into(), machine: machine.clone() };
+        let kernel = self.resolved(task, point.stream, columns);
+        planned(kernel, hashed(&point.machine), hashed(&point.scheduled_for))
     }
+}
+
+fn planned(kernel: Resolved, machine: Hashed, scheduled_for: Hashed) -> PlannedPoint {
+    let key_on = |machine: &Hashed| hash(&(&*kernel.hash, &*machine.hash, &*scheduled_for.hash));
+    let program_key = key_on(&scheduled_for);
+    let key = if machine.hash == scheduled_for.hash { program_key.clone() } else { key_on(&machine) };
+    let Resolved { task, stream, columns: settings, .. } = kernel;
+    let (machine, scheduled_for) = (machine.machine, scheduled_for.machine);
+    PlannedPoint { key, program_key, task, stream, machine, scheduled_for, settings }
+}
+
+/// Settings as a text that tells them apart.
+fn name(settings: &[&Setting]) -> String {
+    settings.iter().map(|setting| format!("{}={}\n", setting.key, setting.value)).collect()
+}
+
+/// The length of a stream, if some settings have one.
+fn stream(definition: &Definition, settings: &[&Setting]) -> Result<Option<u32>, Diagnostic> {
+    let Some(setting) = settings.iter().rfind(|setting| setting.key == "stream") else { return Ok(None) };
+    let runs = setting.value.as_integer().and_then(|runs| u32::try_from(runs).ok());
+    let runs = runs.filter(|runs| (1..=MAX_STREAM).contains(runs)).ok_or_else(|| {
+        let message = format!("invalid value {} for `stream`", setting.value);
+        definition.error(setting.span.clone(), message, format!("expected 1 to {MAX_STREAM} runs"))
+    })?;
+    Ok(Some(runs))
+}
+
+/// The kernel of some settings, of which later ones take precedence, and its columns.
+fn generated(definition: &Definition, settings: &[&Setting]) -> Result<(Task, Settings), Diagnostic> {
+    let (spec, plan_name, tune) = kernel(definition, settings)?;
+    let (request, mut columns) = (spec.request, Settings::new());
+    columns.insert("kernel".into(), request.operation.name().into());
+    columns.insert("n".into(), request.n.into());
+    match request.modulus {
+        ModulusSpec::Bits(bits) => columns.insert("modulus_bits".into(), bits.into()),
+        ModulusSpec::Value(modulus) => columns.insert("modulus".into(), format!("{modulus:#x}").into()),
+    };
+    if settings.iter().any(|setting| setting.key == "towers") {
+        columns.insert("towers".into(), request.towers.into());
+    }
+    columns.insert("plan".into(), plan_name.into());
+    if let Some(tune) = tune {
+        columns.insert("tune".into(), tune.name().into());
+    }
+    Ok((Task::Kernel(spec), columns))
 }
 
 /// The kernel of some settings, of which later ones take precedence, the name of its plan, and the search
 /// if one is set.
-fn kernel<'a>(
+fn kernel(
     definition: &Definition,
-    settings: impl Iterator<Item = &'a Setting>,
+    settings: &[&Setting],
 ) -> Result<(KernelSpec, String, Option<Tune>), Diagnostic> {
-    let mut spec =
-        RequestSpec { operation: golden::NTT, n: 65536, modulus: ModulusSpec::Bits(128), root: None };
+    let modulus = ModulusSpec::Bits(128);
+    let mut spec = RequestSpec { operation: golden::NTT, n: 0, modulus, root: None, towers: 1 };
     let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
     let mut tune = None;
     for Setting { key, value, span } in settings {
@@ -302,6 +491,12 @@ fn kernel<'a>(
                 let help = "write a number, in quotes if it has more than 63 bits: \"0x1000...\"";
                 spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
             }
+            "towers" => {
+                let towers = integer().filter(|towers| (1..=MAX_TOWERS).contains(towers));
+                let help = || format!("expected 1 to {MAX_TOWERS} towers");
+                spec.towers = towers.ok_or_else(|| wrong(help()))?;
+            }
+            "stream" => {}
             "tune" => {
                 let named = |known: &&(Tune, &str)| Some(known.1) == value.as_str();
                 let (found, _) = TUNES
@@ -323,6 +518,16 @@ fn kernel<'a>(
                 })?;
             }
         }
+    }
+    if spec.n == 0 {
+        let help = "set `n = 65536`, or vary it in [grid]; or name a `program`";
+        return Err(definition.error(0..0, "missing `n`", help));
+    }
+    if let (ModulusSpec::Value(_), 2..) = (spec.modulus, spec.towers)
+        && let Some(setting) = settings.iter().rfind(|setting| setting.key == "modulus")
+    {
+        let help = "set `modulus_bits`: each tower has a modulus of its own";
+        return Err(definition.error(setting.span.clone(), "one modulus for several towers", help));
     }
     if let (PlanChoice::Best, Some(tune)) = (&plan, tune) {
         plan = tune.choice();
@@ -355,7 +560,7 @@ impl Tune {
     }
 }
 
-/// Everything that determines the result of a point.
+/// Everything beside machines that determines the result of a generated program.
 #[derive(Serialize)]
 struct Identity<'a> {
     schema: u32,
@@ -363,10 +568,10 @@ struct Identity<'a> {
     function: &'static str,
     n: u32,
     modulus: String,
+    towers: u32,
+    stream: Option<u32>,
     plan: &'a PlanIdentity<'a>,
     seed: u64,
-    machine: &'a Machine,
-    scheduled_for: &'a Machine,
 }
 
 #[derive(Serialize)]
@@ -383,13 +588,7 @@ enum PlanIdentity<'a> {
 }
 
 impl<'a> Identity<'a> {
-    fn new(
-        kernel: &KernelSpec,
-        plan: &'a PlanIdentity<'a>,
-        machine: &'a Machine,
-        scheduled_for: &'a Machine,
-        seed: u64,
-    ) -> Self {
+    fn new(kernel: &KernelSpec, plan: &'a PlanIdentity<'a>, seed: u64, stream: Option<u32>) -> Self {
         let request = &kernel.request;
         Self {
             schema: SCHEMA,
@@ -397,15 +596,11 @@ impl<'a> Identity<'a> {
             function: request.operation.name(),
             n: request.n,
             modulus: request.modulus.to_string(),
+            towers: request.towers,
+            stream,
             plan,
             seed,
-            machine,
-            scheduled_for,
         }
-    }
-
-    fn key(&self) -> String {
-        hash(self)
     }
 }
 
@@ -444,14 +639,17 @@ mod tests {
     #[test]
     fn equal_points_count_once() {
         assert_eq!(
-            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\n[[list]]\nn = 2048").unwrap().points.len(),
+            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048")
+                .unwrap()
+                .points
+                .len(),
             2
         );
     }
 
     #[test]
     fn the_program_of_the_base_machine_is_shared_where_asked() {
-        let plan = plan("schedule_for = 'base'\n[grid]\nhple.count = [64, 128]").unwrap();
+        let plan = plan("n = 65536\nschedule_for = 'base'\n[grid]\nhple.count = [64, 128]").unwrap();
         assert!(plan.points.iter().all(|point| point.scheduled_for.hple.count == 128));
         assert_eq!(plan.points[0].machine.hple.count, 64);
     }
@@ -460,11 +658,11 @@ mod tests {
     fn errors_stand_in_the_sweep() {
         let error = |text: &str| plan(text).unwrap_err().to_string();
         assert!(
-            error("[grid]\nhple.cuont = [4]").starts_with("test.toml:2:15: "),
+            error("n = 4\n[grid]\nhple.cuont = [4]").starts_with("test.toml:3:15: "),
             "{}",
-            error("[grid]\nhple.cuont = [4]")
+            error("n = 4\n[grid]\nhple.cuont = [4]")
         );
-        assert!(error("[grid]\nhple.count = [4, 3]").starts_with("test.toml:2:18: "));
+        assert!(error("n = 4\n[grid]\nhple.count = [4, 3]").starts_with("test.toml:3:18: "));
         assert_eq!(
             error("n = 1000"),
             "test.toml:1:5: invalid value 1000 for `n`; expected a power of two, such as 65536"

@@ -2,10 +2,12 @@
 
 use super::definition::Definition;
 use super::execute::{Generate, records};
+use super::explore::Space;
 use super::journal::{self, JournalError};
 use super::manifest::{Manifest, Settings};
 use super::plan::{Plan, PlannedPoint};
 use super::record::Status;
+use super::results::Results;
 use diagnostic::Diagnostic;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -153,7 +155,10 @@ impl Replay {
     /// Returns an error if no point or several have such a key, the folder holds no sweep, or its
     /// definition no longer contains the point.
     pub fn find(folder: &Path, prefix: &str) -> Result<Self, ReplayError> {
-        let manifest = journal::read_manifest(folder)?;
+        let mut manifest = journal::read_manifest(folder)?;
+        if manifest.explored {
+            manifest = Results::merge(&[folder])?.manifest;
+        }
         let mut found = places(&manifest, prefix);
         let (key, place) = match (found.pop_first(), found.first_key_value()) {
             (None, _) => {
@@ -169,11 +174,23 @@ impl Replay {
                 return Err(ReplayError::Ambiguous { prefix: prefix.into(), candidates });
             }
         };
-        let plan = Plan::new(&Definition::from_source(&manifest.source)?)?;
-        let same_points = plan.points.iter().map(|point| &point.settings);
-        let same_points = same_points.eq(manifest.points.iter().map(|point| &point.settings));
-        let Some(point) = place.of(&plan).filter(|_| same_points).cloned() else {
-            return Err(ReplayError::Changed { file: manifest.source.file.clone(), key: key.into() });
+        let definition = Definition::from_source(&manifest.source)?;
+        let changed = || ReplayError::Changed { file: manifest.source.file.clone(), key: key.into() };
+        let plan = if manifest.explored {
+            let space = Space::new(&definition)?;
+            let point = space.find(&manifest.points[place.index].settings).ok_or_else(changed)?;
+            Plan {
+                points: vec![point],
+                rungs: Vec::new(),
+                manifest: space.manifest(),
+                data: space.data().clone(),
+            }
+        } else {
+            let plan = Plan::new(&definition)?;
+            let same_points = plan.points.iter().map(|point| &point.settings);
+            let same_points = same_points.eq(manifest.points.iter().map(|point| &point.settings));
+            let point = place.of(&plan).filter(|_| same_points).cloned().ok_or_else(changed)?;
+            Plan { points: vec![point], rungs: Vec::new(), ..plan }
         };
         let mut recorded: Option<(Status, String)> = None;
         journal::for_each_record(folder, |other, outcome, line| {
@@ -183,11 +200,7 @@ impl Replay {
                 recorded = Some((outcome.status, line.to_owned()));
             }
         })?;
-        Ok(Self {
-            key: key.to_owned(),
-            recorded: recorded.map(|(_, line)| line),
-            plan: Plan { points: vec![point], rungs: Vec::new(), ..plan },
-        })
+        Ok(Self { key: key.to_owned(), recorded: recorded.map(|(_, line)| line), plan })
     }
 
     /// Runs the point: generates and checks its program and simulates it. Nothing is written.

@@ -2,9 +2,10 @@
 
 use super::halving::{self, Costs};
 use super::journal::{self, JournalError};
-use super::manifest::{Manifest, ManifestPoint};
+use super::manifest::{Manifest, ManifestPoint, Settings};
 use super::record::{Record, Status};
 use rayon::prelude::*;
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
@@ -16,6 +17,8 @@ pub struct Results {
     pub manifest: Manifest,
     /// The line of each point, in the order of the sweep.
     lines: Vec<Option<(Status, String)>>,
+    /// The lines of records on the rungs of a halving and of dropped points, ordered by key.
+    rest: Vec<String>,
 }
 
 impl Results {
@@ -58,7 +61,12 @@ impl Results {
                 }
             })?;
         }
-        let manifest = manifest.ok_or(JournalError::NoFolder)?;
+        let mut manifest = manifest.ok_or(JournalError::NoFolder)?;
+        if manifest.explored {
+            let records = best.iter().map(|(key, (_, line))| Ok((key.clone(), settings(line)?)));
+            let records: Vec<_> = records.collect::<Result<_, JournalError>>()?;
+            manifest.points = manifest.explored_points(records.into_iter());
+        }
         let dropped = halving::standing(&manifest, |key| costs.get(key).copied()).dropped;
         let line = |(point, dropped): (&ManifestPoint, Option<usize>)| match dropped {
             // If the rung has the point's own degree, its result is the point's.
@@ -66,7 +74,25 @@ impl Results {
             _ => Ok(best.remove(&point.key)),
         };
         let lines = manifest.points.iter().zip(dropped).map(line).collect::<Result<_, _>>()?;
-        Ok(Self { manifest, lines })
+        let mut rest: Vec<(String, String)> = best.into_iter().map(|(key, (_, line))| (key, line)).collect();
+        rest.sort();
+        Ok(Self { manifest, lines, rest: rest.into_iter().map(|(_, line)| line).collect() })
+    }
+
+    /// Writes the manifest and one journal of all records to `folder`, which can then be used as if the
+    /// sweep had run there.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<(), JournalError> {
+        let ran = self.lines.iter().flatten().filter(|(status, _)| *status != Status::Pruned);
+        let lines = ran.map(|(_, line)| line).chain(&self.rest);
+        let journal: String = lines.flat_map(|line| [line.as_str(), "\n"]).collect();
+        let mut manifest = self.manifest.clone();
+        if manifest.explored {
+            manifest.points.clear();
+        }
+        journal::save(folder, &manifest, &journal)
     }
 
     /// The line of each point that has one, and the point's index, in the order of the sweep.
@@ -101,6 +127,16 @@ impl Results {
     pub fn failed(&self) -> usize {
         self.lines.iter().flatten().filter(|(status, _)| *status == Status::Failed).count()
     }
+}
+
+/// The settings of a record.
+fn settings(line: &str) -> Result<Settings, JournalError> {
+    #[derive(Deserialize)]
+    struct Head {
+        point: Settings,
+    }
+    let head: Result<Head, _> = serde_json::from_str(line);
+    head.map(|head| head.point).map_err(|error| JournalError::Record { reason: error.to_string() })
 }
 
 /// The line of a point that was dropped on a rung.

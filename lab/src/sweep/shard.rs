@@ -25,6 +25,11 @@ impl Shard {
         (1..=count).map(move |number| Self { number, of: count })
     }
 
+    /// Its number, from 1.
+    pub const fn number(self) -> usize {
+        self.number
+    }
+
     /// Whether the shard contains the point with this index.
     pub const fn has(self, index: usize) -> bool {
         index % self.of == self.number - 1

@@ -66,7 +66,7 @@ impl Division {
             let here: Vec<&PlannedPoint> =
                 here.map(|(_, point)| point).filter(|point| pending.contains(point.key.as_str())).collect();
             let programs: HashSet<&str> = here.iter().map(|point| point.program_key.as_str()).collect();
-            let rings: HashSet<_> = here.iter().map(|point| point.kernel.request).collect();
+            let rings: HashSet<_> = here.iter().map(|point| point.workload()).collect();
             let work =
                 program * programs.len() as u32 + answer * rings.len() as u32 + point * here.len() as u32;
             work / threads.max(1) as u32

@@ -1,0 +1,103 @@
+//! The columns of results: values of records by name.
+
+use super::record::Record;
+use super::view::{costs, extrapolated};
+use crate::run::{RunReport, TimingReport};
+use b512_asm::Pipe;
+use serde_json::Value;
+use sim::timing::Cause;
+use sim::{Area, Energy};
+
+/// A column of results beyond the points' settings.
+pub(super) struct Column {
+    /// The heading.
+    pub(super) name: String,
+    value: Box<dyn Fn(&Record) -> Option<Value> + Send + Sync>,
+}
+
+impl Column {
+    fn new(
+        name: impl Into<String>,
+        value: impl Fn(&Record) -> Option<Value> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), value: Box::new(value) }
+    }
+
+    /// A column of successful runs in time.
+    fn of_timing<T: Into<Value>>(
+        name: impl Into<String>,
+        value: impl Fn(&TimingReport) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name, move |record| Some(value(costs(record)?.0).into()))
+    }
+
+    /// A column of successful runs.
+    fn of_run<T: Into<Value>>(
+        name: impl Into<String>,
+        value: impl Fn(&RunReport) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name, move |record| Some(value(record.report.as_ref()?).into()))
+    }
+
+    /// The value in a record that has one.
+    pub(super) fn value(&self, record: &Record) -> Option<Value> {
+        (self.value)(record)
+    }
+}
+
+/// The columns after those of the settings, in the order of the table.
+pub(super) fn columns() -> Vec<Column> {
+    let mut columns = vec![
+        Column::of_timing("cycles", |t| t.cycles),
+        Column::of_timing("frequency_ghz", |t| t.frequency_ghz),
+        Column::of_timing("time_us", |t| t.time_us),
+        Column::of_run("area_mm2", |r| r.area_mm2),
+        Column::of_run("energy_uj", |r| r.energy_uj),
+        Column::new("area_delay_mm2_us", |r| costs(r).map(|(t, area)| (area * t.time_us).into())),
+        Column::new("energy_delay_uj_us", |r| {
+            let (timing, energy) = (costs(r)?.0, r.report.as_ref()?.energy_uj);
+            Some((energy * timing.time_us).into())
+        }),
+        Column::new("extrapolated", |r| Some(extrapolated(r).join(" ").into())),
+    ];
+    for pipe in Pipe::VECTOR {
+        let name = format!("{}_instructions", pipe.name());
+        columns.push(Column::of_timing(name, move |t| t.instructions.pipes[pipe]));
+    }
+    columns.extend([
+        Column::of_timing("resource_bound_cycles", |t| t.bounds.resource_cycles),
+        Column::of_timing("dependence_bound_cycles", |t| t.bounds.dependence_cycles),
+        Column::of_timing("bound_ratio", |t| t.bound_ratio),
+    ]);
+    for pipe in Pipe::VECTOR {
+        let name = format!("{}_utilisation", pipe.name());
+        columns.push(Column::of_timing(name, move |t| t.utilisation.pipes[pipe]));
+    }
+    columns.extend([
+        Column::of_run("checked", |r| r.checked),
+        Column::new("program_source", |r| r.program_source.clone().map(Value::from)),
+        Column::new("recipes_tried", |r| r.recipes_tried.map(Value::from)),
+        Column::of_run("program_blake3", |r| r.program_blake3.clone()),
+    ]);
+    for (part, (name, _)) in Area::default().components().into_iter().enumerate() {
+        let value = move |r: &RunReport| r.area_breakdown_mm2.components()[part].1;
+        columns.push(Column::of_run(format!("{name}_mm2"), value));
+    }
+    for (part, (name, _)) in Energy::default().components().into_iter().enumerate() {
+        let value = move |r: &RunReport| r.energy_breakdown_uj.components()[part].1;
+        columns.push(Column::of_run(format!("{name}_uj"), value));
+    }
+    for cause in Cause::all() {
+        let value = move |r: &Record| costs(r)?.0.stalls.get(cause.name()).map(|&cycles| cycles.into());
+        columns.push(Column::new(format!("{}_cycles", cause.name()), value));
+    }
+    for pipe in Pipe::VECTOR {
+        let name = format!("wait_vrf_ports_{}_cycles", pipe.name());
+        columns.push(Column::of_timing(name, move |t| t.waits.vrf_ports[pipe]));
+    }
+    columns.push(Column::of_timing("wait_bank_conflict_cycles", |t| t.waits.bank_conflict_cycles));
+    let stream = |r: &Record| r.report.as_ref()?.hbm.clone();
+    columns.push(Column::new("stream_us", move |r| Some(stream(r)?.total_us.into())));
+    columns.push(Column::new("stream_hbm_utilisation", move |r| Some(stream(r)?.hbm_utilisation.into())));
+    columns
+}

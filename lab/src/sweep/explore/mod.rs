@@ -1,0 +1,149 @@
+//! Exploration: the Pareto front of a space that is too large for a sweep.
+//!
+//! A space is a sweep's definition. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
+//! table `[explore]` has the objectives and constraints:
+//!
+//! ```toml
+//! [explore]
+//! objectives = ["time_us", "area_mm2"]   # columns to minimise
+//! constraints = ["area < 25 mm2"]        # limits on such columns
+//! population = 24                        # designs of a generation
+//! ```
+//!
+//! NSGA-II chooses the designs (crate `heuropt`); the front is that of all designs that it evaluated, not only
+//! of its last population. An evaluation is a sweep's: a program is generated, checked, simulated, and its
+//! record appended to the journal. A design that has a record is not simulated again.
+//!
+//! The search depends on the definition and the seed only. It ignores which records exist already, so a
+//! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
+//! uses the records of all shards in its folder.
+
+mod measure;
+mod search;
+
+pub use measure::{Constraint, ConstraintError, Measure};
+pub use search::{Explored, explore};
+
+use super::Settings;
+use super::definition::{Definition, Setting};
+use super::manifest::Manifest;
+use super::plan::{PlannedPoint, Resolver};
+use diagnostic::Diagnostic;
+use serde::Deserialize;
+
+/// The table `[explore]` of a definition.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Exploration {
+    /// What to minimise: two measures or more.
+    pub objectives: Vec<Measure>,
+    /// What designs must keep.
+    pub constraints: Vec<Constraint>,
+    /// Designs of a generation.
+    pub population: usize,
+}
+
+impl Default for Exploration {
+    fn default() -> Self {
+        let objectives = vec![Measure::TimeUs, Measure::AreaMm2];
+        Self { objectives, constraints: Vec::new(), population: 24 }
+    }
+}
+
+impl Exploration {
+    /// Checks the values. An error names the problem and a fix.
+    pub(super) fn check(&self) -> Result<(), (String, String)> {
+        let distinct = |i: usize| !self.objectives[..i].contains(&self.objectives[i]);
+        if self.objectives.len() < 2 || !(0..self.objectives.len()).all(distinct) {
+            let names = Measure::ALL.map(Measure::name).join(", ");
+            return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
+        }
+        if !(4..=10_000).contains(&self.population) {
+            let message = format!("invalid value {} for `population`", self.population);
+            return Err((message, "expected 4 to 10000 designs".into()));
+        }
+        Ok(())
+    }
+}
+
+/// A design: the number of the alternative on each axis.
+pub(super) type Design = Vec<usize>;
+
+/// A space of designs.
+pub struct Space<'d> {
+    definition: &'d Definition,
+    resolver: Resolver<'d>,
+    exploration: Exploration,
+}
+
+impl<'d> Space<'d> {
+    /// The space of a definition. Every value is checked, but not every combination.
+    ///
+    /// # Errors
+    /// Returns an error if a key or a value is invalid, or nothing varies.
+    pub fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
+        let exploration = definition.explore.clone().unwrap_or_default();
+        let space = Self { definition, resolver: Resolver::new(definition)?, exploration };
+        if space.axes().is_empty() {
+            let help = "write keys with lists of values in [grid]";
+            return Err(definition.error(0..0, "nothing varies", help));
+        }
+        for (axis, count) in space.axes().into_iter().enumerate() {
+            for alternative in 0..count {
+                space.check(axis, alternative)?;
+            }
+        }
+        Ok(space)
+    }
+
+    /// Checks one alternative of one axis on its own.
+    fn check(&self, axis: usize, alternative: usize) -> Result<(), Diagnostic> {
+        let mut design = vec![0; self.axes().len()];
+        design[axis] = alternative;
+        let settings = self.definition.point_at(&design);
+        let own: Vec<&Setting> = self.definition.alternative(axis, alternative).iter().collect();
+        match self.resolver.point(&settings) {
+            // Its keys may not go with the first alternatives of other axes.
+            Err(error) if self.resolver.rejects(&own) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of alternatives of each axis.
+    pub(super) fn axes(&self) -> Vec<usize> {
+        self.definition.axis_lengths().collect()
+    }
+
+    /// The number of designs.
+    pub fn designs(&self) -> f64 {
+        self.axes().iter().map(|&count| count as f64).product()
+    }
+
+    /// The objectives and constraints.
+    pub fn exploration(&self) -> &Exploration {
+        &self.exploration
+    }
+
+    /// The point of a design; `None` if its keys do not go together.
+    pub(super) fn point(&self, design: &Design) -> Option<PlannedPoint> {
+        self.resolver.point(&self.definition.point_at(design)).ok()
+    }
+
+    /// The point with these settings; `None` if the space has none.
+    pub(super) fn find(&self, settings: &Settings) -> Option<PlannedPoint> {
+        let design: Option<Design> =
+            (0..self.axes().len()).map(|axis| self.definition.alternative_of(axis, settings)).collect();
+        self.point(&design?).filter(|point| point.settings == *settings)
+    }
+
+    /// The manifest of the space. It lists no points: they are those with a record.
+    pub fn manifest(&self) -> Manifest {
+        let first = self.point(&vec![0; self.axes().len()]);
+        self.resolver.manifest(first.as_slice(), &[], true)
+    }
+
+    /// The data with which programs are checked.
+    pub(super) fn data(&self) -> &super::Data {
+        self.resolver.data()
+    }
+}

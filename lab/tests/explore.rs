@@ -1,0 +1,129 @@
+//! Explorations of a space whose front is known.
+
+use lab::sweep::explore::{Explored, Space, explore};
+use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, generate, records};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// 10,080 designs: the axes of `configs/sweeps/explore.toml`, with a small kernel. The constraint is far
+/// from all designs.
+const SPACE: &str = "
+name = 'space'
+schedule_for = ['hple.count', 'vdm.banks']
+kernel = 'ntt'
+n = 1024
+plan = 'kl'
+[grid]
+hple.count = [4, 8, 16, 32, 64, 128, 256]
+vdm.banks = [32, 64, 128, 256]
+hple.multiplier_latency_cycles = [4, 6, 8, 11, 16, 22]
+hple.initiation_interval = [1, 2, 3]
+vbar.latency_cycles = [4, 6, 8, 10, 12]
+sbar.latency_cycles = [3, 5, 7, 9]
+";
+
+/// The logarithms of time and area.
+type Costs = (f64, f64);
+
+fn costs(record: &Record) -> Costs {
+    let report = record.report.as_ref().expect("a run");
+    (report.timing.as_ref().expect("a run in time").time_us.ln(), report.area_mm2.ln())
+}
+
+/// The area between the designs and the reference, counted strip by strip.
+fn hypervolume(mut designs: Vec<Costs>, reference: Costs) -> f64 {
+    designs.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    let (mut volume, mut lowest) = (0.0, reference.1);
+    for (time, area) in designs {
+        if time < reference.0 && area < lowest {
+            volume += (reference.0 - time) * (lowest - area);
+            lowest = area;
+        }
+    }
+    volume
+}
+
+/// Every design of the space.
+fn all() -> &'static [Costs] {
+    static ALL: OnceLock<Vec<Costs>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let plan = Plan::new(&Definition::parse("space.toml", SPACE).unwrap()).unwrap();
+        records(&plan, &generate).iter().map(costs).collect()
+    })
+}
+
+fn run(folder: &Path, text: &str, shard: Shard, evaluations: usize, seed: u64) -> Explored {
+    let definition = Definition::parse("space.toml", text).unwrap();
+    let space = Space::new(&definition).unwrap();
+    let mut journal = Journal::open(folder, shard, &space.manifest()).unwrap();
+    explore(&space, &mut journal, evaluations, seed, &generate, &|_| ()).unwrap()
+}
+
+fn found(folder: &Path) -> Vec<Record> {
+    Results::merge(&[folder]).unwrap().records().unwrap()
+}
+
+#[test]
+fn a_twentieth_of_the_evaluations_reaches_99_percent_of_the_hypervolume() {
+    let all = all();
+    assert_eq!(all.len(), 10_080);
+    let worst = |cost: fn(&Costs) -> f64| all.iter().map(cost).fold(f64::NEG_INFINITY, f64::max);
+    let reference = (worst(|c| c.0), worst(|c| c.1));
+    let whole = hypervolume(all.to_vec(), reference);
+    let mut shares: Vec<f64> = (0..10)
+        .map(|seed| {
+            let folder = tempfile::tempdir().unwrap();
+            let explored = run(folder.path(), SPACE, Shard::WHOLE, all.len() / 20, seed);
+            let records = found(folder.path());
+            assert_eq!((explored.evaluations, records.len()), (all.len() / 20, all.len() / 20));
+            hypervolume(records.iter().map(costs).collect(), reference) / whole
+        })
+        .collect();
+    shares.sort_by(f64::total_cmp);
+    println!("{shares:.4?}");
+    assert!((shares[4] + shares[5]) / 2.0 >= 0.99, "{shares:?}");
+}
+
+#[test]
+fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let uninterrupted = run(whole.path(), SPACE, Shard::WHOLE, 120, 7);
+    run(parts.path(), SPACE, Shard::WHOLE, 50, 7);
+    let resumed = run(parts.path(), SPACE, Shard::WHOLE, 120, 7);
+    assert_eq!(resumed.simulated, 70);
+    assert_eq!(resumed.hypervolume, uninterrupted.hypervolume);
+    assert_eq!(found(parts.path()), found(whole.path()));
+
+    // Each shard searches on its own; their records make one result.
+    let shards = tempfile::tempdir().unwrap();
+    for (shard, seed) in [("1/2", 7), ("2/2", 8)] {
+        run(shards.path(), SPACE, shard.parse().unwrap(), 60, seed);
+    }
+    let both = found(shards.path()).len();
+    assert!((60..=120).contains(&both), "{both}");
+}
+
+#[test]
+fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [32, 64, 128, 256]\n\
+        vdm.ports = [1, 2]\nvbar.paths = ['shared', 'split']\n[explore]\n\
+        objectives = ['time_us', 'energy_uj']\nconstraints = ['area < 20 mm2']\npopulation = 6\n";
+    let explored = run(folder.path(), text, Shard::WHOLE, 1000, 0);
+    // Split paths need two ports, so a quarter of the sixteen designs does not exist.
+    assert_eq!(explored.evaluations, 12);
+    let within = |record: &&Record| record.report.as_ref().unwrap().area_mm2 <= 20.0;
+    let all = found(folder.path());
+    let feasible = all.iter().filter(within).count();
+    assert!(feasible > 0 && feasible < 12, "{feasible}");
+    assert!((1..=feasible).contains(&explored.front));
+
+    let error = |text: &str| match Definition::parse("space.toml", text).map(|d| Space::new(&d).map(|_| ())) {
+        Ok(Ok(())) => String::new(),
+        Ok(Err(error)) | Err(error) => error.to_string(),
+    };
+    assert!(error("n = 1024").contains("nothing varies"));
+    assert!(error("n = 1024\n[grid]\nhple.count = [4, 5]").starts_with("space.toml:3:18: "));
+    assert!(error("n = 1024\n[explore]\nconstraints = ['area > 3']").contains("write MEASURE < NUMBER"));
+    assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("two different objectives"));
+}

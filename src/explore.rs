@@ -1,0 +1,95 @@
+//! `rpu explore`
+
+use crate::failure::Failure;
+use crate::sweep::{self, definition, pool, this_shard};
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::sweep::explore::{Explored, Space, explore};
+use lab::sweep::{Journal, Shard, generate};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Definition of the space: a sweep's, whose axes are the decisions, with the table [explore] for
+    /// objectives and constraints
+    #[arg(value_name = "SPACE.toml")]
+    file: PathBuf,
+    /// Set a key for all designs: a machine key, or kernel, n, modulus_bits, modulus, plan
+    #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Folder of the journal and the results, in the format of a sweep's
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Designs to evaluate
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = evaluations)]
+    evaluations: usize,
+    /// Seed of the search; each shard adds its number
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Number of threads; by default one for each core
+    #[arg(short = 'j', long, value_name = "THREADS")]
+    threads: Option<usize>,
+    /// Search as the K-th of N, with a seed and a journal of its own; in a SLURM array job, the default is
+    /// the task's number
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Print a JSON object a generation on standard error, in place of a bar
+    #[arg(long)]
+    json_progress: bool,
+}
+
+fn evaluations(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=10_000_000).contains(count));
+    count.ok_or_else(|| "expected a number from 1 to 10000000".into())
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let shard = this_shard(args.shard)?;
+    let definition = definition(Some(&args.file), &args.overrides)?;
+    let pool = pool(args.threads)?;
+    let space = pool.install(|| Space::new(&definition))?;
+    let mut journal = Journal::open(&args.out, shard, &space.manifest())?;
+    let bar = bar(args);
+    let progress = |state: &Explored| tell(args, &bar, state);
+    let seed = args.seed.wrapping_add(shard.number() as u64 - 1);
+    let found =
+        pool.install(|| explore(&space, &mut journal, args.evaluations, seed, &generate, &progress))?;
+    bar.finish_and_clear();
+    drop(journal);
+    eprintln!(
+        "{} of {:.3e} designs evaluated, {} of them now; {} on the front, hypervolume {:.4}",
+        found.evaluations,
+        space.designs(),
+        found.simulated,
+        found.front,
+        found.hypervolume
+    );
+    if shard == Shard::WHOLE {
+        return pool.install(|| sweep::write_results(&[&args.out], &args.out));
+    }
+    eprintln!("`rpu sweep merge` merges all shards");
+    Ok(())
+}
+
+fn bar(args: &Args) -> ProgressBar {
+    if args.json_progress {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:30} {pos}/{len} designs, {per_sec}, {eta} left, {msg}";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(args.evaluations as u64).with_style(style)
+}
+
+fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
+    let Explored { evaluations, simulated, front, hypervolume } = *state;
+    bar.set_position(evaluations as u64);
+    bar.set_message(format!("{front} on the front, hypervolume {hypervolume:.4}"));
+    if args.json_progress {
+        let line = serde_json::json!({
+            "evaluations": evaluations,
+            "simulated": simulated,
+            "front": front,
+            "hypervolume": hypervolume,
+        });
+        eprintln!("{line}");
+    }
+}
