@@ -5,7 +5,7 @@ use crate::files;
 use indicatif::{ProgressBar, ProgressStyle};
 use reproduction::fit::{self, Claims, FitError};
 use reproduction::setting::Space;
-use reproduction::trials::Trials;
+use reproduction::trials::{Log, LogError, Trials};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// the claims: reports/paper-setting.csv. Slow
     #[arg(long, conflicts_with = "claims")]
     setting: bool,
+    /// With --setting, the file in which results are collected. A run that was killed goes on with it
+    #[arg(long, value_name = "FILE", requires = "setting")]
+    log: Option<PathBuf>,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -27,7 +30,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let space = Space::built_in()?;
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} candidates, {eta} left");
         let bar = ProgressBar::new(0).with_style(style.expect("the template is right"));
-        let trials = Trials::run(&space, &|done, total| {
+        let log = args.log.as_ref().map(|path| Log::open(path, &space)).transpose()?;
+        let trials = Trials::run(&space, log.as_ref(), &|done, total| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         })?;
@@ -52,5 +56,15 @@ impl From<FitError> for Failure {
             FitError::Config(error) => error.into(),
             error => Self::wrong(error, None),
         }
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        let help = match &error {
+            LogError::Other { .. } => Some("name another file with --log, or delete this one"),
+            LogError::Io { .. } => None,
+        };
+        Failure::wrong(error, help)
     }
 }

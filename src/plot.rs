@@ -1,16 +1,117 @@
 //! `rpu plot`
 
 use crate::failure::Failure;
+use crate::files;
 use crate::sweep;
-use std::path::PathBuf;
+use clap::ValueEnum;
+use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Pool};
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folder of the sweep
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// Folders of sweeps or explorations. With one folder and nothing else, its charts are drawn again
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Form of the chart
+    #[arg(long, value_enum, default_value = "scatter")]
+    form: FormName,
+    /// Column of the horizontal axis: a setting, a result such as energy_uj or energy_delay_uj_us, or any
+    /// machine key; by default time_us
+    #[arg(long, value_name = "KEY")]
+    x: Option<String>,
+    /// Column of the vertical axis, or of a tornado chart; by default area_mm2
+    #[arg(long, value_name = "KEY")]
+    y: Option<String>,
+    /// Column whose values have markers of their own
+    #[arg(long, alias = "color", value_name = "KEY")]
+    colour: Option<String>,
+    /// Column that names designs; by default all axes
+    #[arg(long, value_name = "KEY")]
+    label: Option<String>,
+    /// Conditions that designs must meet, such as `hple.count >= 64 and plan = best`
+    #[arg(long = "where", value_name = "EXPR")]
+    conditions: Option<String>,
+    /// Column whose values have panels of their own
+    #[arg(long, value_name = "KEY")]
+    facet: Option<String>,
+    /// Draw the Pareto front of each task (the default)
+    #[arg(long, conflicts_with = "no_front")]
+    front: bool,
+    /// Leave out Pareto fronts
+    #[arg(long)]
+    no_front: bool,
+    /// File to write: .svg, .png or .html; by default chart.svg in the first folder
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The form of a chart.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// Designs in two columns
+    Scatter,
+    /// Parallel coordinates
+    Parallel,
+    /// Effect of each axis on one column
+    Tornado,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    sweep::write_results(&[&args.folder], &args.folder)
+    let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
+    let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
+    let composed = chosen.into_iter().any(Option::is_some) || args.front || args.no_front;
+    if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output) {
+        return sweep::write_results(&[folder], folder);
+    }
+    let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
+    let composition = Composition {
+        form: match args.form {
+            FormName::Scatter => Form::Scatter,
+            FormName::Parallel => Form::Parallel,
+            FormName::Tornado => Form::Tornado,
+        },
+        x: args.x.clone().unwrap_or_else(|| "time_us".into()),
+        y: args.y.clone().unwrap_or_else(|| "area_mm2".into()),
+        colour: args.colour.clone(),
+        label: args.label.clone(),
+        conditions: conditions.map_err(|error| Failure::wrong(error, None))?,
+        facet: args.facet.clone(),
+        front: !args.no_front,
+    };
+    let path = args.output.clone().unwrap_or_else(|| folders[0].join("chart.svg"));
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !["svg", "png", "html"].contains(&extension) {
+        let message = format!("`{}` is not the name of a chart", path.display());
+        return Err(Failure::wrong(message, "end it in .svg, .png or .html"));
+    }
+    let figure = Pool::read(&folders)?.compose(&composition)?;
+    let plot = |error| Failure::from(ComposeError::Plot(error));
+    let content = match extension {
+        "png" => figure.png().map_err(plot)?,
+        "html" => page(&figure.svg().map_err(plot)?).into_bytes(),
+        _ => figure.svg().map_err(plot)?.into_bytes(),
+    };
+    files::write(&path, &content)?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// A page with nothing but a chart.
+fn page(svg: &str) -> String {
+    format!("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Chart</title>\n{svg}</html>\n")
+}
+
+impl From<ComposeError> for Failure {
+    fn from(error: ComposeError) -> Self {
+        match error {
+            ComposeError::Journal(error) => error.into(),
+            ComposeError::Unknown { .. } => Failure::wrong(
+                error,
+                "the header of results.csv has the columns; machine keys are columns, too",
+            ),
+            ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
+            ComposeError::Nothing => Failure::wrong(error, "change --where"),
+            ComposeError::Facets { .. } | ComposeError::Plot(_) => Failure::wrong(error, None),
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells.
+//! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells, parallel
+//! coordinates, tornado charts.
 //!
 //! A [`Figure`] holds one or more [`Panel`]s. [`Figure::svg`] and [`Figure::png`] draw it with one
 //! routine, so they differ only in the medium. Series differ in shape or hatching as well as in
@@ -11,12 +12,16 @@ mod frame;
 mod heat;
 mod labels;
 mod lines;
+mod parallel;
 pub mod pareto;
 mod scatter;
+mod tornado;
 
 pub use bars::{Bar, Bars, Stacking};
 pub use heat::Heat;
 pub use lines::{Line, Lines};
+pub use parallel::{Parallel, ParallelAxis, ParallelLine};
+pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
 use labels::Rect;
@@ -48,6 +53,8 @@ pub struct Chart {
     pub mark_label: String,
     /// Remarks below the legend.
     pub notes: Vec<String>,
+    /// Whether the fronts are left out. All designs then have their short names only.
+    pub without_front: bool,
 }
 
 /// Designs with the same marker, joined by a thin line.
@@ -72,6 +79,8 @@ pub struct Point {
     pub short_name: String,
     /// Whether a ring marks it.
     pub marked: bool,
+    /// The number of its task. Designs for different tasks do not compete: each task has a front.
+    pub task: usize,
 }
 
 /// A point from another source, such as a publication.
@@ -121,6 +130,10 @@ pub enum Panel {
     Lines(Lines),
     /// A map of cells.
     Heat(Heat),
+    /// Parallel coordinates.
+    Parallel(Parallel),
+    /// A tornado chart.
+    Tornado(Tornado),
 }
 
 /// Panels of one size in rows.
@@ -206,6 +219,8 @@ impl Figure {
                 Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
                 Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
                 Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,
+                Panel::Parallel(parallel) => parallel::draw(&canvas, region, parallel)?,
+                Panel::Tornado(tornado) => tornado::draw(&canvas, region, tornado)?,
             }
         }
         page.present().map_err(backend)
@@ -273,6 +288,47 @@ mod tests {
             assert!(svg.contains(text), "{text} is missing");
         }
         assert!(!svg.contains("(30, 30)"));
+    }
+
+    #[test]
+    fn each_task_has_a_front_and_a_chart_may_have_none() {
+        let mut chart = chart();
+        chart.series[0].points[2].task = 1;
+        let two = svg(&chart).unwrap();
+        assert!(two.contains("(30, 30)"), "the only design for its task is on its front");
+        assert!(two.contains("Pareto front"));
+        chart.without_front = true;
+        let none = svg(&chart).unwrap();
+        assert!(!none.contains("Pareto front") && !none.contains("(1, 40)"));
+    }
+
+    #[test]
+    fn parallel_coordinates_and_tornado_charts_name_keys_and_values() {
+        let axis = |label: &str, categories: &[&str]| ParallelAxis {
+            label: label.into(),
+            categories: categories.iter().map(|&name| name.into()).collect(),
+        };
+        let line = |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted };
+        let parallel = Parallel {
+            title: "designs".into(),
+            axes: vec![axis("banks", &["32", "64"]), axis("time (us)", &[])],
+            lines: vec![line([0.0, 5.0], true), line([1.0, 9.0], false)],
+            highlight_label: "front".into(),
+        };
+        let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel] };
+        let svg = figure(Panel::Parallel(parallel.clone())).svg().unwrap();
+        for text in ["designs", "banks", "64", "time (us)", "front"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
+        let empty = Parallel { lines: Vec::new(), ..parallel };
+        assert_eq!(figure(Panel::Parallel(empty)).svg(), Err(PlotError::Empty));
+
+        let bar = TornadoBar { label: "banks".into(), low: (0.5, "64".into()), high: (2.0, "32".into()) };
+        let tornado = Tornado { title: "time".into(), bars: vec![bar], ..Tornado::default() };
+        let svg = figure(Panel::Tornado(tornado.clone())).svg().unwrap();
+        assert!(svg.contains("banks") && svg.contains("x 2.00") && svg.contains("32"));
+        let empty = Tornado { bars: Vec::new(), ..tornado };
+        assert_eq!(figure(Panel::Tornado(empty)).svg(), Err(PlotError::Empty));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
+use std::collections::BTreeMap;
 
 /// Above this number of designs, only those on the front have names.
 const NAMED_POINTS: usize = 80;
@@ -85,8 +86,8 @@ pub(super) fn draw<DB: DrawingBackend>(
             pixel: pixel(point.x, point.y),
         })
         .collect();
-    let costs: Vec<Costs> = designs.iter().map(|d| Costs { first: d.point.x, second: d.point.y }).collect();
-    let front = pareto::front(&costs);
+    let fronts = if chart.without_front { Vec::new() } else { fronts(&designs) };
+    let front: Vec<usize> = fronts.concat();
     let on_front = |i: usize| front.contains(&i);
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
@@ -98,8 +99,11 @@ pub(super) fn draw<DB: DrawingBackend>(
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
         }
     }
-    let front_line: Vec<Pixel> = front.iter().map(|&i| designs[i].pixel).collect();
-    canvas.line(&front_line, FRONT.to_rgba(), 2.4)?;
+    let front_lines: Vec<Vec<Pixel>> =
+        fronts.iter().map(|front| front.iter().map(|&i| designs[i].pixel).collect()).collect();
+    for line in &front_lines {
+        canvas.line(line, FRONT.to_rgba(), 2.4)?;
+    }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
         canvas.marker(shape, design.pixel, radius, color.mix(0.75), INK.mix(0.6))?;
@@ -126,7 +130,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     for design in &designs {
         page.take(Rect::around(design.pixel, canvas.pixels(radius + 1.5)));
     }
-    for ends in front_line.windows(2) {
+    for ends in front_lines.iter().flat_map(|line| line.windows(2)) {
         page.take_line(ends[0], ends[1], canvas.pixels(3.0));
     }
     for reference in references() {
@@ -156,6 +160,20 @@ pub(super) fn draw<DB: DrawingBackend>(
     let legend =
         Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y: y_pixels.start.into() };
     legend.draw(chart, one_series)
+}
+
+/// The designs on the front of each task.
+fn fronts(designs: &[Design<'_>]) -> Vec<Vec<usize>> {
+    let mut tasks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (i, design) in designs.iter().enumerate() {
+        tasks.entry(design.point.task).or_default().push(i);
+    }
+    let front = |members: Vec<usize>| -> Vec<usize> {
+        let costs = |&i: &usize| Costs { first: designs[i].point.x, second: designs[i].point.y };
+        let costs: Vec<Costs> = members.iter().map(costs).collect();
+        pareto::front(&costs).into_iter().map(|place| members[place]).collect()
+    };
+    tasks.into_values().map(front).collect()
 }
 
 /// The legend to the right of the plot.
@@ -209,14 +227,17 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
             }
             self.y += canvas.pixels(10.0);
         }
-        let (half, (x, y)) = (canvas.pixels(10.0), self.symbol());
-        canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
-        self.text("Pareto front", TEXT, plain(), INK)?;
+        if !chart.without_front {
+            let (half, (x, y)) = (canvas.pixels(10.0), self.symbol());
+            canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
+            self.text("Pareto front", TEXT, plain(), INK)?;
+        }
         if !chart.name_label.is_empty() {
             self.text(&chart.name_label, TEXT, plain(), INK)?;
         }
         if !chart.short_name_label.is_empty() {
-            self.text(&format!("others: {}", chart.short_name_label), TEXT, canvas.font(10.0), MUTED)?;
+            let others = if chart.without_front { "" } else { "others: " };
+            self.text(&format!("{others}{}", chart.short_name_label), TEXT, canvas.font(10.0), MUTED)?;
         }
         if !chart.references.is_empty() {
             canvas.marker(Shape::Star, self.symbol(), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;

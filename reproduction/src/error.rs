@@ -50,6 +50,9 @@ pub enum Error {
         /// The command that writes it.
         command: &'static str,
     },
+    /// The log of trials cannot be used.
+    #[error(transparent)]
+    Log(#[from] crate::trials::LogError),
     /// A table cannot be written as CSV.
     #[error(transparent)]
     Table(#[from] csv::Error),

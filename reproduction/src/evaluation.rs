@@ -318,7 +318,10 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
             return Err(failed(record.error.unwrap_or_default()));
         };
         let timing = report.timing.clone().ok_or_else(|| failed("there is no timing".into()))?;
-        let code = match point.kernel.plan {
+        let sweep::Task::Kernel(kernel) = &point.task else {
+            return Err(failed("a point has no kernel".into()));
+        };
+        let code = match kernel.plan {
             PlanChoice::Unoptimised => Code::Unoptimised,
             PlanChoice::Paper => Code::Paper,
             PlanChoice::Best
@@ -327,7 +330,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
             | PlanChoice::Classical
             | PlanChoice::Recipe(_) => Code::Best,
         };
-        Ok(Run { code, n: point.kernel.request.n, report, timing })
+        Ok(Run { code, n: kernel.request.n, report, timing })
     };
     records.into_iter().zip(&plan.points).map(run).collect()
 }

@@ -7,7 +7,7 @@
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
 use diagnostic::Diagnostic;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sim::{Machine, MachineBase, Override};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub const SPACE: &str = include_str!("../../configs/paper-setting.toml");
 const SCHEDULER: &str = "scheduler.";
 
 /// The candidate settings, and the claims that choose among them.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Space {
     /// The built-in machine whose keys the choices set.
@@ -39,7 +39,7 @@ pub struct Space {
 }
 
 /// A question that the paper leaves open.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The key that it sets: a machine key, or after `scheduler.` a scheduler key.

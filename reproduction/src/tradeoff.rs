@@ -40,7 +40,7 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
         let point = |run: &Run| {
             let (hples, banks) = run.design();
             let (name, short_name) = (format!("({hples}, {banks})"), hples.to_string());
-            Point { x: run.timing.time_us, y: run.report.area_mm2, name, short_name, marked: false }
+            Point { x: run.timing.time_us, y: run.report.area_mm2, name, short_name, ..Point::default() }
         };
         let series = |banks: u32| Series {
             label: banks.to_string(),

@@ -13,11 +13,16 @@
 //! tolerance; then by simplicity: the fewest steps from the first values of the choices; then by
 //! the order of the file, in which the last choice varies fastest.
 
+mod log;
+
+pub use log::{Log, LogError};
+
 use crate::Error;
 use crate::claims::{Basis, CLAIMS, Claim, Part};
 use crate::evaluation::{Evaluation, Rings};
 use crate::setting::{Choice, Picks, Setting, Space, plain};
 use crate::table::cell;
+use log::Entry;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -54,22 +59,35 @@ pub struct Trials {
 
 impl Trials {
     /// Simulates all candidates, in the current rayon pool. Candidates whose runtime at 64K misses C1 are
-    /// left out, since every training set contains C1. `progress` receives the number of candidates
+    /// left out, since every training set contains C1. Results that `log` has are not simulated again, and
+    /// new ones are appended to it. `progress` receives the number of candidates
     /// compared with C1 and their total, then the number simulated in full and their total.
     ///
     /// # Errors
-    /// Returns an error if a candidate is invalid, or if its program cannot be generated.
-    pub fn run(space: &Space, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Self, Error> {
+    /// Returns an error if a candidate is invalid, if its program cannot be generated, or if the log cannot be
+    /// written.
+    pub fn run(
+        space: &Space,
+        log: Option<&Log>,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Self, Error> {
+        let known = |picks: &Picks| log.and_then(|log| log.get(picks));
+        let put = |entry: &Entry| log.map_or(Ok(()), |log| log.put(entry));
         let rings = Rings::new()?;
         let counted = |done: &AtomicUsize, total| progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
         let (timed, tried) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (first, second) = (&CLAIMS[0].parts[0], &CLAIMS[0].parts[1]);
         let in_time = |picks: Picks| {
             let setting = space.setting(&picks)?;
+            if let Some(entry) = known(&picks) {
+                counted(&timed, space.size());
+                return Ok(entry.in_time.then_some((picks, setting)));
+            }
             let cycles = rings.cycles(&setting)? as f64;
             let time_us = cycles / setting.machine.frequency_ghz() * 1e-3;
             let over_theory = cycles / (65536.0 * 16.0 / 128.0);
             let agrees = first.paper.holds(time_us) && second.paper.holds(over_theory);
+            put(&Entry { picks: picks.clone(), in_time: agrees, numbers: None })?;
             counted(&timed, space.size());
             Ok(agrees.then_some((picks, setting)))
         };
@@ -77,8 +95,15 @@ impl Trials {
         let kept: Vec<(Picks, Setting)> = kept.into_iter().flatten().collect();
         let total = kept.len();
         let trial = |(picks, setting): (Picks, Setting)| {
-            let evaluation = Evaluation::of(&setting, &rings)?;
-            let numbers = simulated().map(|(_, part)| (part.ours)(&evaluation)).collect();
+            let numbers = match known(&picks).and_then(|entry| entry.numbers.clone()) {
+                Some(numbers) => numbers,
+                None => {
+                    let evaluation = Evaluation::of(&setting, &rings)?;
+                    let numbers: Vec<f64> = simulated().map(|(_, part)| (part.ours)(&evaluation)).collect();
+                    put(&Entry { picks: picks.clone(), in_time: true, numbers: Some(numbers.clone()) })?;
+                    numbers
+                }
+            };
             counted(&tried, total);
             Ok(Trial { picks, numbers })
         };

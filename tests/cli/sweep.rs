@@ -119,6 +119,70 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
 }
 
 #[test]
+fn charts_of_any_columns_are_composed_from_several_folders() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["sweep", "small.toml", "--out", "one"]);
+    succeed(folder, &["sweep", "small.toml", "--out", "two", "-p", "n=2048"]);
+    let chart = |args: &[&str], file: &str| {
+        let args = [&["plot", "one", "two"], args, &["-o", file]].concat();
+        succeed(folder, &args);
+        fs::read_to_string(folder.join(file)).unwrap()
+    };
+    let svg = chart(&["--x", "energy_uj", "--y", "energy_delay_uj_us", "--label", "hple.count"], "a.svg");
+    for text in ["energy (µJ)", "energy delay (µJ µs)", "2 tasks", "one front for each"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
+    let svg =
+        chart(&["--facet", "n", "--where", "hple.count >= 64 and vdm.banks = 64", "--no-front"], "b.svg");
+    assert!(svg.contains("n 1024") && svg.contains("n 2048") && !svg.contains("Pareto front"));
+    assert!(chart(&["--form", "parallel"], "c.html").starts_with("<!DOCTYPE html>"));
+    let tornado = chart(&["--form", "tornado", "--y", "cycles", "--facet", "folder"], "d.svg");
+    assert!(tornado.contains("HPLEs") && tornado.contains("folder one"), "{tornado}");
+    succeed(folder, &["plot", "one", "--colour", "isa.word_bits", "-o", "e.png"]);
+    assert!(fs::read(folder.join("e.png")).unwrap().starts_with(b"\x89PNG"));
+
+    let refused = |args: &[&str]| {
+        let output = rpu(folder, &[&["plot", "one"], args].concat());
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refused(&["--x", "time_u"]).contains("did you mean `time_us`?"));
+    assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
+    assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));
+}
+
+#[test]
+fn an_exploration_leaves_the_folder_of_a_sweep() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let space = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\n\
+        vdm.banks = [64, 128]\nsbar.latency_cycles = [3, 4, 5, 6]\n[explore]\npopulation = 4\n";
+    fs::write(folder.join("space.toml"), space).expect("a file");
+    let printed = succeed(folder, &["explore", "space.toml", "--evaluations", "8", "--seed", "3"]);
+    assert!(printed.contains("Pareto front"), "{printed}");
+    let before = results(&folder.join("out"));
+    assert_eq!(String::from_utf8_lossy(&before[4]).lines().count(), 8);
+    // Nothing is left to do.
+    succeed(folder, &["explore", "space.toml", "--evaluations", "8", "--seed", "3"]);
+    succeed(folder, &["plot", "out"]);
+    assert_eq!(results(&folder.join("out")), before);
+    assert!(succeed(folder, &["sweep", "status", "out"]).contains("ok       8"));
+    let line = String::from_utf8_lossy(&before[4]);
+    let key = line.split('"').nth(3).expect("a key");
+    succeed(folder, &["sweep", "replay", "out", key]);
+
+    for shard in ["1/2", "2/2"] {
+        succeed(
+            folder,
+            &["explore", "space.toml", "--evaluations", "6", "--out", "shards", "--shard", shard],
+        );
+    }
+    succeed(folder, &["sweep", "merge", "shards"]);
+    assert!(names(&folder.join("shards")).contains(&"results.csv".to_owned()));
+}
+
+#[test]
 fn the_number_of_threads_changes_no_byte() {
     let folder = folder();
     let folder = folder.path();

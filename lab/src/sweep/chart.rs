@@ -5,7 +5,7 @@ use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use plot::{Chart, Point, Series};
 
 /// A key as words, which a legend can break into lines: `vbar latency`.
-fn words(key: &str) -> String {
+pub(super) fn words(key: &str) -> String {
     title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
 }
 
@@ -41,6 +41,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             name: format!("({})", name(record, None)),
             short_name: name(record, series_key),
             marked: !extrapolated(record).is_empty(),
+            task: 0,
         })
     };
     let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
@@ -74,6 +75,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             .collect(),
         mark_label: EXTRAPOLATED.into(),
         notes: view.notes(),
+        without_front: false,
         references: manifest
             .references
             .iter()

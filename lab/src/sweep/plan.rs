@@ -210,6 +210,11 @@ impl<'d> Resolver<'d> {
         })
     }
 
+    /// The machine without a point's settings.
+    pub(super) fn base(&self) -> &Machine {
+        &self.base.machine
+    }
+
     /// The data with which programs are checked.
     pub(super) fn data(&self) -> &Data {
         &self.data

@@ -75,3 +75,31 @@ fn fewer_missed_claims_come_first_then_smaller_deviations_then_simplicity() {
     elsewhere.numbers[at("C9", 0)] *= 3.0;
     assert_eq!(chosen(vec![trial(vec![1, 1], 0.0), elsewhere]), [0, 0]);
 }
+
+#[test]
+fn a_run_that_was_killed_goes_on_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let mut space = Space::built_in().unwrap();
+    // One candidate that the committed trials have.
+    let trial = Trials::built_in(&space).unwrap().all.remove(0);
+    for (choice, pick) in space.choice.iter_mut().zip(&trial.picks) {
+        choice.values = vec![choice.values[*pick].clone()];
+    }
+    let only = vec![0; space.choice.len()];
+    let log = Log::open(&path, &space).unwrap();
+    log.put(&Entry { picks: only.clone(), in_time: true, numbers: None }).unwrap();
+    let numbers = vec![0.25; trial.numbers.len()];
+    log.put(&Entry { picks: only.clone(), in_time: true, numbers: Some(numbers.clone()) }).unwrap();
+    drop(log);
+    // A kill leaves a part of a line.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}{{\"picks\"")).unwrap();
+    let log = Log::open(&path, &space).unwrap();
+    let run = Trials::run(&space, Some(&log), &|_, _| ()).unwrap();
+    assert_eq!(run.all, [Trial { picks: only, numbers }], "nothing was simulated again");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+
+    space.depth = 4;
+    assert!(matches!(Log::open(&path, &space), Err(LogError::Other { .. })));
+}

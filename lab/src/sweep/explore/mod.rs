@@ -10,7 +10,7 @@
 //! population = 24                        # designs of a generation
 //! ```
 //!
-//! NSGA-II chooses the designs (crate `heuropt`); the front is that of all designs that it evaluated, not only
+//! NSGA-II chooses the designs (crate `heuropt`), beginning with the base machine and a spread over all axes; the front is that of all designs that it evaluated, not only
 //! of its last population. An evaluation is a sweep's: a program is generated, checked, simulated, and its
 //! record appended to the journal. A design that has a record is not simulated again.
 //!
@@ -112,6 +112,22 @@ impl<'d> Space<'d> {
     /// The number of alternatives of each axis.
     pub(super) fn axes(&self) -> Vec<usize> {
         self.definition.axis_lengths().collect()
+    }
+
+    /// The design of the base machine, or one like it: on each axis, the alternative with its values, or else
+    /// the first.
+    pub(super) fn base(&self) -> Design {
+        let machine = serde_json::to_value(self.resolver.base()).unwrap_or_default();
+        let value = |key: &str| key.split('.').try_fold(&machine, |value, key| value.get(key));
+        let same = |setting: &Setting| {
+            value(&setting.key)
+                .is_some_and(|value| serde_json::to_value(&setting.value).ok().as_ref() == Some(value))
+        };
+        let alternative = |(axis, count): (usize, usize)| {
+            let of_base = |&number: &usize| self.definition.alternative(axis, number).iter().all(same);
+            (0..count).find(of_base).unwrap_or(0)
+        };
+        self.axes().into_iter().enumerate().map(alternative).collect()
     }
 
     /// The number of designs.

@@ -60,6 +60,7 @@ pub fn explore(
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let size = space.exploration().population;
     let mut population = spread(&space.axes(), size, &mut random);
+    population[0] = space.base();
     evaluator.queue(population.clone());
     evaluator.evaluate_queue();
     let reference = evaluator.worst();

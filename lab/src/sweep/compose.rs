@@ -1,0 +1,561 @@
+//! Charts of any columns, from the results of several sweeps.
+
+use super::chart::words;
+use super::columns::{Column, columns};
+use super::journal::JournalError;
+use super::manifest::Workload;
+use super::record::Record;
+use super::results::Results;
+use super::view::{EXTRAPOLATED, extrapolated, plain};
+use plot::pareto::{self, Costs};
+use plot::{
+    Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
+};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// The form of a chart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Form {
+    /// Designs in two columns, with their fronts.
+    #[default]
+    Scatter,
+    /// Parallel coordinates: the axes of the sweeps and some columns.
+    Parallel,
+    /// A tornado chart: the effect of each axis on one column.
+    Tornado,
+}
+
+/// A chart to compose.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Composition {
+    /// The form.
+    pub form: Form,
+    /// The horizontal column.
+    pub x: String,
+    /// The vertical column; the one of a tornado chart.
+    pub y: String,
+    /// The column whose values make the series; by default the last axis with few values.
+    pub colour: Option<String>,
+    /// The column that names designs; by default all axes.
+    pub label: Option<String>,
+    /// The conditions that designs must meet.
+    pub conditions: Vec<Condition>,
+    /// The column whose values make panels.
+    pub facet: Option<String>,
+    /// Whether fronts are drawn.
+    pub front: bool,
+}
+
+/// The reason why a chart cannot be composed.
+#[derive(Debug, Error)]
+pub enum ComposeError {
+    /// Results cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The chart cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    /// A column that no result has.
+    #[error("unknown column `{name}`{}", nearest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The most similar one.
+        nearest: Option<String>,
+    },
+    /// A column of a chart's axis with text.
+    #[error("the column `{0}` has values that are not numbers")]
+    NotNumbers(String),
+    /// A facet with many values.
+    #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
+    Facets {
+        /// The column.
+        name: String,
+        /// The number of its values.
+        values: usize,
+    },
+    /// Nothing meets the conditions.
+    #[error("no result meets the conditions")]
+    Nothing,
+}
+
+/// The most panels of a chart.
+const MAX_FACETS: usize = 12;
+/// The most values of an axis whose positions in parallel coordinates are evenly spaced.
+const MAX_CATEGORIES: usize = 16;
+
+/// A condition on a column: `hple.count >= 64`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Condition {
+    column: String,
+    comparison: Comparison,
+    value: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// The signs of comparisons; longer ones first.
+const COMPARISONS: [(&str, Comparison); 7] = [
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("!=", Comparison::NotEqual),
+    ("==", Comparison::Equal),
+    ("=", Comparison::Equal),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+];
+
+/// Text that is not a condition.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "invalid condition `{0}`: write COLUMN OP VALUE, for example `hple.count >= 64`, with `and` between several"
+)]
+pub struct ConditionError(String);
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let at = |sign: &str| text.find(sign).filter(|&at| at > 0);
+        let first = COMPARISONS.iter().filter_map(|(sign, comparison)| Some((at(sign)?, sign, *comparison)));
+        // Of signs at the same place, the longest.
+        let (at, sign, comparison) = first
+            .min_by_key(|(at, sign, _)| (*at, std::cmp::Reverse(sign.len())))
+            .ok_or_else(|| ConditionError(text.to_owned()))?;
+        let (column, value) = (text[..at].trim(), text[at + sign.len()..].trim().trim_matches(['"', '\'']));
+        if column.is_empty() || value.is_empty() || column.contains(char::is_whitespace) {
+            return Err(ConditionError(text.to_owned()));
+        }
+        Ok(Self { column: column.to_owned(), comparison, value: value.to_owned() })
+    }
+}
+
+impl Condition {
+    /// Reads conditions with `and` between them.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid one.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, ConditionError> {
+        text.split(" and ").map(str::trim).map(str::parse).collect()
+    }
+
+    fn holds(&self, value: Option<&Value>) -> bool {
+        let text = plain(value);
+        let order = match (text.parse::<f64>(), self.value.parse::<f64>()) {
+            (Ok(value), Ok(limit)) => value.partial_cmp(&limit),
+            _ => Some(text.as_str().cmp(&self.value)),
+        };
+        let Some(order) = order else { return false };
+        match self.comparison {
+            Comparison::Equal => order.is_eq(),
+            Comparison::NotEqual => order.is_ne(),
+            Comparison::Less => order.is_lt(),
+            Comparison::LessOrEqual => order.is_le(),
+            Comparison::Greater => order.is_gt(),
+            Comparison::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+/// The successful points of several sweeps.
+pub struct Pool {
+    /// Each with the name of its folder.
+    points: Vec<(String, Record)>,
+    columns: Vec<Column>,
+    /// The axes of all sweeps.
+    varying: Vec<String>,
+}
+
+impl Pool {
+    /// Reads the results in folders.
+    ///
+    /// # Errors
+    /// Returns an error if a folder is not that of a sweep, or cannot be read.
+    pub fn read(folders: &[&Path]) -> Result<Self, ComposeError> {
+        let mut pool = Self { points: Vec::new(), columns: columns(), varying: Vec::new() };
+        for folder in folders {
+            let results = Results::merge(&[folder])?;
+            for key in &results.manifest.varying {
+                if !pool.varying.contains(key) {
+                    pool.varying.push(key.clone());
+                }
+            }
+            let ran = results.records()?.into_iter().filter(|record| record.report.is_some());
+            pool.points.extend(ran.map(|record| (folder.display().to_string(), record)));
+        }
+        Ok(pool)
+    }
+
+    /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
+    fn names(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        names.insert("folder".into());
+        names.extend(self.points.iter().flat_map(|(_, record)| record.point.keys().cloned()));
+        names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
+        names
+    }
+
+    fn check(&self, name: &str) -> Result<(), ComposeError> {
+        let names = self.names();
+        if names.contains(name) {
+            return Ok(());
+        }
+        let nearest = diagnostic::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+        Err(ComposeError::Unknown { name: name.to_owned(), nearest })
+    }
+
+    /// The value of a point in a column.
+    fn value(&self, (folder, record): &(String, Record), name: &str) -> Option<Value> {
+        if name == "folder" {
+            return Some(folder.as_str().into());
+        }
+        if let Some(value) = record.point.get(name) {
+            return Some(value.clone());
+        }
+        if let Some(column) = self.columns.iter().find(|column| column.name == name) {
+            return column.value(record);
+        }
+        let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
+        name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
+    }
+
+    fn number(&self, point: &(String, Record), name: &str) -> Result<f64, ComposeError> {
+        let value = self.value(point, name);
+        value.and_then(|value| value.as_f64()).ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
+    }
+
+    /// Draws a chart.
+    ///
+    /// # Errors
+    /// Returns an error if a column is unknown or has no numbers where an axis needs them, or if nothing
+    /// meets the conditions.
+    pub fn compose(&self, composition: &Composition) -> Result<Figure, ComposeError> {
+        let Composition { x, y, colour, label, conditions, facet, .. } = composition;
+        let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
+        let named = named.into_iter().flatten().chain(conditions.iter().map(|condition| &condition.column));
+        named.map(String::as_str).try_for_each(|name| self.check(name))?;
+        let meets = |point: &&(String, Record)| {
+            conditions.iter().all(|c| c.holds(self.value(point, &c.column).as_ref()))
+        };
+        let points: Vec<&(String, Record)> = self.points.iter().filter(meets).collect();
+        if points.is_empty() {
+            return Err(ComposeError::Nothing);
+        }
+        let mut panels: BTreeMap<Text, Vec<&(String, Record)>> = BTreeMap::new();
+        for point in points {
+            let value = facet.as_ref().map(|facet| plain(self.value(point, facet).as_ref()));
+            panels.entry(Text(value.unwrap_or_default())).or_default().push(point);
+        }
+        if panels.len() > MAX_FACETS {
+            let name = facet.clone().unwrap_or_default();
+            return Err(ComposeError::Facets { name, values: panels.len() });
+        }
+        let several = panels.len() > 1;
+        let panels: Vec<Panel> = panels
+            .iter()
+            .map(|(Text(value), points)| {
+                let title = match facet {
+                    Some(facet) => format!("{} {value}", words(facet)),
+                    None => self.title(composition, points),
+                };
+                let group = Group { pool: self, composition, points, title };
+                match composition.form {
+                    Form::Scatter => group.scatter(),
+                    Form::Parallel => group.parallel(),
+                    Form::Tornado => group.tornado(),
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        let (width, height) = if several { (720, 480) } else { (960, 640) };
+        let axes = |panel: &Panel| match panel {
+            Panel::Parallel(chart) => chart.axes.len() as u32,
+            Panel::Scatter(_) | Panel::Bars(_) | Panel::Lines(_) | Panel::Heat(_) | Panel::Tornado(_) => 0,
+        };
+        // Room for the names of all axes.
+        let panel = (panels.iter().map(axes).max().map_or(width, |axes| width.max(140 + 105 * axes)), height);
+        Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
+    }
+
+    /// What the points compute, and the columns.
+    fn title(&self, composition: &Composition, points: &[&(String, Record)]) -> String {
+        let workloads: BTreeSet<String> =
+            points.iter().map(|(_, record)| Workload::of(&record.point).to_string()).collect();
+        let of = match workloads.len() {
+            1 => workloads.into_iter().next().unwrap_or_default(),
+            count => format!("{count} tasks"),
+        };
+        match composition.form {
+            Form::Scatter => {
+                format!("{of}: {} against {}", quantity(&composition.y).0, quantity(&composition.x).0)
+            }
+            Form::Parallel => of,
+            Form::Tornado => format!("{of}: effect of each axis on the {}", quantity(&composition.y).0),
+        }
+    }
+}
+
+/// Text in the order of its number, if it is one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Text(String);
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        match (self.0.parse::<f64>(), other.0.parse::<f64>()) {
+            (Ok(a), Ok(b)) => a.total_cmp(&b).then_with(|| self.0.cmp(&other.0)),
+            (a, b) => b.is_ok().cmp(&a.is_ok()).then_with(|| self.0.cmp(&other.0)),
+        }
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A column as a quantity with its unit, if its name ends in one.
+fn quantity(column: &str) -> (String, Option<&'static str>) {
+    const UNITS: [(&str, &str); 7] = [
+        ("_uj_us", "µJ µs"),
+        ("_mm2_us", "mm² µs"),
+        ("_us", "µs"),
+        ("_mm2", "mm²"),
+        ("_uj", "µJ"),
+        ("_ghz", "GHz"),
+        ("_cycles", "cycles"),
+    ];
+    let with_unit = UNITS.iter().find_map(|(end, unit)| Some((column.strip_suffix(end)?, *unit)));
+    let (name, unit) = with_unit.map_or((column, None), |(name, unit)| (name, Some(unit)));
+    (words(name), unit)
+}
+
+/// The label of an axis: `area (mm²)`.
+fn axis_label(column: &str) -> String {
+    match quantity(column) {
+        (name, Some(unit)) => format!("{name} ({unit})"),
+        (name, None) => name,
+    }
+}
+
+/// The points of a panel.
+struct Group<'p> {
+    pool: &'p Pool,
+    composition: &'p Composition,
+    points: &'p [&'p (String, Record)],
+    title: String,
+}
+
+impl Group<'_> {
+    fn text(&self, point: &(String, Record), column: &str) -> String {
+        plain(self.pool.value(point, column).as_ref())
+    }
+
+    /// The distinct values of a column, in order.
+    fn values(&self, column: &str) -> Vec<String> {
+        let values: BTreeSet<Text> = self.points.iter().map(|point| Text(self.text(point, column))).collect();
+        values.into_iter().map(|Text(value)| value).collect()
+    }
+
+    /// The axes on which the points differ.
+    fn varying(&self) -> Vec<&str> {
+        let varying = self.pool.varying.iter().map(String::as_str);
+        let facet = self.composition.facet.as_deref();
+        varying.filter(|key| Some(*key) != facet && self.values(key).len() > 1).collect()
+    }
+
+    fn scatter(&self) -> Result<Panel, ComposeError> {
+        let Composition { x, y, colour, label, front, .. } = self.composition;
+        let varying = self.varying();
+        let few = |key: &&&str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
+        let colour = colour.as_deref().or_else(|| varying.iter().rfind(few).copied());
+        let names: Vec<&str> = match label {
+            Some(label) => vec![label],
+            None => varying.clone(),
+        };
+        let name = |point: &(String, Record), without: Option<&str>| {
+            let keys = names.iter().filter(|key| label.is_some() || Some(**key) != without);
+            keys.map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
+        };
+        let mut tasks: Vec<Workload> = Vec::new();
+        let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
+        let mut series: Vec<Series> =
+            series_values.iter().map(|label| Series { label: label.clone(), points: Vec::new() }).collect();
+        for point in self.points {
+            let workload = Workload::of(&point.1.point);
+            let task = tasks.iter().position(|known| *known == workload).unwrap_or_else(|| {
+                tasks.push(workload);
+                tasks.len() - 1
+            });
+            let value = colour.map_or(String::new(), |colour| self.text(point, colour));
+            let place = series_values.iter().position(|known| *known == value).unwrap_or(0);
+            series[place].points.push(Point {
+                x: self.pool.number(point, x)?,
+                y: self.pool.number(point, y)?,
+                name: format!("({})", name(point, None)),
+                short_name: name(point, colour),
+                marked: !extrapolated(&point.1).is_empty(),
+                task,
+            });
+        }
+        let heads = |without: Option<&str>| {
+            let keys = names.iter().filter(|key| label.is_some() || Some(**key) != without);
+            keys.map(|key| words(key)).collect::<Vec<_>>().join(", ")
+        };
+        Ok(Panel::Scatter(Chart {
+            title: self.title.clone(),
+            x_label: axis_label(x),
+            y_label: axis_label(y),
+            series_label: colour.map(words).unwrap_or_default(),
+            name_label: format!("({})", heads(None)),
+            short_name_label: heads(colour),
+            series,
+            references: Vec::new(),
+            mark_label: EXTRAPOLATED.into(),
+            notes: if *front && tasks.len() > 1 {
+                vec!["one front for each task".into()]
+            } else {
+                Vec::new()
+            },
+            without_front: !front,
+        }))
+    }
+
+    /// The indices of the points on the front of their task, in the columns of the axes.
+    fn front(&self) -> Result<HashSet<usize>, ComposeError> {
+        let Composition { x, y, .. } = self.composition;
+        let mut tasks: BTreeMap<Workload, Vec<(usize, Costs)>> = BTreeMap::new();
+        for (i, point) in self.points.iter().enumerate() {
+            let costs = Costs { first: self.pool.number(point, x)?, second: self.pool.number(point, y)? };
+            tasks.entry(Workload::of(&point.1.point)).or_default().push((i, costs));
+        }
+        let mut front = HashSet::new();
+        for members in tasks.values() {
+            let costs: Vec<Costs> = members.iter().map(|&(_, costs)| costs).collect();
+            front.extend(pareto::front(&costs).into_iter().map(|place| members[place].0));
+        }
+        Ok(front)
+    }
+
+    fn parallel(&self) -> Result<Panel, ComposeError> {
+        let Composition { x, y, front, .. } = self.composition;
+        let front = if *front { self.front()? } else { HashSet::new() };
+        let mut keys = self.varying();
+        keys.extend([x.as_str(), y.as_str()]);
+        let axes: Vec<ParallelAxis> = keys
+            .iter()
+            .map(|key| {
+                let (label, values) = (axis_label(key), self.values(key));
+                let named =
+                    self.pool.varying.iter().any(|varying| varying == key) && values.len() <= MAX_CATEGORIES;
+                ParallelAxis { label, categories: if named { values } else { Vec::new() } }
+            })
+            .collect();
+        let line = |(i, point): (usize, &&(String, Record))| {
+            let value = |(key, axis): (&&str, &ParallelAxis)| match axis.categories.is_empty() {
+                true => self.pool.number(point, key),
+                false => {
+                    let text = self.text(point, key);
+                    Ok(axis.categories.iter().position(|name| *name == text).unwrap_or(0) as f64)
+                }
+            };
+            let values = keys.iter().zip(&axes).map(value).collect::<Result<_, ComposeError>>()?;
+            Ok(ParallelLine { values, highlighted: front.contains(&i) })
+        };
+        let lines = self.points.iter().enumerate().map(line).collect::<Result<_, ComposeError>>()?;
+        let highlight_label = format!("Pareto front of {} and {}", quantity(x).0, quantity(y).0);
+        Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label }))
+    }
+
+    /// For each axis, the geometric mean of the ratio of the column to its mean over the axis, by the value
+    /// of the axis. Only designs count whose other settings come with every value of the axis.
+    fn tornado(&self) -> Result<Panel, ComposeError> {
+        let y = &self.composition.y;
+        let varying = self.varying();
+        let (mut bars, mut left_out) = (Vec::new(), Vec::new());
+        for key in &varying {
+            let values = self.values(key);
+            let mut contexts: BTreeMap<Vec<String>, Vec<(String, f64)>> = BTreeMap::new();
+            for point in self.points {
+                let others = varying.iter().filter(|other| *other != key);
+                let mut context: Vec<String> = others.map(|other| self.text(point, other)).collect();
+                context.push(format!("{} {}", point.0, Workload::of(&point.1.point)));
+                let logarithm = self.pool.number(point, y)?.ln();
+                contexts.entry(context).or_default().push((self.text(point, key), logarithm));
+            }
+            contexts.retain(|_, found| found.len() == values.len());
+            let mut effects: BTreeMap<Text, Vec<f64>> = BTreeMap::new();
+            for found in contexts.values() {
+                let mean = found.iter().map(|(_, value)| value).sum::<f64>() / found.len() as f64;
+                for (value, logarithm) in found {
+                    effects.entry(Text(value.clone())).or_default().push(logarithm - mean);
+                }
+            }
+            let ratio = |(Text(value), all): (&Text, &Vec<f64>)| {
+                ((all.iter().sum::<f64>() / all.len() as f64).exp(), value.clone())
+            };
+            let mut ratios: Vec<(f64, String)> = effects.iter().map(ratio).collect();
+            ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+            match (ratios.first(), ratios.last()) {
+                (Some(low), Some(high)) => {
+                    bars.push(TornadoBar { label: words(key), low: low.clone(), high: high.clone() });
+                }
+                _ => left_out.push(words(key)),
+            }
+        }
+        let mut notes = vec![
+            "Ratio to the geometric mean over the values of an axis, all else equal; labels are the values."
+                .into(),
+        ];
+        if !left_out.is_empty() {
+            notes.push(format!(
+                "No designs that differ in all values of these axes only: {}",
+                left_out.join(", ")
+            ));
+        }
+        Ok(Panel::Tornado(Tornado { title: self.title.clone(), x_label: axis_label(y), bars, notes }))
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("points", &self.points.len()).field("varying", &self.varying).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_compare_numbers_and_texts() {
+        let holds = |text: &str, value: Value| text.parse::<Condition>().unwrap().holds(Some(&value));
+        assert!(holds("hple.count >= 64", 64.into()) && !holds("hple.count>64", 64.into()));
+        assert!(holds("plan = best", "best".into()) && holds("plan != 'kl'", "best".into()));
+        assert!(holds("time_us<4.5", 4.25.into()) && holds("vdm.banks<=128", 32.into()));
+        assert_eq!(Condition::parse_all("a = 1 and b < 2").unwrap().len(), 2);
+        for wrong in ["a", "= 3", "a =", "a b = 3"] {
+            assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn quantities_have_units() {
+        assert_eq!(axis_label("area_mm2"), "area (mm²)");
+        assert_eq!(axis_label("energy_delay_uj_us"), "energy delay (µJ µs)");
+        assert_eq!(axis_label("vbar.latency_cycles"), "vbar latency (cycles)");
+        assert_eq!(axis_label("hple.count"), "HPLEs");
+    }
+}

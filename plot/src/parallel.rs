@@ -1,0 +1,151 @@
+//! Parallel coordinates: a line for each design across the axes of its values.
+
+use super::PlotError;
+use super::axis::Axis;
+use super::canvas::{Canvas, FRONT, INK, MUTED, Pixel};
+use super::labels::Rect;
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+/// Designs as lines across vertical axes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Parallel {
+    /// The title.
+    pub title: String,
+    /// The axes, from left to right; at least two.
+    pub axes: Vec<ParallelAxis>,
+    /// The designs.
+    pub lines: Vec<ParallelLine>,
+    /// The meaning of highlighted lines.
+    pub highlight_label: String,
+}
+
+/// One axis.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ParallelAxis {
+    /// Quantity and unit.
+    pub label: String,
+    /// The names of the values 0, 1 and so on, evenly spaced; empty for numbers.
+    pub categories: Vec<String>,
+}
+
+/// One design.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ParallelLine {
+    /// Its value on each axis, finite.
+    pub values: Vec<f64>,
+    /// Whether it is drawn in front, in colour.
+    pub highlighted: bool,
+}
+
+/// An axis with its positions.
+enum Scale<'a> {
+    Numbers(Axis),
+    Categories(&'a [String]),
+}
+
+impl Scale<'_> {
+    /// The position from 0, at the lower end, to 1.
+    fn share(&self, value: f64) -> f64 {
+        match self {
+            Self::Numbers(axis) => axis.share(value),
+            Self::Categories(names) => (value + 0.5) / names.len().max(1) as f64,
+        }
+    }
+
+    /// The labelled positions.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        match self {
+            Self::Numbers(axis) => {
+                axis.ticks().into_iter().map(|tick| (axis.share(tick), axis.format_ext(&tick))).collect()
+            }
+            Self::Categories(names) => {
+                let place = |(i, name): (usize, &String)| (self.share(i as f64), name.clone());
+                names.iter().enumerate().map(place).collect()
+            }
+        }
+    }
+}
+
+/// Draws parallel coordinates in `region`.
+pub(super) fn draw<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    region: Rect,
+    chart: &Parallel,
+) -> Result<(), PlotError> {
+    let p = |points: f64| canvas.pixels(points);
+    if chart.lines.is_empty() || chart.axes.len() < 2 {
+        return Err(PlotError::Empty);
+    }
+    let scale = |(i, axis): (usize, &'_ ParallelAxis)| {
+        let values = chart.lines.iter().filter_map(move |line| line.values.get(i).copied());
+        Axis::new(values).ok_or(PlotError::Empty).map(|numbers| (numbers, axis.categories.is_empty()))
+    };
+    let numbers: Vec<(Axis, bool)> = chart.axes.iter().enumerate().map(scale).collect::<Result<_, _>>()?;
+    let scales: Vec<Scale<'_>> = numbers
+        .into_iter()
+        .zip(&chart.axes)
+        .map(
+            |((axis, numeric), of)| {
+                if numeric { Scale::Numbers(axis) } else { Scale::Categories(&of.categories) }
+            },
+        )
+        .collect();
+
+    canvas.text(
+        &chart.title,
+        (region.x + p(12.0), region.y + p(21.0)),
+        HPos::Left,
+        canvas.bold(15.0),
+        INK,
+    )?;
+    let mut top = region.y + p(44.0);
+    if chart.lines.iter().any(|line| line.highlighted) {
+        let x = region.x + p(12.0);
+        canvas.line(&[(x, top), (x + p(20.0), top)], FRONT.to_rgba(), 2.0)?;
+        canvas.text(&chart.highlight_label, (x + p(27.0), top), HPos::Left, canvas.font(12.5), INK)?;
+        top += p(16.0);
+    }
+    // The ticks of an axis are on its left, and the last axis needs room for half of its label.
+    let (left, right) = (region.x + p(82.0), region.x + region.width - p(60.0));
+    let step = (right - left) / (chart.axes.len() - 1) as f64;
+    let label_font = canvas.font(11.5);
+    let labels: Vec<Vec<String>> = chart
+        .axes
+        .iter()
+        .map(|axis| canvas.lines(&axis.label, &label_font, step - p(8.0)))
+        .collect::<Result<_, _>>()?;
+    let rows = labels.iter().map(Vec::len).max().unwrap_or(1);
+    let (top, bottom) = (top + p(6.0), region.y + region.height - p(18.0 + 15.0 * rows as f64));
+    let place =
+        |axis: usize, share: f64| -> Pixel { (left + step * axis as f64, bottom - (bottom - top) * share) };
+    let path = |line: &ParallelLine| -> Vec<Pixel> {
+        line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| place(i, scale.share(v))).collect()
+    };
+    let few = (300.0 / chart.lines.len() as f64).clamp(0.06, 0.5);
+    for line in chart.lines.iter().filter(|line| !line.highlighted) {
+        canvas.line(&path(line), MUTED.mix(few), 1.0)?;
+    }
+    for line in chart.lines.iter().filter(|line| line.highlighted) {
+        canvas.line(&path(line), FRONT.mix(0.75), 1.6)?;
+    }
+    for (i, (scale, label)) in scales.iter().zip(&labels).enumerate() {
+        canvas.line(&[place(i, 0.0), place(i, 1.0)], INK.to_rgba(), 1.4)?;
+        for (share, text) in scale.ticks() {
+            let (x, y) = place(i, share);
+            let font = canvas.font(10.5);
+            let (width, height) = canvas.size(&text, &font)?;
+            // Lines pass behind the text.
+            let back = Rect { x: x - p(8.0) - width, y: y - height / 2.0, width: width + p(3.0), height };
+            canvas.fill(back, WHITE)?;
+            canvas.line(&[(x - p(4.0), y), (x, y)], INK.to_rgba(), 1.0)?;
+            canvas.text(&text, (x - p(6.5), y), HPos::Right, font, INK)?;
+        }
+        for (row, text) in label.iter().enumerate() {
+            let at = (place(i, 0.0).0, bottom + p(18.0 + 15.0 * row as f64));
+            canvas.text(text, at, HPos::Center, label_font.clone(), INK)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The log of a run of all candidates, with which a run that was killed goes on.
+//!
+//! The first line identifies the space, the claims and the model. Each other line is a result of one
+//! candidate. An incomplete last line is dropped.
+
+use crate::setting::{Picks, Space};
+use crate::trials::header;
+use lab::model::MODEL_VERSION;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
+
+/// A log that cannot be used.
+#[derive(Debug, Error)]
+pub enum LogError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The file is of another space, of other claims, or of another version of the models.
+    #[error("{}: not a log of these candidates", path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The results of a candidate so far.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) picks: Picks,
+    /// Whether it agrees with C1.
+    pub(super) in_time: bool,
+    /// The numbers of the claims, if it was simulated in full.
+    pub(super) numbers: Option<Vec<f64>>,
+}
+
+/// What the results depend on.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Identity {
+    model: u32,
+    space: Space,
+    header: Vec<String>,
+}
+
+/// A log that is open for appending.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: Mutex<File>,
+    known: HashMap<Picks, Entry>,
+}
+
+impl Log {
+    /// Opens the log of a space, or begins it.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or written, or belongs to other candidates.
+    pub fn open(path: &Path, space: &Space) -> Result<Self, LogError> {
+        let failed = |source| LogError::Io { path: path.into(), source };
+        let identity = Identity { model: MODEL_VERSION, space: space.clone(), header: header(space) };
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(failed)?,
+        };
+        let whole = text.rfind('\n').map_or(0, |newline| newline + 1);
+        let mut lines = text[..whole].lines();
+        let known_identity = lines.next().map(serde_json::from_str::<Identity>);
+        if known_identity.is_some_and(|known| known.ok().as_ref() != Some(&identity)) {
+            return Err(LogError::Other { path: path.into() });
+        }
+        let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
+        // A later entry of a candidate has more.
+        let known: HashMap<Picks, Entry> = entries.map(|entry| (entry.picks.clone(), entry)).collect();
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        if whole == 0 {
+            file.write_all(line(&identity).as_bytes()).map_err(failed)?;
+        }
+        Ok(Self { path: path.into(), file: Mutex::new(file), known })
+    }
+
+    /// What is known of a candidate.
+    pub(super) fn get(&self, picks: &Picks) -> Option<&Entry> {
+        self.known.get(picks)
+    }
+
+    /// Appends a result.
+    pub(super) fn put(&self, entry: &Entry) -> Result<(), LogError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.write_all(line(entry).as_bytes());
+        written.map_err(|source| LogError::Io { path: self.path.clone(), source })
+    }
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data becomes JSON") + "\n"
+}
