@@ -92,7 +92,10 @@ pub(super) fn draw<DB: DrawingBackend>(
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
 
-    // From the back to the front: series, front, other designs, references, designs of the front.
+    // From the back to the front: rings, series, front, other designs, references, designs of the front.
+    for design in designs.iter().filter(|design| design.point.marked) {
+        canvas.ring(design.pixel, radius + 3.2, MUTED)?;
+    }
     if !one_series && designs.len() <= NAMED_POINTS {
         for series in 0..chart.series.len() {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
@@ -114,10 +117,6 @@ pub(super) fn draw<DB: DrawingBackend>(
     for &i in &front {
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
-    }
-
-    for design in designs.iter().filter(|design| design.point.marked) {
-        canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
 
     // Names avoid everything drawn so far.
