@@ -49,6 +49,8 @@
 //! The axes may be `kernel`, `program`, `n`, `modulus_bits`, `modulus`, `towers`, `stream`, `plan`, `tune`
 //! and every key of a machine file. The last grid axis varies fastest, then the zipped rows, then the list.
 
+mod checks;
+
 use super::explore::Exploration;
 use super::manifest::{Halving, Reference, Settings, Source};
 use diagnostic::Diagnostic;
@@ -56,7 +58,6 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sim::Override;
-use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -449,21 +450,6 @@ impl Definition {
         }
     }
 
-    /// A key of `schedule_for` that is not an axis would have no effect.
-    fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
-        let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
-        let varying = self.varying();
-        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
-        match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
-            None => Ok(()),
-            Some((key, span)) => {
-                let message = format!("the sweep does not vary a machine key `{key}`");
-                let help = format!("the varied machine keys are {}", quoted(machine_keys()));
-                Err(self.error(span.clone(), message, help))
-            }
-        }
-    }
-
     /// Dotted keys with their values, in the order of the text.
     fn leaves<'t>(
         &self,
@@ -500,36 +486,6 @@ impl Definition {
             self.data.push(DataFile { expected, symbol, path: path.into_owned(), span });
         }
         Ok(())
-    }
-
-    /// Checks that no value of an axis comes twice: its points would be the same.
-    fn check_distinct(&self, key: &str, values: &[(toml::Value, Range<usize>)]) -> Result<(), Diagnostic> {
-        let mut seen = HashSet::new();
-        match values.iter().find(|(value, _)| !seen.insert(value.to_string())) {
-            None => Ok(()),
-            Some((value, span)) => {
-                let message = format!("`{key}` has the value {value} twice");
-                Err(self.error(span.clone(), message, "give each value once"))
-            }
-        }
-    }
-
-    /// The same for the rows of `[zip]` or `[[list]]`.
-    fn check_rows(&self, name: &str, rows: &Axis) -> Result<(), Diagnostic> {
-        let mut seen = HashSet::new();
-        let text = |row: &Vec<Setting>| {
-            let mut settings: Vec<String> =
-                row.iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect();
-            settings.sort();
-            settings
-        };
-        match rows.iter().find(|row| !seen.insert(text(row))).and_then(|row| row.first()) {
-            None => Ok(()),
-            Some(setting) => {
-                let message = format!("two rows of `{name}` have the same values");
-                Err(self.error(setting.span.clone(), message, "give each row once"))
-            }
-        }
     }
 
     /// Keys with lists of values.
@@ -608,23 +564,6 @@ impl Definition {
         };
         tables.into_iter().map(row).collect()
     }
-
-    /// Checks that no key is on two axes.
-    fn check_axes(&self) -> Result<(), Diagnostic> {
-        for (i, axis) in self.axes.iter().enumerate() {
-            let others = || self.axes[..i].iter().flatten().flatten();
-            let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
-            if let Some(setting) = twice {
-                let message = format!("`{}` is varied twice", setting.key);
-                return Err(self.error(
-                    setting.span.clone(),
-                    message,
-                    "keep it in one of [grid], [zip] and [[list]]",
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The entries of a table in the order of the text.
@@ -639,96 +578,4 @@ fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each point as `key=value key=value`.
-    fn points(text: &str) -> Vec<String> {
-        let definition = Definition::parse("test.toml", text).unwrap();
-        let setting = |setting: &&Setting| format!("{}={}", setting.key, setting.value);
-        let point = |point: &Vec<&Setting>| point.iter().map(setting).collect::<Vec<_>>().join(" ");
-        definition.points().unwrap().iter().map(point).collect()
-    }
-
-    fn error(text: &str) -> String {
-        Definition::parse("test.toml", text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_built_in_sweep_has_the_papers_28_points() {
-        let points = points(FIG4);
-        assert_eq!(points.len(), 28);
-        assert_eq!(points[0], "hple.count=4 vdm.banks=32");
-        assert_eq!(points[27], "hple.count=256 vdm.banks=256");
-    }
-
-    #[test]
-    fn axes_combine() {
-        let text =
-            "[grid]\na.b = [1, 2]\n[zip]\nc = [3, 4]\nd = [5, 6]\n[[list]]\ne.f = 7\n[[list]]\ng = 'h'";
-        assert_eq!(
-            points(text),
-            [
-                "a.b=1 c=3 d=5 e.f=7",
-                "a.b=1 c=3 d=5 g=\"h\"",
-                "a.b=1 c=4 d=6 e.f=7",
-                "a.b=1 c=4 d=6 g=\"h\"",
-                "a.b=2 c=3 d=5 e.f=7",
-                "a.b=2 c=3 d=5 g=\"h\"",
-                "a.b=2 c=4 d=6 e.f=7",
-                "a.b=2 c=4 d=6 g=\"h\"",
-            ]
-        );
-        assert_eq!(points("n = 1024"), [""]);
-    }
-
-    #[test]
-    fn samples_are_points_of_the_grid_without_repetition() {
-        let grid = "[grid]\na = [1, 2, 3, 4, 5, 6, 7, 8]\nb = [1, 2, 3, 4, 5, 6, 7, 8]\n";
-        let all = points(grid);
-        let sample = |seed| points(&format!("{grid}[sample]\npoints = 20\nseed = {seed}"));
-        let drawn = sample(1);
-        assert_eq!(drawn.len(), 20);
-        assert!(drawn.iter().all(|point| all.contains(point)));
-        assert!((1..20).all(|i| !drawn[..i].contains(&drawn[i])));
-        assert_eq!(drawn, sample(1));
-        assert_ne!(drawn, sample(2));
-        assert_eq!(points(&format!("{grid}[sample]\npoints = 100")), all);
-    }
-
-    #[test]
-    fn errors_name_the_place_and_what_would_be_right() {
-        assert_eq!(
-            error("[zip]\na = [1, 2]\nb = [1]"),
-            "test.toml:1:1: `b` has 1 values, `a` has 2; the keys of [zip] advance together: give each as many values"
-        );
-        assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
-        assert_eq!(
-            error("[grid]\nn = [1]\n[[list]]\nn = 2"),
-            "test.toml:4:5: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
-        );
-        assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; the keys are `name`"));
-        assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
-        assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
-        assert!(error("x = ").starts_with("test.toml:1:"));
-        assert_eq!(
-            error("schedule_for = ['hple.count', 'vdm.banks']\n[grid]\nn = [1024]\nhple.count = [64]"),
-            "test.toml:1:31: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
-        );
-        assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: invalid `schedule_for`"));
-        assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: invalid `schedule_for`"));
-        assert!(
-            error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending")
-        );
-        assert!(error("[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]").contains("speed"));
-    }
-
-    #[test]
-    fn a_key_that_varies_cannot_be_set() {
-        let mut definition = Definition::parse("test.toml", "[grid]\nn = [1024, 2048]").unwrap();
-        let change = Override::parse("n=4096").unwrap();
-        assert!(
-            definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies")
-        );
-    }
-}
+mod tests;

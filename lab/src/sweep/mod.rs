@@ -42,6 +42,7 @@ mod replay;
 mod results;
 mod shard;
 pub mod slurm;
+mod task;
 mod view;
 
 pub use data::Data;

@@ -1,0 +1,74 @@
+//! Checks of a definition's axes.
+
+use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
+use diagnostic::Diagnostic;
+use std::collections::HashSet;
+use std::ops::Range;
+
+impl Definition {
+    /// Checks that no value of an axis comes twice: its points would be the same.
+    pub(super) fn check_distinct(
+        &self,
+        key: &str,
+        values: &[(toml::Value, Range<usize>)],
+    ) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        match values.iter().find(|(value, _)| !seen.insert(value.to_string())) {
+            None => Ok(()),
+            Some((value, span)) => {
+                let message = format!("`{key}` has the value {value} twice");
+                Err(self.error(span.clone(), message, "give each value once"))
+            }
+        }
+    }
+
+    /// The same for the rows of `[zip]` or `[[list]]`.
+    pub(super) fn check_rows(&self, name: &str, rows: &Axis) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        let text = |row: &Vec<Setting>| {
+            let mut settings: Vec<String> =
+                row.iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect();
+            settings.sort();
+            settings
+        };
+        match rows.iter().find(|row| !seen.insert(text(row))).and_then(|row| row.first()) {
+            None => Ok(()),
+            Some(setting) => {
+                let message = format!("two rows of `{name}` have the same values");
+                Err(self.error(setting.span.clone(), message, "give each row once"))
+            }
+        }
+    }
+
+    /// A key of `schedule_for` that is not an axis would have no effect.
+    pub(super) fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
+        let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
+        let varying = self.varying();
+        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
+        match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
+            None => Ok(()),
+            Some((key, span)) => {
+                let message = format!("the sweep does not vary a machine key `{key}`");
+                let help = format!("the varied machine keys are {}", quoted(machine_keys()));
+                Err(self.error(span.clone(), message, help))
+            }
+        }
+    }
+
+    /// Checks that no key is on two axes.
+    pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
+        for (i, axis) in self.axes.iter().enumerate() {
+            let others = || self.axes[..i].iter().flatten().flatten();
+            let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
+            if let Some(setting) = twice {
+                let message = format!("`{}` is varied twice", setting.key);
+                return Err(self.error(
+                    setting.span.clone(),
+                    message,
+                    "keep it in one of [grid], [zip] and [[list]]",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+use super::*;
+
+/// Each point as `key=value key=value`.
+fn points(text: &str) -> Vec<String> {
+    let definition = Definition::parse("test.toml", text).unwrap();
+    let setting = |setting: &&Setting| format!("{}={}", setting.key, setting.value);
+    let point = |point: &Vec<&Setting>| point.iter().map(setting).collect::<Vec<_>>().join(" ");
+    definition.points().unwrap().iter().map(point).collect()
+}
+
+fn error(text: &str) -> String {
+    Definition::parse("test.toml", text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_built_in_sweep_has_the_papers_28_points() {
+    let points = points(FIG4);
+    assert_eq!(points.len(), 28);
+    assert_eq!(points[0], "hple.count=4 vdm.banks=32");
+    assert_eq!(points[27], "hple.count=256 vdm.banks=256");
+}
+
+#[test]
+fn axes_combine() {
+    let text = "[grid]\na.b = [1, 2]\n[zip]\nc = [3, 4]\nd = [5, 6]\n[[list]]\ne.f = 7\n[[list]]\ng = 'h'";
+    assert_eq!(
+        points(text),
+        [
+            "a.b=1 c=3 d=5 e.f=7",
+            "a.b=1 c=3 d=5 g=\"h\"",
+            "a.b=1 c=4 d=6 e.f=7",
+            "a.b=1 c=4 d=6 g=\"h\"",
+            "a.b=2 c=3 d=5 e.f=7",
+            "a.b=2 c=3 d=5 g=\"h\"",
+            "a.b=2 c=4 d=6 e.f=7",
+            "a.b=2 c=4 d=6 g=\"h\"",
+        ]
+    );
+    assert_eq!(points("n = 1024"), [""]);
+}
+
+#[test]
+fn samples_are_points_of_the_grid_without_repetition() {
+    let grid = "[grid]\na = [1, 2, 3, 4, 5, 6, 7, 8]\nb = [1, 2, 3, 4, 5, 6, 7, 8]\n";
+    let all = points(grid);
+    let sample = |seed| points(&format!("{grid}[sample]\npoints = 20\nseed = {seed}"));
+    let drawn = sample(1);
+    assert_eq!(drawn.len(), 20);
+    assert!(drawn.iter().all(|point| all.contains(point)));
+    assert!((1..20).all(|i| !drawn[..i].contains(&drawn[i])));
+    assert_eq!(drawn, sample(1));
+    assert_ne!(drawn, sample(2));
+    assert_eq!(points(&format!("{grid}[sample]\npoints = 100")), all);
+}
+
+#[test]
+fn errors_name_the_place_and_what_would_be_right() {
+    assert_eq!(
+        error("[zip]\na = [1, 2]\nb = [1]"),
+        "test.toml:1:1: `b` has 1 values, `a` has 2; the keys of [zip] advance together: give each as many values"
+    );
+    assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
+    assert_eq!(
+        error("[grid]\nn = [1]\n[[list]]\nn = 2"),
+        "test.toml:4:5: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
+    );
+    assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; the keys are `name`"));
+    assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
+    assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
+    assert!(error("x = ").starts_with("test.toml:1:"));
+    assert_eq!(
+        error("schedule_for = ['hple.count', 'vdm.banks']\n[grid]\nn = [1024]\nhple.count = [64]"),
+        "test.toml:1:31: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
+    );
+    assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: invalid `schedule_for`"));
+    assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: invalid `schedule_for`"));
+    assert!(error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending"));
+    assert!(error("[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]").contains("speed"));
+}
+
+#[test]
+fn a_key_that_varies_cannot_be_set() {
+    let mut definition = Definition::parse("test.toml", "[grid]\nn = [1024, 2048]").unwrap();
+    let change = Override::parse("n=4096").unwrap();
+    assert!(definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies"));
+}
