@@ -12,8 +12,11 @@ use sim::{Area, Energy};
 pub(super) struct Column {
     /// The heading.
     pub(super) name: String,
-    value: Box<dyn Fn(&Record) -> Option<Value> + Send + Sync>,
+    value: Box<Read>,
 }
+
+/// Reads a value of a record.
+type Read = dyn Fn(&Record) -> Option<Value> + Send + Sync;
 
 impl Column {
     fn new(
