@@ -12,12 +12,13 @@ using Limb = Constants<Word, Field::Twiddle>;
 INLINE u32 column() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
 // The two sums over `terms` of polynomials[term] keys[term][part], in out[part]. Each word of the
-// polynomials is read once for both.
+// polynomials is read once for both. Polynomials and keys have `rows` rows, of which the grid
+// covers the first, and all rows of `out`.
 extern "C" __global__ void __launch_bounds__(128)
     inner_product(const Word* polynomials, const Word* keys, Word* out, const Limb* __restrict__ constants, u32 limbs,
-                  u32 length, u32 terms) {
+                  u32 length, u32 terms, u32 rows) {
     const Field field(constants[blockIdx.y % limbs]);
-    const size_t at = (size_t)blockIdx.y * length + column(), polynomial = (size_t)gridDim.y * length;
+    const size_t at = (size_t)blockIdx.y * length + column(), polynomial = (size_t)rows * length;
     Word first = 0, second = 0;
     for (u32 term = 0; term < terms; ++term) {
         const Word x = polynomials[term * polynomial + at];
@@ -26,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(128)
         second = field.add(second, field.product(x, key[polynomial]));
     }
     out[at] = first;
-    out[polynomial + at] = second;
+    out[(size_t)gridDim.y * length + at] = second;
 }
 EXPORT_KERNEL(inner_product)
 

@@ -21,24 +21,27 @@ INLINE Word convert(const Field& target, const Word* scaled, u32 count, const Wo
     return sum;
 }
 
-// Extends digits first, first + step, .. (z) of a polynomial to all limbs. `inverses[j]` is the
-// inverse modulo limb j of its digit's other limbs, and `factors[j extended + i]` their product
-// modulo limb i. Shared memory: a word for each thread and limb of a digit.
+// Extends digits first, first + step, .. (z) of a polynomial to `targets` limbs: `count` from
+// `begin_target`, then others from `begin_others`. `inverses[j]` is the inverse modulo limb j of its
+// digit's other limbs, and `factors[j extended + i]` their product modulo limb i. Shared memory: a
+// word for each thread and limb of a digit.
 extern "C" __global__ void __launch_bounds__(128)
     mod_up(const Word* in, Word* out, const Word* __restrict__ inverses, const Word* __restrict__ factors,
-           const Limb* __restrict__ constants, u32 limbs, u32 extended, u32 length, u32 digits, u32 first, u32 step) {
+           const Limb* __restrict__ constants, u32 limbs, u32 extended, u32 length, u32 digits, u32 first, u32 step,
+           u32 begin_target, u32 count, u32 begin_others, u32 targets) {
     SHARED_ARRAY(Word, shared);
     const u32 digit = first + blockIdx.z * step;
     const u32 begin = digit * limbs / digits, end = (digit + 1) * limbs / digits;
     Word* scaled = shared + threadIdx.x;
     in += column();
-    out += (size_t)blockIdx.z * extended * length + column();
+    out += (size_t)blockIdx.z * targets * length + column();
     for (u32 j = begin; j < end; ++j) {
         scaled[(j - begin) * blockDim.x] = Field(constants[j]).product(in[(size_t)j * length], inverses[j]);
     }
-    for (u32 i = 0; i < extended; ++i) {
+    for (u32 target = 0; target < targets; ++target) {
+        const u32 i = target < count ? begin_target + target : begin_others + (target - count);
         const bool own = begin <= i && i < end;
-        out[(size_t)i * length] = own ? in[(size_t)i * length]
+        out[(size_t)target * length] = own ? in[(size_t)i * length]
                                       : convert(Field(constants[i]), scaled, end - begin,
                                                 factors + (size_t)begin * extended + i, extended);
     }
@@ -67,6 +70,36 @@ extern "C" __global__ void __launch_bounds__(128)
     }
 }
 EXPORT_KERNEL(mod_down)
+
+// The special limbs of polynomials (z), converted to `count` limbs from `first`, with the same
+// constants.
+extern "C" __global__ void __launch_bounds__(128)
+    convert_rests(const Word* in, Word* out, const Word* __restrict__ inverses, const Word* __restrict__ factors,
+                  const Limb* __restrict__ constants, u32 limbs, u32 extended, u32 length, u32 first, u32 count) {
+    SHARED_ARRAY(Word, shared);
+    const u32 special = extended - limbs;
+    Word* scaled = shared + threadIdx.x;
+    in += (size_t)blockIdx.z * special * length + column();
+    out += (size_t)blockIdx.z * count * length + column();
+    for (u32 k = 0; k < special; ++k) {
+        scaled[k * blockDim.x] = Field(constants[limbs + k]).product(in[(size_t)k * length], inverses[k]);
+    }
+    for (u32 i = 0; i < count; ++i) {
+        out[(size_t)i * length] = convert(Field(constants[first + i]), scaled, special, factors + first + i, limbs);
+    }
+}
+EXPORT_KERNEL(convert_rests)
+
+// (x - rest) quotients[limb] for rows (y) of limb y modulo `limbs`. The result replaces the rests.
+extern "C" __global__ void __launch_bounds__(128)
+    divide_rows(const Word* in, Word* rests, const Word* __restrict__ quotients, const Limb* __restrict__ constants,
+                u32 limbs, u32 length) {
+    const u32 limb = blockIdx.y % limbs;
+    const Field field(constants[limb]);
+    const size_t at = (size_t)blockIdx.y * length + column();
+    rests[at] = field.product(field.subtract(in[at], rests[at]), quotients[limb]);
+}
+EXPORT_KERNEL(divide_rows)
 
 // Reduces sums of up to `terms` residues below their modulus, in rows (y) of limb y modulo `limbs`.
 extern "C" __global__ void __launch_bounds__(128)

@@ -32,8 +32,8 @@
 //     pass is then a pass over columns.
 //   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
 //     preceding kernel.
-//   ON_THE_FLY: the last pass computes its roots instead of loading them from the table; see
-//     `RoundRoots`.
+//   ON_THE_FLY: the last round of the last pass computes its roots from two short tables, which
+//     follow the table of a limb; see `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
 //     instead of shared memory.
 // In the last SHARED_ROOTS stages, parts share table entries; see `sharing`. With three such stages
@@ -61,11 +61,6 @@ struct Pass {
     static constexpr bool ROWS = LOG_COLUMNS == 0;
     static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
     static constexpr bool CLOSES = FIRST + STAGES == LOG_N;  // and its last
-#ifdef ON_THE_FLY
-    static constexpr bool GENERATES = CLOSES;  // computes its roots
-#else
-    static constexpr bool GENERATES = false;
-#endif
     static constexpr int END = STAGES - (TRUNCATED && CLOSES);  // stages that are computed
 #ifdef EXCHANGE_IN_GLOBAL
     static constexpr bool STAGED = false;
@@ -145,7 +140,12 @@ struct Pass {
     // Number of group bits in the thread number, and in the register number.
     static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }
     static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }
-    template <int ROUND, bool COMPUTED = GENERATES>
+#ifdef ON_THE_FLY
+    static constexpr INLINE bool computes(int round) { return CLOSES && round == ROUNDS - 1; }
+#else
+    static constexpr INLINE bool computes(int) { return false; }
+#endif
+    template <int ROUND, bool COMPUTED = computes(ROUND)>
     struct RoundRoots {
         const Twiddle* own;
         u32 row;
@@ -176,12 +176,18 @@ struct Pass {
     };
     // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short
     // table, one for the high bits of j and one for its SPLIT low bits, since the reversal of a sum
-    // of disjoint bits is the sum of the reversals. This gives the roots of a round's last stage.
-    // Those of the stage before are the squares of every second one, because bitrev(j) = 2 bitrev(2
-    // j). `tree[2^d + p]` is the root of part p in the stage with 2^d parts.
+    // of disjoint bits is the sum of the reversals. This gives the roots of the last stage. Those of
+    // the stage before are the squares of every second one, because bitrev(j) = 2 bitrev(2 j), and so
+    // on for all stages of the round. `tree[2^d + p]` is the root of part p in the stage with 2^d
+    // parts.
     static constexpr int SPLIT = LOG_N / 2;
+    static constexpr u32 LOW = 1u << LOG_N, HIGH = LOW + (1u << SPLIT);  // where the short tables begin
     // Table entries per limb.
-    static constexpr u32 TABLE = GENERATES ? (1u << SPLIT) + (1u << (LOG_N - SPLIT)) : 1u << LOG_N;
+#ifdef ON_THE_FLY
+    static constexpr u32 TABLE = HIGH + (1u << (LOG_N - SPLIT));
+#else
+    static constexpr u32 TABLE = 1u << LOG_N;
+#endif
     template <int ROUND>
     struct RoundRoots<ROUND, true> {
         static constexpr int LAST = end_stage(ROUND) - 1;
@@ -191,8 +197,8 @@ struct Pass {
             const u32 j = (1u << (FIRST + LAST)) + (row << LAST) + (member() >> window(ROUND) << depth(ROUND, LAST));
 #pragma unroll
             for (int part = 0; part < PARTS; ++part) {
-                const Twiddle high = load_entry(table + (1u << SPLIT) + ((j + part) >> SPLIT));
-                const Twiddle low = load_entry(table + ((j + part) & ((1u << SPLIT) - 1)));
+                const Twiddle high = load_entry(table + HIGH + ((j + part) >> SPLIT));
+                const Twiddle low = load_entry(table + LOW + ((j + part) & ((1u << SPLIT) - 1)));
                 tree[PARTS | part] = field.times(high, low);
             }
 #pragma unroll

@@ -1,4 +1,5 @@
-// `copy_rows`: copies planes of rows within a device between layouts with different gaps.
+// `copy_rows`: copies planes of rows between layouts with different gaps, on one device or from
+// another. `accumulate`: adds words, so that a device can sum the data of others.
 //
 // Addresses, pitches (from the start of a row to the start of the next) and the length of a row are
 // multiples of 16 bytes. Heights (from the first row of a plane to that of the next) count rows.
@@ -18,3 +19,10 @@ extern "C" __global__ void __launch_bounds__(128)
         in[(size_t)(blockIdx.z * in_height + blockIdx.y) * in_pitch + piece];
 }
 EXPORT_KERNEL(copy_rows)
+
+// The words must be sums of residues that do not carry into a neighbour, if two share a word of 64 bits.
+extern "C" __global__ void __launch_bounds__(128) accumulate(const u64* in, u64* out, u32 words) {
+    const u32 word = blockIdx.x * blockDim.x + threadIdx.x;
+    if (word < words) out[word] += in[word];
+}
+EXPORT_KERNEL(accumulate)

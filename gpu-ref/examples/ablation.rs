@@ -1,133 +1,202 @@
 //! Measures the speedup of each optimisation of the four papers on a CUDA device, and prints a
 //! Markdown table for each paper.
 //!
-//! `ablation [--paper NAME].. [--csv FILE]`; without options, all papers. Papers: cheddar,
-//! he-booster, shivdikar, caramel. The file gets one line per claim:
-//! `paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict`.
+//! `ablation [--paper NAME].. [--runs N] [--csv FILE]`; without options, all papers and 3 runs.
+//! Papers: cheddar, he-booster, shivdikar, caramel. The file gets one line per claim and mode:
+//! `paper,claim,claimed,card,mode,baseline,optimised,baseline_us,optimised_us,gain,low,high,verdict`.
 //!
-//! A time is the median of 15 samples for the whole batch of a claim's setting. A base conversion
-//! or residue conversion is one of 20 launches in a graph, an inner product has its own launches,
-//! and all other work is launched as the claim says. Before timing, the kernels of every variant
-//! are compared with the host model on new random inputs (integers and their residues with each
-//! other). A difference is an error.
+//! All subjects are measured in turn, as often as there are runs. A run is the median of 15 samples
+//! for the whole batch of a claim's setting: `warm`, on the same data again and again, or `cold`, on
+//! copies of 512 MiB in turn, for transforms and products that are launched one after the other. A
+//! base conversion or residue conversion is one of 20 launches in a graph, an inner product has its
+//! own launches, and all other work is launched as the claim says. A gain has the ratio of the
+//! medians over the runs, and its extremes. Before timing, the kernels of every variant are compared
+//! with the host model on new random inputs (integers and their residues with each other). A
+//! difference is an error.
 
-use gpu_ref::ablation::{self, Operation, Paper, Scheme, SpeedupClaim, Subject, Variant};
+use gpu_ref::ablation::{self, Gain, Operation, Paper, Scheme, SpeedupClaim, Subject, Variant};
 use gpu_ref::base_conversion::BaseConversion;
 use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::residues::{Access, Reconstruction, Residues};
-use gpu_ref::sequence::BatchId;
-use gpu_ref::{Device, Direction, Modulus, Plan, Sequence, Word, Work, host, number};
+use gpu_ref::sequence::{BatchId, Execution};
+use gpu_ref::{Device, Direction, Modulus, Plan, Sequence, Timing, Word, Work, host, number};
 use rand::RngExt;
+use rayon::prelude::*;
 use std::error::Error;
 use std::fmt::Write as _;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
+/// Larger than any current L2 cache.
+const COLD_BYTES: usize = 512 << 20;
+/// More do not fit a graph of a reasonable size.
+const MOST_COPIES: usize = 256;
+
+/// The times of a subject in all runs, in both modes.
+#[derive(Default)]
+struct Times {
+    warm: Vec<Timing>,
+    cold: Vec<Timing>,
+    failure: Option<String>,
+}
+
 fn main() -> Outcome<()> {
-    let (papers, csv) = parse()?;
+    let Options { papers, runs, csv } = parse()?;
     let device = Device::open(0)?;
     println!("# Measured speedups of the papers' optimisations on one {}\n", device.name()?);
     println!(
-        "A claim with a number is reproduced if at least half of the claimed difference is seen, weaker if less of it, and refuted \
-         within {:.0}% of none.\n",
-        ablation::NOISE * 100.0
+        "Medians of {runs} runs. A claim with a number is reproduced if at least half of the claimed difference is seen, weaker if \
+         less of it, and refuted if the difference is within the spread of the runs.\n"
     );
-    let mut lines =
-        "paper,claim,claimed,card,baseline,optimised,baseline_us,optimised_us,gain,verdict\n".to_owned();
-    let mut known: Vec<(Subject, Result<f64, String>)> = Vec::new();
     let claims = ablation::claims()?;
+    let wanted: Vec<&SpeedupClaim> = claims.iter().filter(|claim| papers.contains(&claim.paper)).collect();
+    let mut known: Vec<(&Subject, Times)> = Vec::new();
+    for subject in wanted.iter().flat_map(|claim| [&claim.baseline, &claim.optimised]) {
+        if !known.iter().any(|(other, _)| other.same_work(subject)) {
+            known.push((subject, Times::default()));
+        }
+    }
+    // Compilation takes longer than timing, and can use every core. Errors appear when measuring.
+    known.par_iter().for_each(|(subject, _)| drop(compile(&device, subject)));
+    for _ in 0..runs {
+        for (subject, times) in &mut known {
+            match measure(&device, subject) {
+                Ok((warm, cold)) => {
+                    times.warm.push(warm);
+                    times.cold.extend(cold);
+                }
+                Err(error) => times.failure = Some(error.to_string()),
+            }
+        }
+    }
+    let times = |subject: &Subject| {
+        let found = known.iter().find(|(other, _)| other.same_work(subject));
+        &found.expect("every subject was measured").1
+    };
+    let mut lines =
+        "paper,claim,claimed,card,mode,baseline,optimised,baseline_us,optimised_us,gain,low,high,verdict\n"
+            .to_owned();
     for paper in papers {
         println!("## {paper}\n");
-        println!("| claim | claimed | on | baseline | us | optimised | us | gain here | verdict |");
-        println!("|---|---|---|---|---|---|---|---|---|");
-        for claim in claims.iter().filter(|claim| claim.paper == paper) {
-            let mut time = |subject: &Subject| {
-                if let Some((_, time)) = known.iter().find(|(other, _)| other.same_work(subject)) {
-                    return time.clone();
-                }
-                let time = measure(&device, subject).map_err(|error| error.to_string());
-                known.push((subject.clone(), time.clone()));
-                time
-            };
-            report(claim, time(&claim.baseline), time(&claim.optimised), &mut lines)?;
+        println!(
+            "| claim | claimed | on | mode | baseline | us | optimised | us | gain here | spread | verdict |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|---|---|");
+        for claim in wanted.iter().filter(|claim| claim.paper == paper) {
+            let (baseline, optimised) = (times(&claim.baseline), times(&claim.optimised));
+            report(claim, "warm", &baseline.warm, &optimised.warm, &mut lines)?;
+            report(claim, "cold", &baseline.cold, &optimised.cold, &mut lines)?;
         }
         println!();
     }
     if let Some(path) = csv {
         std::fs::write(path, lines)?;
     }
-    match known.iter().find_map(|(subject, time)| Some((subject, time.as_ref().err()?))) {
+    match known.iter().find_map(|(subject, times)| Some((subject, times.failure.as_ref()?))) {
         Some((subject, error)) => Err(format!("{subject:?}: {error}").into()),
         None => Ok(()),
     }
 }
 
-fn parse() -> Outcome<(Vec<Paper>, Option<String>)> {
-    let (mut papers, mut csv) = (Vec::new(), None);
+struct Options {
+    papers: Vec<Paper>,
+    runs: usize,
+    csv: Option<String>,
+}
+
+fn parse() -> Outcome<Options> {
+    let mut options = Options { papers: Vec::new(), runs: 3, csv: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
         match (argument.as_str(), value.as_str()) {
-            ("--paper", "cheddar") => papers.push(Paper::Cheddar),
-            ("--paper", "he-booster") => papers.push(Paper::HeBooster),
-            ("--paper", "shivdikar") => papers.push(Paper::Shivdikar),
-            ("--paper", "caramel") => papers.push(Paper::Caramel),
-            ("--csv", _) => csv = Some(value),
+            ("--paper", "cheddar") => options.papers.push(Paper::Cheddar),
+            ("--paper", "he-booster") => options.papers.push(Paper::HeBooster),
+            ("--paper", "shivdikar") => options.papers.push(Paper::Shivdikar),
+            ("--paper", "caramel") => options.papers.push(Paper::Caramel),
+            ("--runs", runs) => options.runs = runs.parse()?,
+            ("--csv", _) => options.csv = Some(value),
             _ => return Err(format!("unknown option {argument} {value}").into()),
         }
     }
-    if papers.is_empty() {
-        papers = vec![Paper::Cheddar, Paper::HeBooster, Paper::Shivdikar, Paper::Caramel];
+    if options.papers.is_empty() {
+        options.papers = vec![Paper::Cheddar, Paper::HeBooster, Paper::Shivdikar, Paper::Caramel];
     }
-    Ok((papers, csv))
+    Ok(options)
 }
 
-/// One row of the table and one line of the file. A failure has no time.
+/// One row of the table and one line of the file, if both variants have times in this mode.
 fn report(
     claim: &SpeedupClaim,
-    baseline: Result<f64, String>,
-    optimised: Result<f64, String>,
+    mode: &str,
+    baseline: &[Timing],
+    optimised: &[Timing],
     lines: &mut String,
 ) -> Outcome<()> {
-    let claimed = claim.gain.map_or("faster".to_owned(), |gain| format!("{gain:.3}"));
-    let show =
-        |time: &Result<f64, String>| time.as_ref().map_or("failed".to_owned(), |us| format!("{us:.2}"));
-    let (gain, verdict) = match (&baseline, &optimised) {
-        (Ok(baseline), Ok(optimised)) => {
-            let gain = baseline / optimised;
-            (format!("{gain:.3}"), claim.verdict(gain).to_string())
-        }
-        _ => (String::new(), "failed".into()),
+    let (Some(baseline), Some(optimised)) = (Timing::over(baseline), Timing::over(optimised)) else {
+        return Ok(());
     };
-    let (before, after) = (show(&baseline), show(&optimised));
-    let (what, card) = (&claim.what, claim.card);
+    let claimed = claim.gain.map_or("faster".to_owned(), |gain| format!("{gain:.3}"));
+    let gain = Gain::of(baseline, optimised);
+    let (what, card, verdict) = (&claim.what, claim.card, claim.verdict(gain));
     let (from, to) = (claim.baseline.label(), claim.optimised.label());
-    println!("| {what} | {claimed} | {card} | {from} | {before} | {to} | {after} | {gain} | {verdict} |");
+    let (before, after) = (baseline.median, optimised.median);
+    let Gain { median, low, high } = gain;
+    println!(
+        "| {what} | {claimed} | {card} | {mode} | {from} | {before:.2} | {to} | {after:.2} | {median:.3} | {low:.3} to {high:.3} | \
+         {verdict} |"
+    );
     writeln!(
         lines,
-        "{},\"{what}\",{claimed},{card},\"{from}\",\"{to}\",{before},{after},{gain},{verdict}",
+        "{},\"{what}\",{claimed},{card},{mode},\"{from}\",\"{to}\",{before:.2},{after:.2},{median:.3},{low:.3},{high:.3},{verdict}",
         claim.paper
     )?;
     Ok(())
 }
 
-fn measure(device: &Device, subject: &Subject) -> Outcome<f64> {
+/// Compiles the kernels of a subject's transforms.
+fn compile(device: &Device, subject: &Subject) -> Outcome<()> {
+    let Subject::Transforms(variant) = subject else { return Ok(()) };
+    match variant.recipe.word_bits {
+        32 => compile_words::<u32>(device, variant),
+        64 => compile_words::<u64>(device, variant),
+        _ => compile_words::<u128>(device, variant),
+    }
+}
+
+fn compile_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<()> {
+    let recipe = &variant.recipe;
+    let moduli = moduli::<W>(recipe.modulus_bits, 1 << recipe.log_n, 1)?;
+    let plan = Plan::with_recipe(device, recipe.clone(), &moduli)?;
+    if variant.work == Work::Product {
+        let zero = vec![W::zeroed(); plan.polynomial_words() << recipe.interleave_log];
+        plan.multiply(&mut plan.upload(&zero)?, &mut plan.upload(&zero)?)?;
+    }
+    Ok(())
+}
+
+/// A subject's time on warm data, and on cold data if it is a transform or product launched in
+/// sequence.
+fn measure(device: &Device, subject: &Subject) -> Outcome<(Timing, Option<Timing>)> {
     match subject {
         Subject::Transforms(variant) => match variant.recipe.word_bits {
             32 => measure_words::<u32>(device, variant),
             64 => measure_words::<u64>(device, variant),
             _ => measure_words::<u128>(device, variant),
         },
-        Subject::Scheme(scheme) => match scheme.operation {
-            Operation::Conversion { .. } => measure_conversion(device, scheme),
-            _ if scheme.word_bits == 32 => measure_scheme::<u32>(device, scheme),
-            _ => measure_scheme::<u64>(device, scheme),
-        },
+        Subject::Scheme(scheme) => {
+            let warm = match scheme.operation {
+                Operation::Conversion { .. } => measure_conversion(device, scheme),
+                _ if scheme.word_bits == 32 => measure_scheme::<u32>(device, scheme),
+                _ => measure_scheme::<u64>(device, scheme),
+            };
+            Ok((warm?, None))
+        }
     }
 }
 
 /// Checks the first and last column of a conversion and times it.
-fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
+fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<Timing> {
     let Operation::Conversion { to, tile } = scheme.operation else {
         return Err("expected a conversion".into());
     };
@@ -153,12 +222,12 @@ fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<f64> {
             }
         }
     }
-    Ok(conversion.time(&words)?.median)
+    Ok(conversion.time(&words)?)
 }
 
 /// Checks another operation and times it: residues by conversion back, inner products by their
 /// first and last column.
-fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
+fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Timing> {
     let n = 1 << scheme.log_n;
     let moduli = moduli::<W>(scheme.modulus_bits, n, scheme.limbs)?;
     let there_and_back = |access: Access, how: Reconstruction| {
@@ -173,11 +242,11 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
     match scheme.operation {
         Operation::Decompose(access) => {
             let (residues, _, coefficients) = there_and_back(access, Reconstruction::Garner)?;
-            Ok(residues.time_decompose(&coefficients)?.median)
+            Ok(residues.time_decompose(&coefficients)?)
         }
         Operation::Reconstruct(access, how) => {
             let (residues, words, _) = there_and_back(access, how)?;
-            Ok(residues.time_reconstruct(how, &words)?.median)
+            Ok(residues.time_reconstruct(how, &words)?)
         }
         Operation::InnerProduct { terms, fusion } => {
             let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
@@ -194,17 +263,16 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<f64> {
                     return Err(format!("differs from the host model at word {at}").into());
                 }
             }
-            Ok(product.time(&left, &keys)?.median)
+            Ok(product.time(&left, &keys)?)
         }
         Operation::Conversion { .. } => Err("base conversion requires 32-bit words".into()),
     }
 }
 
 /// Checks a variant and times it.
-fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
+fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<(Timing, Option<Timing>)> {
     let (recipe, n) = (&variant.recipe, 1 << variant.recipe.log_n);
-    let bits = recipe.strategy.modulus_bits(recipe.word_bits);
-    let moduli = moduli::<W>(bits, n, variant.limbs)?;
+    let moduli = moduli::<W>(recipe.modulus_bits, n, variant.limbs)?;
     let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
     let plans = moduli
         .chunks(per_plan)
@@ -223,7 +291,18 @@ fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<f64> {
     for ((plan, inputs), &id) in plans.iter().zip(&inputs).zip(&ids) {
         agree(plan.moduli(), inputs, &plan.download(sequence.batch(id))?, variant.work)?;
     }
-    Ok(sequence.time(variant.execution)?.median)
+    let warm = sequence.time(variant.execution)?;
+    if variant.execution == Execution::DependencyGraph {
+        // Copies would run beside each other.
+        return Ok((warm, None));
+    }
+    let bytes: usize = inputs.iter().flatten().map(|words| size_of_val(&words[..])).sum();
+    let copies = (COLD_BYTES / bytes).clamp(2, MOST_COPIES);
+    for _ in 1..copies {
+        append(&mut sequence, &plans, &inputs, variant.work)?;
+    }
+    let cold = sequence.time(variant.execution)?.divided_by(copies);
+    Ok((warm, Some(cold)))
 }
 
 /// The largest primes of a given length.

@@ -3,10 +3,12 @@
 //! && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
 //!
 //! `kernels all FOLDER` writes every kernel of the crate to files in a folder, where transforms have
-//! the recipes for N = 2^13, and the default kernels of `best` for every N from 2^12 to files in
-//! `FOLDER/default`.
+//! N = 2^13 and few points in a thread, and the default kernels of `best` for every N from 2^12, every
+//! arithmetic and every batch to files in `FOLDER/default`. `kernels check` checks the same files with
+//! NVRTC, without a GPU.
 
 use gpu_ref::base_conversion::Tile;
+use gpu_ref::recipe::{Pass, SHORT_QUOTIENTS};
 use gpu_ref::residues::Access;
 use gpu_ref::{Barrett, Product, Recipe, Strategy, Sync, source};
 use std::error::Error;
@@ -16,6 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [all, folder] if all == "all" => write_all(Path::new(folder)),
+        [check] if check == "check" => check_all(),
         [strategy, word_bits, log_n, kind @ ..] => {
             let known = Strategy::ALL.map(|strategy| strategy.to_string());
             let strategy =
@@ -30,13 +33,33 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             Ok(())
         }
-        _ => Err("usage: kernels STRATEGY WORD_BITS LOG_N [product], or kernels all FOLDER".into()),
+        _ => {
+            Err("usage: kernels STRATEGY WORD_BITS LOG_N [product], kernels all FOLDER, or kernels check"
+                .into())
+        }
     }
+}
+
+/// The same kernels with fewer points in a thread, whose shorter loops compile several times as
+/// fast.
+fn compact(recipe: Recipe) -> Recipe {
+    let smaller = |pass: &Pass| {
+        let points_log = pass.points_log.min(2).max(pass.stages.saturating_sub(10));
+        let lanes_log = pass.lanes_log.min(10 + points_log - pass.stages);
+        Pass { points_log, lanes_log, ..*pass }
+    };
+    let small = Recipe {
+        passes: recipe.passes.iter().map(smaller).collect(),
+        shared_roots: recipe.shared_roots.min(1),
+        ..recipe.clone()
+    };
+    // Resident transforms have no other recipe.
+    if small.check().is_ok() { small } else { recipe }
 }
 
 /// Each strategy in each word size, each recipe variant once, and all kernels other than
 /// transforms.
-fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn all_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     const LOG_N: u32 = 13;
     let mut recipes = Vec::new();
     for strategy in Strategy::ALL {
@@ -52,7 +75,7 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let shivdikar = Recipe::new(Strategy::Shivdikar(Barrett::Proposed), 64, LOG_N)?;
-    let bits = |length: u32| u128::MAX >> (128 - length);
+    let best = |word_bits, largest| Recipe::for_moduli(Strategy::Best, word_bits, LOG_N, largest);
     let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
     recipes.extend([
         (
@@ -63,10 +86,12 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
             "caramel-casts".into(),
             Recipe { casts: true, streaming: true, ..Recipe::new(Strategy::Caramel, 64, LOG_N)? },
         ),
-        ("best-50".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, bits(50))?),
-        ("best-60".into(), Recipe::for_moduli(Strategy::Best, 64, LOG_N, bits(60))?),
-        ("best-124".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, bits(124))?),
-        ("best-125".into(), Recipe::for_moduli(Strategy::Best, 128, LOG_N, bits(125))?),
+        ("best-shared-roots".into(), Recipe::new(Strategy::Best, 32, 16)?),
+        ("best-50".into(), best(64, longest(50))?),
+        ("best-60".into(), best(64, longest(60))?),
+        ("best-124".into(), best(128, longest(124))?),
+        ("best-125".into(), best(128, longest(125))?),
+        ("best-short-quotients".into(), best(128, SHORT_QUOTIENTS)?),
         ("best-latency".into(), Recipe::low_latency(64, LOG_N)?),
         ("wide-streaming".into(), Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10)? }),
         ("shivdikar-truncated".into(), Recipe { product: truncated(true), ..shivdikar.clone() }),
@@ -74,10 +99,8 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
         ("tom".into(), Recipe::tom(Barrett::Proposed, 64, LOG_N, 5)?),
         ("los-global".into(), Recipe::los(Barrett::Proposed, 64, 11, 3)?.without_shared_memory()),
     ]);
-    let mut files = Vec::new();
-    for (name, recipe) in recipes {
-        files.push((name, source::everything(&recipe)));
-    }
+    let compacted = |(name, recipe)| (name, source::everything(&compact(recipe)));
+    let mut files: Vec<(String, String)> = recipes.into_iter().map(compacted).collect();
     for bits in [32, 64] {
         files.push((format!("key-switch-{bits}"), source::key_switch(bits)));
         files.push((format!("inner-product-{bits}"), source::inner_product(bits)));
@@ -89,15 +112,56 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     files.push(("rows".into(), source::rows()));
     files.push(("base-conversion".into(), source::base_conversion(Tile::default())));
     files.push(("base-conversion-shared".into(), source::base_conversion(shared)));
-    for (word_bits, longest) in [(32, 30), (64, 60), (128, 124)] {
+    Ok(files)
+}
+
+/// The largest number of a length in bits.
+fn longest(bits: u32) -> u128 {
+    u128::MAX >> (128 - bits)
+}
+
+/// Every kernel that `best` uses by default, and no text twice.
+fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let arithmetics = [
+        (32, longest(30)),
+        (64, longest(50)),
+        (64, longest(60)),
+        (64, longest(62)),
+        (128, longest(124)),
+        (128, longest(125)),
+        (128, SHORT_QUOTIENTS),
+        (128, longest(126)),
+    ];
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (word_bits, largest) in arithmetics {
         for log_n in 12..=17 {
-            let recipe = Recipe::for_moduli(Strategy::Best, word_bits, log_n, bits(longest))?;
-            files.push((format!("default/best-{word_bits}-{log_n}"), source::everything(&recipe)));
+            for transforms in [1, 64, 512] {
+                let recipe = Recipe::for_batches(word_bits, log_n, largest, transforms)?;
+                let text = source::everything(&recipe);
+                if files.iter().all(|(_, known)| *known != text) {
+                    let number = files.len();
+                    files.push((format!("default/{number}-{word_bits}-{log_n}-{transforms}"), text));
+                }
+            }
         }
     }
+    Ok(files)
+}
+
+fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(folder.join("default"))?;
-    for (name, text) in files {
+    for (name, text) in [all_kernels()?, default_kernels()?].concat() {
         std::fs::write(folder.join(format!("{name}.cu")), text)?;
     }
+    Ok(())
+}
+
+/// Checks every kernel with the front end of NVRTC, which accepts less than nvcc does.
+fn check_all() -> Result<(), Box<dyn Error>> {
+    let files = [all_kernels()?, default_kernels()?].concat();
+    for (name, text) in &files {
+        source::check(name, text)?;
+    }
+    println!("{} files accepted by NVRTC", files.len());
     Ok(())
 }

@@ -2,16 +2,17 @@
 //! prints its times.
 //!
 //! `multi [--log-n L] [--limbs L] [--special K] [--digits D] [--bits B] [--polynomials P] [--gpus
-//! R].. [--transport nccl|host] [--emulated]`. The defaults are N = 2^16, 24 limbs and 6 special
-//! limbs of 62 bits (30 with `--bits 32`), 4 digits, 8 polynomials, all available GPUs, and both
-//! transports. Lines are `what,partition,transport,devices,us,speedup`, with speedups over one
-//! device, then the steps of each key switch, with all devices synchronised after each:
-//! `step,partition,transport,devices,us`. Times are medians by the host's clock, without transfers
-//! from and to the host. `--emulated` selects emulated devices, whose times are meaningless.
+//! R].. [--transport peer|nccl|host] [--emulated]`. The defaults are N = 2^16, 24 limbs and 6
+//! special limbs of 62 bits (30 with `--bits 32`), 4 digits, 8 polynomials, all available GPUs, and
+//! all transports. Lines are `what,partition,transport,devices,us,low,high,speedup`, with speedups
+//! over one device, then the steps of each key switch (`step: ..`, a single time each), with all
+//! devices synchronised after each. Times are medians by the host's clock, shortest and longest, without transfers from and to the host. Products need no transport. `--emulated` selects
+//! emulated devices, whose times are meaningless.
 
-use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
-use gpu_ref::{Device, Modulus, Word, host};
+use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products, RowKeySwitch};
+use gpu_ref::{Device, Modulus, Timing, Word, host};
 use rand::RngExt;
+use std::collections::BTreeMap;
 use std::error::Error;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -37,7 +38,7 @@ fn parse() -> Outcome<Options> {
         bits: 64,
         polynomials: 8,
         devices: Vec::new(),
-        transports: vec![Transport::Nccl, Transport::Host],
+        transports: vec![Transport::Peer, Transport::Nccl, Transport::Host],
         emulated: false,
     };
     let mut arguments = std::env::args().skip(1);
@@ -58,7 +59,7 @@ fn parse() -> Outcome<Options> {
             "--transport" => {
                 options.transports.retain(|transport| transport.name() == value);
                 if options.transports.is_empty() {
-                    return Err(format!("unknown transport {value}; expected nccl or host").into());
+                    return Err(format!("unknown transport {value}; expected peer, nccl or host").into());
                 }
             }
             _ => return Err(format!("unknown option {argument}").into()),
@@ -83,6 +84,7 @@ fn main() -> Outcome<()> {
 /// Communication between devices.
 #[derive(Clone, Copy, PartialEq)]
 enum Transport {
+    Peer,
     Nccl,
     Host,
 }
@@ -90,6 +92,7 @@ enum Transport {
 impl Transport {
     fn name(self) -> &'static str {
         match self {
+            Transport::Peer => "peer",
             Transport::Nccl => "nccl",
             Transport::Host => "host",
         }
@@ -107,6 +110,7 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
     let cluster = |transport, count: usize| {
         Ok::<_, Box<dyn Error>>(match (&emulated, transport) {
             (Some(device), _) => Cluster::staged(&vec![device.clone(); count]),
+            (None, Transport::Peer) => Cluster::peer(count)?,
             (None, Transport::Nccl) => Cluster::nccl(count)?,
             (None, Transport::Host) => {
                 Cluster::staged(&(0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?)
@@ -115,14 +119,16 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
     };
     let transports = if options.emulated { &[Transport::Host] } else { &options.transports[..] };
     let mut steps = Vec::new();
-    println!("what,partition,transport,devices,us,speedup");
+    println!("what,partition,transport,devices,us,low,high,speedup");
+    multiply(options, moduli, &|count| cluster(transports[0], count))?;
+    let mut work = Work::new(basis);
+    let partitions = std::iter::once(None).chain(Partition::ALL.map(Some));
     for &transport in transports {
-        multiply(options, moduli, transport, &cluster)?;
-        for partition in Partition::ALL {
-            switch(options, &basis, partition, transport, &cluster, &mut steps)?;
+        for partition in partitions.clone() {
+            let setting = Setting { partition, transport };
+            switch(options, &mut work, setting, &|count| cluster(transport, count), &mut steps)?;
         }
     }
-    println!("\nstep,partition,transport,devices,us");
     steps.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
@@ -143,12 +149,17 @@ fn agree<W: Word>(what: &str, got: &[W], want: &[W]) -> Outcome<()> {
     }
 }
 
+/// Median, shortest and longest time, and the speedup over the first of several.
+fn columns(time: Timing, alone: &mut Option<f64>) -> String {
+    let Timing { median, low, high } = time;
+    format!("{median:.1},{low:.1},{high:.1},{:.2}", *alone.get_or_insert(median) / median)
+}
+
 /// Products of a batch. The first and last polynomial are checked.
 fn multiply<W: Word>(
     options: &Options,
     moduli: &[Modulus<W>],
-    transport: Transport,
-    cluster: &impl Fn(Transport, usize) -> Outcome<Cluster>,
+    cluster: &impl Fn(usize) -> Outcome<Cluster>,
 ) -> Outcome<()> {
     let (left, right) = (random(moduli, options.polynomials), random(moduli, options.polynomials));
     let words = moduli.len() * moduli[0].n();
@@ -160,43 +171,109 @@ fn multiply<W: Word>(
     let (first, last) = (product(0), product(options.polynomials - 1));
     let mut alone = None;
     for &count in &options.devices {
-        let mut products = Products::new(cluster(transport, count)?, moduli, options.polynomials)?;
+        let mut products = Products::new(cluster(count)?, moduli, options.polynomials)?;
         let got = products.run(&left, &right)?;
         agree("a product", &got[..words], &first)?;
         agree("a product", &got[got.len() - words..], &last)?;
-        let us = products.time()?;
-        let speedup = *alone.get_or_insert(us) / us;
-        println!("products,segments,{},{count},{us:.1},{speedup:.2}", transport.name());
+        println!("products,limbs,none,{count},{}", columns(products.time()?, &mut alone));
     }
     Ok(())
+}
+
+/// How a key switch is divided: as in a paper, or by limbs from start to end (`rows`).
+#[derive(Clone, Copy)]
+struct Setting {
+    partition: Option<Partition>,
+    transport: Transport,
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.partition {
+            Some(partition) => write!(f, "{partition},{}", self.transport.name()),
+            None => write!(f, "rows,{}", self.transport.name()),
+        }
+    }
+}
+
+/// A key switch in either form.
+enum Switch<W> {
+    Rows(RowKeySwitch<W>),
+    Parts(KeySwitch<W>),
+}
+
+impl<W: Word> Switch<W> {
+    fn groups(&self) -> usize {
+        match self {
+            Self::Rows(_) => 1,
+            Self::Parts(switch) => switch.groups(),
+        }
+    }
+
+    fn run(&mut self, polynomial: &[W]) -> Result<Vec<W>, gpu_ref::Error> {
+        match self {
+            Self::Rows(switch) => switch.run(polynomial),
+            Self::Parts(switch) => switch.run(polynomial),
+        }
+    }
+
+    fn time(&mut self) -> Result<Timing, gpu_ref::Error> {
+        match self {
+            Self::Rows(switch) => switch.time(),
+            Self::Parts(switch) => switch.time(),
+        }
+    }
+
+    fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, gpu_ref::Error> {
+        match self {
+            Self::Rows(switch) => switch.profile(),
+            Self::Parts(switch) => switch.profile(),
+        }
+    }
+}
+
+/// A polynomial and a key, with the results of the host model by number of groups.
+struct Work<W> {
+    basis: Basis<W>,
+    polynomial: Vec<W>,
+    key: Vec<W>,
+    models: BTreeMap<usize, Vec<W>>,
+}
+
+impl<W: Word> Work<W> {
+    fn new(basis: Basis<W>) -> Self {
+        let polynomial = random(&basis.moduli()[..basis.limbs()], 1);
+        let key = random(basis.moduli(), 2 * basis.digits());
+        Self { basis, polynomial, key, models: BTreeMap::new() }
+    }
 }
 
 /// A key switch. All words are checked.
 fn switch<W: Word>(
     options: &Options,
-    basis: &Basis<W>,
-    partition: Partition,
-    transport: Transport,
-    cluster: &impl Fn(Transport, usize) -> Outcome<Cluster>,
+    work: &mut Work<W>,
+    setting: Setting,
+    cluster: &impl Fn(usize) -> Outcome<Cluster>,
     steps: &mut Vec<String>,
 ) -> Outcome<()> {
-    let polynomial = random(&basis.moduli()[..basis.limbs()], 1);
-    let key = random(basis.moduli(), 2 * basis.digits());
-    let mut models: Vec<(usize, Vec<W>)> = Vec::new();
+    let Work { basis, polynomial, key, models } = work;
     let mut alone = None;
     for &count in &options.devices {
-        let mut switch = KeySwitch::new(cluster(transport, count)?, basis.clone(), partition, &key)?;
+        let cluster = cluster(count)?;
+        let mut switch = match setting.partition {
+            None => Switch::Rows(RowKeySwitch::new(cluster, basis.clone(), key)?),
+            Some(partition) => Switch::Parts(KeySwitch::new(cluster, basis.clone(), partition, key)?),
+        };
         let groups = switch.groups();
-        if models.iter().all(|(known, _)| *known != groups) {
-            models.push((groups, basis.model(&polynomial, &key, groups)));
-        }
-        let want = models.iter().find_map(|(known, words)| (*known == groups).then_some(words));
-        agree("a key switch", &switch.run(&polynomial)?, want.ok_or("no model")?)?;
-        let us = switch.time()?;
-        let speedup = *alone.get_or_insert(us) / us;
-        let setting = format!("{partition},{},{count}", transport.name());
-        println!("key switching,{setting},{us:.1},{speedup:.2}");
-        steps.extend(switch.profile()?.into_iter().map(|(step, us)| format!("{step},{setting},{us:.1}")));
+        let want = models.entry(groups).or_insert_with(|| basis.model(polynomial, key, groups));
+        agree("a key switch", &switch.run(polynomial)?, want)?;
+        println!("key switching,{setting},{count},{}", columns(switch.time()?, &mut alone));
+        steps.extend(
+            switch
+                .profile()?
+                .into_iter()
+                .map(|(step, us)| format!("step: {step},{setting},{count},{us:.1},,,")),
+        );
     }
     Ok(())
 }

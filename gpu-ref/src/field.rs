@@ -36,12 +36,14 @@ pub(crate) struct Field {
     /// No modulus is larger.
     largest: u128,
     truncated: bool,
+    on_the_fly: bool,
 }
 
 impl Field {
     pub(crate) fn new(recipe: &Recipe) -> Self {
-        let Recipe { strategy, word_bits: bits, modulus_bits, product, .. } = *recipe;
-        Self { strategy, bits, modulus_bits, largest: recipe.largest_modulus(), truncated: product.truncated }
+        let Recipe { strategy, word_bits: bits, modulus_bits, product, on_the_fly, .. } = *recipe;
+        let (largest, truncated) = (recipe.largest_modulus(), product.truncated);
+        Self { strategy, bits, modulus_bits, largest, truncated, on_the_fly }
     }
 
     fn arithmetic(self) -> Arithmetic {
@@ -172,21 +174,19 @@ impl Field {
         words
     }
 
-    /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`.
+    /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`. The two short tables of
+    /// [`Recipe::on_the_fly`] follow.
     pub(crate) fn table<W: Word>(self, base: u128, q: u128, places: &[usize]) -> Vec<W> {
-        let n = places.len();
+        let (n, log_n) = (places.len(), places.len().ilog2());
         let powers = powers(base, n, q);
         let mut roots = vec![0; n];
         for (j, &place) in places.iter().enumerate() {
-            roots[place] = powers[bit_reverse(j, n.ilog2())];
+            roots[place] = powers[bit_reverse(j, log_n)];
+        }
+        if self.on_the_fly {
+            roots.extend(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]));
         }
         self.entries(roots, q)
-    }
-
-    /// The two short tables of [`Recipe::on_the_fly`] for one modulus, one after the other.
-    pub(crate) fn split_table<W: Word>(self, base: u128, q: u128, log_n: u32) -> Vec<W> {
-        let powers = powers(base, 1 << log_n, q);
-        self.entries(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]), q)
     }
 
     fn entries<W: Word>(self, roots: impl IntoIterator<Item = u128>, q: u128) -> Vec<W> {

@@ -123,7 +123,9 @@ impl<W: Word> InnerProduct<W> {
         let (limbs, n) = (self.moduli.len(), self.moduli[0].n());
         let mut arguments = data.to_vec();
         arguments.extend([self.constants.pointer(), (limbs as u32).into(), (n as u32).into()]);
-        arguments.extend(terms.map(|terms| Argument::from(terms as u32)));
+        // All rows of a polynomial have sums.
+        arguments
+            .extend(terms.into_iter().flat_map(|terms| [terms, limbs]).map(|x| Argument::from(x as u32)));
         let grid = [(n / THREADS) as u32, limbs as u32, 1];
         // SAFETY: guaranteed by the caller.
         unsafe { self.device.launch(&Launch::ordered(kernel, grid, THREADS as u32, 0, arguments)) }

@@ -42,20 +42,13 @@ pub struct Plan<W> {
     inverse: Vec<Kernel>,
     /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
-    forward_tables: Tables,
-    inverse_tables: Tables,
+    /// The roots of each direction, for each modulus.
+    forward_tables: Buffer,
+    inverse_tables: Buffer,
     constants: Buffer,
     /// For resident kernels: the maximum number of polynomials in one launch, and the
     /// synchronisation buffer, initially zero.
     residency: Option<(usize, Buffer)>,
-}
-
-/// The roots of one direction.
-struct Tables {
-    /// N entries for each modulus.
-    whole: Buffer,
-    /// The table that the last pass reads instead with [`Recipe::on_the_fly`].
-    split: Option<Buffer>,
 }
 
 /// Threads per block of resident kernels. Each thread has two elements.
@@ -145,18 +138,11 @@ impl<W: Word> Plan<W> {
 
         let places = table_places(&recipe);
         let tables = |exponent: u128| {
-            let of_all = |table: &(dyn Fn(u128, u128) -> Vec<W> + Sync)| {
-                let of_one = |modulus: &Modulus<W>| {
-                    let q = modulus.q().widen();
-                    table(pow_mod(modulus.root().widen(), exponent, q), q)
-                };
-                store(device, &moduli.par_iter().flat_map_iter(of_one).collect::<Vec<_>>())
+            let of_one = |modulus: &Modulus<W>| {
+                let q = modulus.q().widen();
+                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
             };
-            let split = || of_all(&|base, q| field.split_table(base, q, recipe.log_n));
-            Ok::<_, Error>(Tables {
-                whole: of_all(&|base, q| field.table(base, q, &places))?,
-                split: recipe.on_the_fly.then(split).transpose()?,
-            })
+            store(device, &moduli.par_iter().flat_map_iter(of_one).collect::<Vec<_>>())
         };
         let forward = numbered("forward")?;
         let residency = if recipe.resident() {
@@ -297,7 +283,7 @@ impl<W: Word> Plan<W> {
         let mut arguments = vec![
             data,
             data,
-            self.tables(direction, number).pointer(),
+            self.tables(direction).pointer(),
             self.constants.pointer(),
             (self.moduli.len() as u32).into(),
         ];
@@ -365,8 +351,8 @@ impl<W: Word> Plan<W> {
                     x,
                     y,
                     x,
-                    self.tables(Direction::Forward, last).pointer(),
-                    self.tables(Direction::Inverse, last).pointer(),
+                    self.tables(Direction::Forward).pointer(),
+                    self.tables(Direction::Inverse).pointer(),
                     self.constants.pointer(),
                     (self.moduli.len() as u32).into(),
                 ],
@@ -450,15 +436,11 @@ impl<W: Word> Plan<W> {
         }
     }
 
-    /// The table of roots for a pass.
-    fn tables(&self, direction: Direction, number: usize) -> &Buffer {
-        let tables = match direction {
+    /// The table of roots.
+    fn tables(&self, direction: Direction) -> &Buffer {
+        match direction {
             Direction::Forward => &self.forward_tables,
             Direction::Inverse => &self.inverse_tables,
-        };
-        match &tables.split {
-            Some(split) if number == self.recipe.passes.len() - 1 => split,
-            _ => &tables.whole,
         }
     }
 

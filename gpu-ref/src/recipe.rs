@@ -221,8 +221,9 @@ pub struct Recipe {
     /// For [`Strategy::Caramel`]: if true, every kernel converts from integers to doubles and back,
     /// not only the first and the last.
     pub casts: bool,
-    /// For [`Strategy::Cheddar`]: if true, the last pass computes its roots from two tables of
-    /// about sqrt(N) entries each, instead of loading them from one of N.
+    /// For [`Strategy::Cheddar`]: if true, the last round of the last pass, three stages by default,
+    /// computes its roots from two tables of about sqrt(N) entries each, instead of loading them
+    /// from one of N.
     pub on_the_fly: bool,
     /// For [`Strategy::Best`]: 2^`shared_roots` butterflies of the last stage share a table entry,
     /// half as many of the stage before, and so on, and multiply by another root of unity in

@@ -1,5 +1,7 @@
 //! The embedded text of the kernels, and its assembly for a plan.
 
+use crate::Error;
+use crate::device::runtime_compiler;
 use crate::field::Field;
 use crate::mapping::{Access, Tile};
 use crate::recipe::{Barrett, Exchange, Pass, Product, Recipe, Strategy, Sync};
@@ -59,7 +61,7 @@ pub fn key_switch(word_bits: u32) -> String {
     for_words("key_switch.cu", word_bits)
 }
 
-/// The kernel of [`crate::multi`] that copies rows within a device: `copy_rows`.
+/// The kernels of [`crate::multi`] that move data: `copy_rows`, `accumulate`.
 pub fn rows() -> String {
     let mut text = String::new();
     expand("rows.cu", &mut text);
@@ -194,4 +196,13 @@ pub fn product(recipe: &Recipe) -> String {
 /// The kernels of [`transforms`] and of [`product`] in one file.
 pub fn everything(recipe: &Recipe) -> String {
     transforms(recipe) + &product_instances(recipe)
+}
+
+/// Checks the syntax and the types of a file with the front end of NVRTC. This needs no GPU.
+///
+/// # Errors
+/// Returns [`Error::NoDevice`] if NVRTC is not installed, and [`Error::Compile`] with its log if it
+/// rejects the file.
+pub fn check(name: &str, text: &str) -> Result<(), Error> {
+    runtime_compiler::check(name, text)
 }

@@ -34,9 +34,20 @@ pub struct Timing {
 
 impl Timing {
     /// The median, the minimum and the maximum of at least one sample.
-    fn of(mut samples: Vec<f64>) -> Self {
+    pub(crate) fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         Self { median: samples[samples.len() / 2], low: samples[0], high: samples[samples.len() - 1] }
+    }
+
+    /// Several runs of the same work as one: the median of their medians, and their extremes. `None`
+    /// without runs.
+    pub fn over(runs: &[Self]) -> Option<Self> {
+        let mut medians: Vec<f64> = runs.iter().map(|run| run.median).collect();
+        medians.sort_by(f64::total_cmp);
+        let median = *medians.get(medians.len() / 2)?;
+        let low = runs.iter().map(|run| run.low).reduce(f64::min)?;
+        let high = runs.iter().map(|run| run.high).reduce(f64::max)?;
+        Some(Self { median, low, high })
     }
 
     /// Time of one of `count` equal parts.

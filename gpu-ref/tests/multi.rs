@@ -7,7 +7,7 @@
 mod common;
 
 use common::{ON_EMULATED, SEED, named, on, on_each, run, trial};
-use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products};
+use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products, RowKeySwitch};
 use gpu_ref::{Device, Error, Modulus, Word, host};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -50,6 +50,14 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
                 assert!(got == *want, "{partition} on {ranks} devices, GPU_REF_SEED={seed}");
             }
         }
+        // A device needs a special limb.
+        if ranks <= basis.extended() - basis.limbs() {
+            let mut switch = RowKeySwitch::new(cluster(ranks), basis.clone(), &key).unwrap();
+            for (polynomial, want) in [extreme, random].into_iter().zip(&together) {
+                let got = switch.run(polynomial).unwrap();
+                assert!(got == *want, "by limbs on {ranks} devices, GPU_REF_SEED={seed}");
+            }
+        }
     }
 }
 
@@ -89,11 +97,15 @@ fn bad_divisions_are_refused(device: &Device) {
     let cluster = |ranks| Cluster::staged(&vec![device.clone(); ranks]);
     let all = moduli::<u64>(4, 62, 1 << 10);
     let unsupported = |result: Result<(), Error>| matches!(result, Err(Error::Unsupported { .. }));
-    for ranks in [0, 3, 8] {
+    for ranks in [0, 5] {
         assert!(unsupported(Products::new(cluster(ranks), &all, 1).map(|_| ())), "{ranks}");
     }
     assert!(unsupported(Products::new(cluster(1), &all, 0).map(|_| ())));
     let basis = Basis::new(&all[..3], &all[3..], 3).unwrap();
+    for ranks in [0, 2, 3] {
+        let key = vec![0; basis.key_words()];
+        assert!(unsupported(RowKeySwitch::new(cluster(ranks), basis.clone(), &key).map(|_| ())), "{ranks}");
+    }
     let short = KeySwitch::new(cluster(1), basis.clone(), Partition::Ring, &[0; 5]);
     assert!(matches!(short.map(|_| ()), Err(Error::Length { got: 5, .. })));
     let mut key = vec![0; basis.key_words()];
@@ -104,13 +116,14 @@ fn bad_divisions_are_refused(device: &Device) {
     assert!(matches!(products.run(&[0; 7], &[0; 7]), Err(Error::Length { got: 7, .. })));
 }
 
-/// On all available GPUs, through NCCL.
+/// On all available GPUs, through NCCL and through peer pointers.
 fn on_gpus() {
     let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::nccl(count).is_ok()).collect();
     let all = moduli::<u64>(8, 62, 1 << 12);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_key_switch(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), &basis);
     check_products(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), 24, 8);
+    check_key_switch(&sizes, |ranks| Cluster::peer(ranks).unwrap(), &basis);
 }
 
 fn main() -> ExitCode {

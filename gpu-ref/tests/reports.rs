@@ -29,26 +29,92 @@ type Setting = (&'static str, &'static str, &'static str);
 /// Time of one row, and its spread relative to the median if the file has it.
 type Time = (String, Option<f64>);
 
-/// Finds the times of a file: fields `work,log_n,bits,modulus_bits,moduli,batch,mode,us[,low,high]`
-/// from position `from`, after fields that name the code.
+/// The times of a file.
 struct Times {
-    lines: Vec<Vec<String>>,
-    from: usize,
+    rows: Vec<Row>,
+}
+
+/// One time. The code has a name and the lengths of its words and moduli.
+struct Row {
+    code: [String; 3],
+    /// Work, log2 of N, number of moduli, transforms per batch, mode.
+    setting: [String; 5],
+    us: String,
+    spread: Option<f64>,
 }
 
 impl Times {
-    fn of(file: &str, from: usize) -> Self {
-        Self { lines: lines(file), from }
+    /// Reads the output of `examples/bench.rs`.
+    fn own(file: &str) -> Self {
+        let row = |fields: Vec<String>| {
+            let [name, work, log_n, bits, length, moduli, batch, mode, us, low, high] = &fields[..] else {
+                panic!("eleven fields in {fields:?}")
+            };
+            let number = |field: &String| field.parse::<f64>().unwrap();
+            Row {
+                code: [name, bits, length].map(String::clone),
+                setting: [work, log_n, moduli, batch, mode].map(String::clone),
+                us: us.clone(),
+                spread: Some((number(high) - number(low)) / number(us)),
+            }
+        };
+        Self { rows: lines(file).into_iter().map(row).collect() }
     }
 
-    /// The codes with the lengths of their words and moduli, in the file's order.
+    /// Reads the output of the public codes' harness: `impl,direction,log_n,bits,batch,mode,us`, without
+    /// a header. Marks behind a name say how its kernels were launched.
+    fn public(file: &str) -> Self {
+        let text = std::fs::read_to_string(folder().join(file)).unwrap();
+        let row = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [name, direction, log_n, bits, batch, mode, us] = fields[..] else {
+                panic!("seven fields in {line}")
+            };
+            let (name, alone) = name.strip_suffix("[one-a-graph]").map_or((name, false), |name| (name, true));
+            let (base, moduli, launches) = match name.split_once("-rns64") {
+                Some((base, launches)) => (base, "64", launches),
+                None => (name, "1", ""),
+            };
+            let base = match base {
+                "cheddar" => "Cheddar, 8df8b26",
+                "cheddar-noOT" => "Cheddar (no roots on the fly), 8df8b26",
+                "phantom" => "Phantom, 1f4a198",
+                "gpuntt-merge" => "GPU-NTT, 95c739c",
+                // Other work, or launches in parts.
+                _ => return None,
+            };
+            let launches = match launches {
+                "" => "",
+                "-onelaunch" => " (one launch)",
+                _ => return None,
+            };
+            let work = match direction {
+                "fwd" => "forward",
+                "inv" => "inverse",
+                _ => "product",
+            };
+            let mode = match (batch, alone) {
+                ("1", true) => "alone".to_owned(),
+                ("1", false) => format!("row-{mode}"),
+                _ => mode.to_owned(),
+            };
+            let length = if bits == "32" { "30" } else { "60" };
+            Some(Row {
+                code: [format!("{base}{launches}"), bits.to_owned(), length.to_owned()],
+                setting: [work, log_n, moduli, batch, &mode].map(str::to_owned),
+                us: us.to_owned(),
+                spread: None,
+            })
+        };
+        Self { rows: text.lines().filter_map(row).collect() }
+    }
+
+    /// The codes in the file's order.
     fn codes(&self) -> Vec<[String; 3]> {
         let mut codes: Vec<[String; 3]> = Vec::new();
-        for line in &self.lines {
-            let code =
-                [line[..self.from].join(", "), line[self.from + 2].clone(), line[self.from + 3].clone()];
-            if !codes.contains(&code) {
-                codes.push(code);
+        for row in &self.rows {
+            if !codes.contains(&row.code) {
+                codes.push(row.code.clone());
             }
         }
         codes
@@ -61,23 +127,63 @@ impl Times {
         log_n: &str,
         (moduli, batch, mode): Setting,
     ) -> Option<Time> {
-        let [name, bits, length] = code;
-        let wanted = [work, log_n, bits, length, moduli, batch, mode];
-        let line = self.lines.iter().find(|line| {
-            line[..self.from].join(", ") == *name && line[self.from..self.from + 7].iter().eq(wanted.iter())
-        })?;
-        let number = |field: &String| field.parse::<f64>().unwrap();
-        let numbers: Vec<f64> = line[self.from + 7..].iter().map(number).collect();
-        let spread = (numbers.len() == 3).then(|| (numbers[2] - numbers[1]) / numbers[0]);
-        Some((line[self.from + 7].clone(), spread))
+        let wanted = [work, log_n, moduli, batch, mode];
+        let row = self.rows.iter().find(|row| row.code == *code && row.setting == wanted)?;
+        Some((row.us.clone(), row.spread))
     }
+}
+
+/// Each of our times at every size that a public code has too: the fastest public one over ours.
+fn ratios() -> String {
+    let (own, public) = (Times::own("h200-bench.csv"), Times::public("h200-public.csv"));
+    let us = |row: &Row| row.us.parse::<f64>().unwrap();
+    let sizes = ["12", "13", "14", "15", "16", "17"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut below = 0;
+    for (bits, length) in [("32", "30"), ("64", "60")] {
+        for work in ["forward", "inverse", "product"] {
+            for (moduli, batch, mode) in [
+                ("64", "64", "cold"),
+                ("64", "512", "cold"),
+                ("1", "64", "cold"),
+                ("1", "64", "warm"),
+                ("1", "512", "cold"),
+                ("1", "512", "warm"),
+                ("1", "1", "alone"),
+                ("1", "1", "row-warm"),
+                ("1", "1", "row-cold"),
+            ] {
+                let cell = |log_n: &str| {
+                    let wanted = [work, log_n, moduli, batch, mode];
+                    let ours = own
+                        .rows
+                        .iter()
+                        .find(|row| row.code == ["best", bits, length] && row.setting == wanted);
+                    let theirs =
+                        public.rows.iter().filter(|row| row.code[1] == bits && row.setting == wanted);
+                    let ratio = theirs.map(us).reduce(f64::min)? / us(ours?);
+                    Some(ratio)
+                };
+                let cells = sizes.map(cell);
+                if cells.iter().all(Option::is_none) {
+                    continue;
+                }
+                below += cells.iter().flatten().filter(|&&ratio| ratio < 1.2).count();
+                let shown = cells.map(|ratio| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")));
+                let head = [work, bits, moduli, batch, mode].map(str::to_owned);
+                rows.push(head.into_iter().chain(shown).collect());
+            }
+        }
+    }
+    let head = ["work", "word", "moduli", "batch", "mode", "2^12", "2^13", "2^14", "2^15", "2^16", "2^17"];
+    format!("{}\nBelow 1.20: {below}.\n", table(&head, rows))
 }
 
 /// One row per code with the times of some columns at N = 2^16, and the row's largest spread. Codes
 /// without times are omitted.
 fn settings(columns: &[(&str, &str, Setting)]) -> String {
     let mut rows = Vec::new();
-    for times in [Times::of("h200-bench.csv", 1), Times::of("h200-public.csv", 3)] {
+    for times in [Times::own("h200-bench.csv"), Times::public("h200-public.csv")] {
         for code in times.codes() {
             let found: Vec<_> =
                 columns.iter().map(|&(_, work, setting)| times.find(&code, work, "16", setting)).collect();
@@ -130,18 +236,19 @@ fn singles() -> String {
 
 /// Forward transforms of `best` at every size.
 fn sizes() -> String {
-    let times = Times::of("h200-bench.csv", 1);
+    let times = Times::own("h200-bench.csv");
     let sizes = ["12", "13", "14", "15", "16", "17"];
     let rows = times.codes().into_iter().map(|code| {
-        let time = |size| times.find(&code, "forward", size, ("64", "512", "cold")).unwrap().0;
-        code[1..].iter().cloned().chain(sizes.map(time)).collect()
+        let time =
+            |size| times.find(&code, "forward", size, ("64", "512", "cold")).map_or(String::new(), |t| t.0);
+        code.iter().cloned().chain(sizes.map(time)).collect()
     });
-    table(&["word", "modulus", "2^12", "2^13", "2^14", "2^15", "2^16", "2^17"], rows)
+    table(&["code", "word", "modulus", "2^12", "2^13", "2^14", "2^15", "2^16", "2^17"], rows)
 }
 
 /// The papers' strategies.
 fn strategies() -> String {
-    let times = Times::of("h200-papers.csv", 1);
+    let times = Times::own("h200-papers.csv");
     let rows = times.codes().into_iter().map(|code| {
         let time = |setting| times.find(&code, "forward", "16", setting).unwrap().0;
         let settings = [("64", "512", "cold"), ("1", "512", "cold"), ("1", "1", "alone")];
@@ -166,21 +273,29 @@ fn verdicts() -> String {
     table(&["paper", "reproduced", "weaker", "refuted"], papers.map(row))
 }
 
-/// Microseconds of multi-GPU work by number of cards.
+/// Microseconds of multi-GPU work by number of cards, and the speedup.
 fn cards() -> String {
     let rows = ["64", "32"].map(|bits| {
-        let times = lines(&format!("h200-x4-multi{bits}.csv"));
         let mut rows: Vec<Vec<String>> = Vec::new();
-        for line in &times {
-            let [what, partition, _, _, us, _] = &line[..] else { panic!("six fields in {line:?}") };
+        for line in lines(&format!("h200-x2-multi{bits}.csv")) {
+            let [what, partition, transport, _, us, _, _, speedup] = &line[..] else {
+                panic!("eight fields in {line:?}")
+            };
+            if what.starts_with("step: ") {
+                continue;
+            }
             match rows.last_mut() {
-                Some(row) if row[0] == *what && row[1] == *partition => row.push(us.clone()),
-                _ => rows.push(vec![what.clone(), partition.clone(), bits.to_owned(), us.clone()]),
+                Some(row) if row[..3] == [what, partition, transport].map(String::clone) => {
+                    row.extend([us.clone(), speedup.clone()]);
+                }
+                _ => {
+                    rows.push([what, partition, transport, &bits.to_owned(), us].map(String::clone).to_vec())
+                }
             }
         }
         rows
     });
-    table(&["work", "partition", "bits", "1 card", "2 cards", "4 cards"], rows.concat())
+    table(&["work", "partition", "transport", "bits", "1 card", "2 cards", "speedup"], rows.concat())
 }
 
 #[test]
@@ -193,6 +308,7 @@ fn tables_are_what_the_files_say() {
         ("one modulus", one_modulus()),
         ("singles", singles()),
         ("sizes", sizes()),
+        ("ratios", ratios()),
         ("strategies", strategies()),
         ("verdicts", verdicts()),
         ("cards", cards()),

@@ -51,7 +51,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     for (limbs, gain) in [(LIMBS, 1.185), (28, 1.145)] {
         let on_the_fly = Recipe { on_the_fly: true, ..own.clone() };
         let baseline = Variant { limbs, ..published() };
-        let optimised = variant("roots on the fly in the second kernel", on_the_fly).limbs(limbs);
+        let optimised = variant("roots of the last three stages on the fly", on_the_fly).limbs(limbs);
         let what = "roots on the fly instead of from a table";
         claims.push(SpeedupClaim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
     }

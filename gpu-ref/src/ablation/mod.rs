@@ -12,7 +12,7 @@ use crate::inner_product::Fusion;
 use crate::recipe::{Product, Recipe};
 use crate::residues::{Access, Reconstruction};
 use crate::sequence::Execution;
-use crate::{Direction, Error, Work};
+use crate::{Direction, Error, Timing, Work};
 
 /// The four papers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -191,20 +191,44 @@ pub struct SpeedupClaim {
     pub optimised: Subject,
 }
 
-/// Outcome of a measurement.
+/// Outcome of several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// At least half of the claimed difference. Without a claimed number, any gain above [`NOISE`].
-    /// For a claim of no difference, no loss.
+    /// At least half of the claimed difference, and more than the spread of the runs. Without a
+    /// claimed number, any gain above the spread. For a claim of no difference, no loss above it.
     Reproduced,
-    /// A difference in the claimed direction, but less than half of it.
+    /// A difference in the claimed direction, above the spread, but less than half of the claim.
     Weaker,
-    /// No difference above [`NOISE`], or the opposite.
+    /// No difference above the spread, or the opposite.
     Refuted,
 }
 
-/// A measured gain this close to 1 counts as no gain.
-pub const NOISE: f64 = 0.01;
+/// A measured gain, baseline time divided by optimised time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The ratio of the medians.
+    pub median: f64,
+    /// The ratio of the shortest baseline time of any run to the longest optimised one.
+    pub low: f64,
+    /// The reverse.
+    pub high: f64,
+}
+
+impl Gain {
+    /// The gain from the times of several runs.
+    pub fn of(baseline: Timing, optimised: Timing) -> Self {
+        Self {
+            median: baseline.median / optimised.median,
+            low: baseline.low / optimised.high,
+            high: baseline.high / optimised.low,
+        }
+    }
+
+    /// The gain of the baseline over the optimised variant.
+    fn inverse(self) -> Self {
+        Self { median: 1.0 / self.median, low: 1.0 / self.high, high: 1.0 / self.low }
+    }
+}
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -241,18 +265,18 @@ impl Paper {
 }
 
 impl SpeedupClaim {
-    /// Judges a measured gain: baseline time divided by optimised time.
-    pub fn verdict(&self, measured: f64) -> Verdict {
+    /// Judges a measured gain.
+    pub fn verdict(&self, measured: Gain) -> Verdict {
         // A claimed loss is judged by the inverse ratios.
         let (claimed, measured) = match self.gain {
-            Some(claimed) if claimed < 1.0 => (Some(1.0 / claimed), 1.0 / measured),
+            Some(claimed) if claimed < 1.0 => (Some(1.0 / claimed), measured.inverse()),
             claimed => (claimed, measured),
         };
         if claimed == Some(1.0) {
-            if measured >= 1.0 - NOISE { Verdict::Reproduced } else { Verdict::Refuted }
-        } else if measured <= 1.0 + NOISE {
+            if measured.high >= 1.0 { Verdict::Reproduced } else { Verdict::Refuted }
+        } else if measured.low <= 1.0 {
             Verdict::Refuted
-        } else if claimed.is_none_or(|claimed| measured - 1.0 >= (claimed - 1.0) / 2.0) {
+        } else if claimed.is_none_or(|claimed| measured.median - 1.0 >= (claimed - 1.0) / 2.0) {
             Verdict::Reproduced
         } else {
             Verdict::Weaker
@@ -307,7 +331,8 @@ mod tests {
     #[test]
     fn verdicts_follow_the_claimed_direction() {
         let with = |gain| SpeedupClaim { gain, ..claims().unwrap().swap_remove(0) };
-        let judged = |gain: Option<f64>, measured| with(gain).verdict(measured);
+        let spread = |median| Gain { median, low: median - 0.01, high: median + 0.01 };
+        let judged = |gain: Option<f64>, median| with(gain).verdict(spread(median));
         assert_eq!(judged(Some(2.0), 1.5), Verdict::Reproduced);
         assert_eq!(judged(Some(2.0), 1.4), Verdict::Weaker);
         assert_eq!(judged(Some(2.0), 1.005), Verdict::Refuted);
@@ -317,5 +342,9 @@ mod tests {
         assert_eq!(judged(Some(1.0), 0.9), Verdict::Refuted);
         assert_eq!(judged(None, 1.04), Verdict::Reproduced);
         assert_eq!(judged(None, 0.9), Verdict::Refuted);
+        assert_eq!(judged(None, 1.005), Verdict::Refuted);
+        let times = |low, median, high| Timing { median, low, high };
+        let gain = Gain::of(times(9.0, 10.0, 11.0), times(4.0, 5.0, 6.0));
+        assert_eq!(gain, Gain { median: 2.0, low: 1.5, high: 2.75 });
     }
 }

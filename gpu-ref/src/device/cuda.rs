@@ -8,9 +8,9 @@ use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
+    CudaContext, CudaEvent, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
 };
-use cudarc::nvrtc::{self, Ptx};
+use cudarc::nvrtc::Ptx;
 use std::sync::Arc;
 
 /// A context with a single stream for all work of the device.
@@ -35,10 +35,7 @@ impl Cuda {
         if !unsafe { sys::is_culib_present() } {
             return missing("the CUDA driver library (libcuda) is not installed".into());
         }
-        // SAFETY: as above.
-        if !unsafe { nvrtc::sys::is_culib_present() } {
-            return missing("the run-time compiler library (libnvrtc) is not installed".into());
-        }
+        runtime_compiler::require()?;
         let context = match CudaContext::new(ordinal) {
             Ok(context) => context,
             Err(error) => return missing(format!("cannot open device {ordinal} ({:?})", error.0)),
@@ -115,6 +112,37 @@ impl Cuda {
         self.stream.clone()
     }
 
+    pub(crate) fn ordinal(&self) -> usize {
+        self.context.ordinal()
+    }
+
+    /// A second stream, whose work may read the memory of the devices with these ordinals.
+    pub(crate) fn link(&self, peers: &[usize]) -> Result<Link, Error> {
+        let second = self.context.new_stream().map_err(driver("creating a stream"))?;
+        // Memory comes from the device's pool, which grants access to others.
+        let mut pool = std::ptr::null_mut();
+        // SAFETY: the pool is written to a local variable.
+        unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, self.context.cu_device()) }
+            .result()
+            .map_err(driver("finding the memory pool"))?;
+        let access: Vec<_> = (peers.iter().filter(|&&peer| peer != self.ordinal()))
+            .map(|&peer| sys::CUmemAccessDesc {
+                location: sys::CUmemLocation {
+                    type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                    id: peer as i32,
+                },
+                flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            })
+            .collect();
+        if !access.is_empty() {
+            // SAFETY: the pool exists, and the array has that many elements.
+            unsafe { sys::cuMemPoolSetAccess(pool, access.as_ptr(), access.len()) }
+                .result()
+                .map_err(driver("granting access to another device"))?;
+        }
+        Ok(Link { main: self.stream.clone(), second })
+    }
+
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         self.stream.synchronize().map_err(driver("waiting for the device"))
     }
@@ -129,7 +157,7 @@ impl Cuda {
         unsafe { self.launch_on(&self.stream, function, shape, arguments) }
     }
 
-    unsafe fn launch_on(
+    pub(crate) unsafe fn launch_on(
         &self,
         stream: &CudaStream,
         function: &CudaFunction,
@@ -274,6 +302,60 @@ impl Cuda {
         let milliseconds = begin.elapsed_ms(&end).map_err(driver("reading an event"))?;
         Ok(f64::from(milliseconds) * 1e3)
     }
+}
+
+/// The main stream of a device, and a second one beside it.
+pub(crate) struct Link {
+    main: Arc<CudaStream>,
+    second: Arc<CudaStream>,
+}
+
+impl Link {
+    pub(crate) fn second(&self) -> &CudaStream {
+        &self.second
+    }
+
+    /// The end of all work so far on the main stream.
+    pub(crate) fn mark_main(&self) -> Result<CudaEvent, Error> {
+        self.main.record_event(None).map_err(driver("recording an event"))
+    }
+
+    /// The end of all work so far on the second stream.
+    pub(crate) fn mark_second(&self) -> Result<CudaEvent, Error> {
+        self.second.record_event(None).map_err(driver("recording an event"))
+    }
+
+    pub(crate) fn main_waits(&self, events: &[CudaEvent]) -> Result<(), Error> {
+        wait(&self.main, events)
+    }
+
+    pub(crate) fn second_waits(&self, events: &[CudaEvent]) -> Result<(), Error> {
+        wait(&self.second, events)
+    }
+
+    /// Copies bytes to this device on the second stream.
+    ///
+    /// # Safety
+    /// Both addresses must be valid for that many bytes, and nothing else may use the target, or
+    /// change the source, until the copy has ended.
+    pub(crate) unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.second.context().bind_to_thread().map_err(driver("binding the context"))?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { sys::cuMemcpyAsync(to, from, bytes, self.second.cu_stream()) }
+            .result()
+            .map_err(driver("copying between devices"))
+    }
+}
+
+/// Orders later work of a stream after events of any device.
+fn wait(stream: &CudaStream, events: &[CudaEvent]) -> Result<(), Error> {
+    stream.context().bind_to_thread().map_err(driver("binding the context"))?;
+    events.iter().try_for_each(|event| {
+        // SAFETY: both are alive.
+        unsafe { sys::cuStreamWaitEvent(stream.cu_stream(), event.cu_event(), 0) }
+            .result()
+            .map_err(driver("waiting for an event"))
+    })
 }
 
 /// Launches that are replayed at the cost of one launch. The graph must not outlive the resources

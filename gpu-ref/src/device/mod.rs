@@ -6,14 +6,14 @@
 mod cache;
 mod cuda;
 mod emulated;
-mod runtime_compiler;
+pub(crate) mod runtime_compiler;
 
 use crate::Error;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-pub(crate) use cuda::Graph;
+pub(crate) use cuda::{Graph, Link};
 
 /// A compiled module, locked while its first user compiles it.
 type Slot = Arc<Mutex<Option<Module>>>;
@@ -158,6 +158,28 @@ impl Device {
     /// The stream of a CUDA device.
     pub(crate) fn stream(&self) -> Result<Arc<cudarc::driver::CudaStream>, Error> {
         Ok(self.cuda("communication through NCCL")?.stream())
+    }
+
+    /// A second stream of a CUDA device, whose work may read the memory of all `peers`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+    /// fails, for instance because the devices are not connected.
+    pub(crate) fn link(&self, peers: &[Device]) -> Result<Link, Error> {
+        let cuda = |device: &'_ Device| device.cuda("peer pointers").map(cuda::Cuda::ordinal);
+        let peers = peers.iter().map(cuda).collect::<Result<Vec<_>, _>>()?;
+        self.cuda("peer pointers")?.link(&peers)
+    }
+
+    /// [`Self::launch`] on a second stream of this device.
+    ///
+    /// # Safety
+    /// See [`Self::launch`].
+    pub(crate) unsafe fn launch_beside(&self, link: &Link, launch: &Launch<'_>) -> Result<(), Error> {
+        let Kernel::Cuda(function) = launch.kernel else { return Err(foreign_buffer()) };
+        let cuda = self.cuda("a second stream")?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { cuda.launch_on(link.second(), function, launch.shape, &launch.arguments) }
     }
 
     /// Starts a kernel. On a GPU it runs after all earlier launches.

@@ -1,7 +1,7 @@
 //! NVIDIA's run-time compiler, NVRTC: kernel text to machine code for one architecture.
 
 use crate::Error;
-use cudarc::nvrtc::{result, sys};
+use cudarc::nvrtc::{self, result, sys};
 use std::ffi::{CStr, CString, c_int};
 
 /// A program that is destroyed when dropped.
@@ -30,8 +30,43 @@ pub(super) fn version() -> Result<String, Error> {
     Ok(format!("NVRTC {major}.{minor}"))
 }
 
+/// Returns an error if NVRTC is not installed. Without this check, cudarc would panic.
+pub(super) fn require() -> Result<(), Error> {
+    // SAFETY: this only tries to load a library.
+    if unsafe { sys::is_culib_present() } {
+        return Ok(());
+    }
+    let reason = "the run-time compiler library (libnvrtc) is not installed".into();
+    Err(Error::NoDevice { reason })
+}
+
+/// Checks a file without generating code. `name` appears in messages.
+pub(crate) fn check(name: &str, source: &str) -> Result<(), Error> {
+    require()?;
+    let mut options = options("sm_90").to_vec();
+    options.push("--fdevice-syntax-only".into());
+    process(name, source, &options).map(|_| ())
+}
+
 /// Compiles a file to machine code. `name` appears in messages.
 pub(super) fn compile(name: &str, source: &str, options: &[String]) -> Result<Vec<u8>, Error> {
+    let program = process(name, source, options)?;
+    let fail = |error: nvrtc::result::NvrtcError| Error::Compile {
+        name: name.to_owned(),
+        log: format!("{:?}", error.0),
+    };
+    let mut size = 0;
+    // SAFETY: the program exists, and the buffer has the size that the compiler asks for.
+    unsafe {
+        sys::nvrtcGetCUBINSize(program.0, &raw mut size).result().map_err(fail)?;
+        let mut code = vec![0u8; size];
+        sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()).result().map_err(fail)?;
+        Ok(code)
+    }
+}
+
+/// Runs the compiler on a file.
+fn process(name: &str, source: &str, options: &[String]) -> Result<Program, Error> {
     let fail = |log: String| Error::Compile { name: name.to_owned(), log };
     let text = |text: &str| CString::new(text).map_err(|error| fail(error.to_string()));
     let (source, label) = (text(source)?, text(name)?);
@@ -47,16 +82,5 @@ pub(super) fn compile(name: &str, source: &str, options: &[String]) -> Result<Ve
         };
         return Err(fail(log.unwrap_or(format!("{:?}", error.0))));
     }
-    let mut size = 0;
-    // SAFETY: the program exists, and the buffer has the size that the compiler asks for.
-    unsafe {
-        sys::nvrtcGetCUBINSize(program.0, &raw mut size)
-            .result()
-            .map_err(|error| fail(format!("{:?}", error.0)))?;
-        let mut code = vec![0u8; size];
-        sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast())
-            .result()
-            .map_err(|error| fail(format!("{:?}", error.0)))?;
-        Ok(code)
-    }
+    Ok(program)
 }

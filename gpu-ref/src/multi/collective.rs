@@ -42,12 +42,12 @@ impl Transfer {
         Self { from: endpoint(from), to: endpoint(to), bytes, rows: 1, planes: 1 }
     }
 
-    fn total(&self) -> usize {
+    pub(super) fn total(&self) -> usize {
         self.bytes * self.rows * self.planes
     }
 
     /// Returns true if the rows of `endpoint` are contiguous.
-    fn is_packed(&self, endpoint: &Endpoint) -> bool {
+    pub(super) fn is_packed(&self, endpoint: &Endpoint) -> bool {
         let Rows { pitch, height, .. } = endpoint.rows;
         (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
     }
@@ -83,6 +83,18 @@ pub(super) struct Sum {
 pub(super) trait Collective {
     /// Performs all transfers.
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error>;
+
+    /// Starts transfers after all earlier launches. Later launches may run beside them, and must not
+    /// use their targets or change their sources before [`Self::finish`].
+    unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.exchange(transfers) }
+    }
+
+    /// Orders later launches after all transfers begun so far.
+    fn finish(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Performs all sums, modulo 2^`word_bits`, on words of 32 or 64 bits.
     unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error>;
@@ -249,13 +261,13 @@ impl Nccl {
     }
 }
 
-fn copy_rows(device: &Device) -> Result<Kernel, Error> {
+pub(super) fn copy_rows(device: &Device) -> Result<Kernel, Error> {
     device.compile("rows.cu", &source::rows())?.kernel("copy_rows", 0)
 }
 
 /// The launch of [`copy_rows`] for a transfer. Addresses, pitches and row lengths are multiples of
 /// 16 bytes.
-fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer, from: Rows, to: Rows) -> Launch<'k> {
+pub(super) fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer, from: Rows, to: Rows) -> Launch<'k> {
     const PIECE: usize = 16;
     const THREADS: usize = 128;
     let Transfer { bytes, rows, planes, .. } = *transfer;

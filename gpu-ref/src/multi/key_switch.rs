@@ -199,12 +199,12 @@ impl<W: Word> KeySwitch<W> {
         Ok(halves.copied().collect())
     }
 
-    /// Median time of a switch on the devices, in microseconds, without transfers from and to the
-    /// host.
+    /// Time of a switch on the devices, in microseconds, without transfers from and to the host:
+    /// median, shortest and longest.
     ///
     /// # Errors
     /// Returns [`Error::Driver`] if a driver call fails.
-    pub fn time(&mut self) -> Result<f64, Error> {
+    pub fn time(&mut self) -> Result<crate::Timing, Error> {
         self.cluster.time(|| self.switch(&mut |_| Ok(())))
     }
 
@@ -338,6 +338,10 @@ impl<W: Word> KeySwitch<W> {
                 number(digits),
                 number(first),
                 number(step),
+                number(0),
+                number(self.basis.extended()),
+                number(0),
+                number(self.basis.extended()),
             ];
             let shared = limbs.div_ceil(digits) * super::THREADS * size_of::<W>();
             // SAFETY: the arguments match the parameters of `mod_up`, and the batches have that
@@ -365,6 +369,7 @@ impl<W: Word> KeySwitch<W> {
                 number(rows),
                 number(length),
                 number(digits),
+                number(rows),
             ];
             // SAFETY: the arguments match the parameters of `inner_product`, and the batches have
             // that many rows and digits.

@@ -6,13 +6,17 @@
 //! row segments, and moves the data between phases; see [`Partition`]. Caramel gives each device
 //! all limbs of some of the key's digits, so devices communicate only at the start and at the end.
 //!
-//! [`Products`] multiplies batches of polynomials, and [`KeySwitch`] switches keys. Both run on a
-//! [`Cluster`] of CUDA devices connected by NCCL, or of any devices connected through host memory.
+//! [`Products`] multiplies batches of polynomials without communication. [`KeySwitch`] switches keys
+//! as the papers do, and [`RowKeySwitch`] with less to send. They run on a [`Cluster`] of CUDA
+//! devices that read each other's memory or are connected by NCCL, or of any devices connected
+//! through host memory.
 
 mod basis;
 mod collective;
 mod key_switch;
+mod peer;
 mod products;
+mod rows;
 
 use std::ops::Range;
 use std::time::Instant;
@@ -20,14 +24,16 @@ use std::time::Instant;
 pub use basis::Basis;
 pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
+pub use rows::RowKeySwitch;
 
 use crate::batch::store;
 use crate::device::{Argument, Buffer, Kernel, Launch};
 use crate::field::barrett_constants;
 use crate::recipe::Strategy;
-use crate::{Batch, Device, Direction, Error, Modulus, Plan, Word, source};
+use crate::{Batch, Device, Direction, Error, Modulus, Plan, Timing, Word, source};
 use basis::share;
 use collective::{Collective, Endpoint, Nccl, Rows, Staged, Sum, Transfer};
+use peer::Peer;
 
 /// A group of devices.
 pub struct Cluster {
@@ -44,6 +50,17 @@ impl Cluster {
     pub fn nccl(count: usize) -> Result<Self, Error> {
         let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
         let collective = Box::new(Nccl::new(&devices)?);
+        Ok(Self { devices, collective })
+    }
+
+    /// Opens the first `count` CUDA devices, which read each other's memory through peer pointers.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoDevice`] if a device is missing, and [`Error::Driver`] if the devices are
+    /// not connected or a driver call fails.
+    pub fn peer(count: usize) -> Result<Self, Error> {
+        let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
+        let collective = Box::new(Peer::new(&devices)?);
         Ok(Self { devices, collective })
     }
 
@@ -125,21 +142,18 @@ impl Cluster {
         unsafe { self.devices[rank].write(to.address_of(start), bytemuck::cast_slice(words)) }
     }
 
-    /// Median time of `work` on all devices, in microseconds by the host's clock, from the first
-    /// launch to the end of the last kernel.
-    fn time(&self, mut work: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
-        const SAMPLES: usize = 21;
-        work()?;
-        self.synchronize()?;
-        let mut samples = Vec::with_capacity(SAMPLES);
-        for _ in 0..SAMPLES {
+    /// Time of `work` on all devices, in microseconds by the host's clock, from the first launch to
+    /// the end of the last kernel.
+    fn time(&self, mut work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+        const SAMPLES: usize = 51;
+        let mut sample = || {
             let begin = Instant::now();
             work()?;
             self.synchronize()?;
-            samples.push(begin.elapsed().as_secs_f64() * 1e6);
-        }
-        samples.sort_by(f64::total_cmp);
-        Ok(samples[SAMPLES / 2])
+            Ok(begin.elapsed().as_secs_f64() * 1e6)
+        };
+        sample()?;
+        Ok(Timing::of((0..SAMPLES).map(|_| sample()).collect::<Result<_, Error>>()?))
     }
 }
 
@@ -159,8 +173,9 @@ struct Node {
     mod_up: Kernel,
     mod_down: Kernel,
     inner_product: Kernel,
-    multiply: Kernel,
     settle: Kernel,
+    convert_rests: Kernel,
+    divide_rows: Kernel,
     constants: Buffer,
     bytes_of_limb: usize,
 }
@@ -176,8 +191,9 @@ impl Node {
             mod_up: kernel("mod_up")?,
             mod_down: kernel("mod_down")?,
             inner_product: kernel("inner_product")?,
-            multiply: kernel("multiply")?,
             settle: kernel("settle")?,
+            convert_rests: kernel("convert_rests")?,
+            divide_rows: kernel("divide_rows")?,
             bytes_of_limb: constants.len() / moduli.len() * size_of::<W>(),
             constants: store(device, &constants)?,
         })
