@@ -354,7 +354,7 @@ sections! {
         gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// The part of the bandwidth that transfers sustain.
-        efficiency: f64 => Share, "0.9", Public "FHE_Accelerator_Sim (2026), with a command-level model of HBM, sustains 0.90 of the peak", Fixed,
+        efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// Number of RPUs that share the memory in equal parts.
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
