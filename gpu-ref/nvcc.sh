@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every kernel of this crate with nvcc, for each supported architecture, and all default
 # kernels for sm_90, and checks them with NVRTC, which compiles them at run time. Warnings are errors,
-# and so are default kernels that spill registers. What was compiled before by the same compiler is in
+# and so are default kernels that spill more than a few registers. What was compiled before by the same compiler is in
 # $XDG_CACHE_HOME/gpu-ref or ~/.cache/gpu-ref. If $NVCC is unset and nvcc is not in the path, installs
 # NVIDIA's wheels from PyPI under target/. If that fails, prints the reason and succeeds.
 set -euo pipefail
@@ -62,14 +62,16 @@ export nvcc version cache
     done
 } | xargs -P "$(nproc)" -L 1 bash -c 'compile "$@"' compile
 
-spills=$(awk '
+# A few registers can pay for another resident block; more are a mistake in a recipe.
+limit=16
+spills=$(awk -v limit=$limit '
     /Compiling entry function/ { split($0, quoted, "\047"); kernel = quoted[2] }
-    match($0, /[0-9]+ bytes spill stores/) && substr($0, RSTART) + 0 > 0 {
+    match($0, /[0-9]+ bytes spill stores/) && substr($0, RSTART) + 0 > limit {
         printf "%s: %s: %s\n", FILENAME, kernel, substr($0, RSTART, RLENGTH)
     }' "$kernels"/default/*.sm_90)
 if [ -n "$spills" ]; then
-    printf 'default kernels that spill registers:\n%s\n' "$spills"
+    printf 'default kernels that spill more than %d bytes:\n%s\n' $limit "$spills"
     exit 1
 fi
-printf '%d files compiled for 4 architectures, and %d of default kernels, which spill nothing, for sm_90, by %s\n' \
-    "$(find "$kernels" -maxdepth 1 -name '*.cu' | wc -l)" "$(find "$kernels/default" -name '*.cu' | wc -l)" "$version"
+printf '%d files compiled for 4 architectures, and %d of default kernels, which spill at most %d bytes, for sm_90, by %s\n' \
+    "$(find "$kernels" -maxdepth 1 -name '*.cu' | wc -l)" "$(find "$kernels/default" -name '*.cu' | wc -l)" $limit "$version"
