@@ -40,6 +40,10 @@
 //! pass of [`Plan::korn_lambiotte`](crate::plan::Plan::korn_lambiotte) with d stages is the product
 //! of d consecutive factors. The first pass holds the rightmost d factors.
 //!
+//! [`stages`] follows index bits through a formula. Whatever the rules, the butterflies come in the same order,
+//! and only the positions of the stride permutations differ. A [derived plan](crate::plan::derive()) takes the
+//! order of the stages from the formula, and places the permutations itself.
+//!
 //! # Why each direction has one classical plan
 //!
 //! The Korn-Lambiotte and Pease breakdowns are transposes of each other. A Korn-Lambiotte stage
@@ -51,6 +55,7 @@
 //! all lanes, and the machine has no instruction for it: its shuffles would cost as much as those
 //! of all stages. So Korn-Lambiotte is used forward and Pease inverse; `kl` and `pease` name them.
 
+mod bits;
 mod matrix;
 mod ring;
 mod rule;
@@ -59,6 +64,7 @@ mod term;
 mod tests;
 mod text;
 
+pub use self::bits::stages;
 pub use self::matrix::Matrix;
 pub use self::ring::Ring;
 pub use self::rule::{Rule, Tree};

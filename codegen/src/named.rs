@@ -38,7 +38,7 @@ pub fn classical(operation: Operation, n: u32, depth: u32, tuning: Tuning) -> Re
 /// [`classical`] for any vector length.
 fn rectangles(operation: Operation, shape: Shape, depth: u32, tuning: Tuning) -> Recipe {
     let depth = if shape.vectors() <= 5 { 5 } else { depth };
-    let forward = Plan::copied(shape).unwrap_or_else(|| Plan::korn_lambiotte(shape, depth));
+    let forward = Plan::korn_lambiotte(shape, depth);
     let plans = ops::of(operation).transforms().iter().map(|direction| match direction {
         Direction::Forward => forward.clone(),
         Direction::Inverse => {

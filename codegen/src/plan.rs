@@ -23,7 +23,8 @@
 //! bits through a plan. It proves that every stage occurs once, in an order that the algorithm
 //! allows, and that the result is in natural address order.
 
-mod families;
+mod classical;
+pub mod derive;
 pub mod text;
 
 pub use self::text::PlanTextError;
@@ -451,6 +452,10 @@ impl Plan {
         sorted.sort_unstable();
         if sorted != natural_layout(bits) {
             let expected = format!("each of the index bits 0 to {} once", bits - 1);
+            return Err(PlanError::Bits { pass: number, what: "its stores", expected });
+        }
+        if pass.store.iter().skip(self.log_n as usize).any(|bit| u32::from(bit.0) < self.log_n) {
+            let expected = format!("the copy bit {} topmost: memory holds one copy", self.log_n);
             return Err(PlanError::Bits { pass: number, what: "its stores", expected });
         }
         let stored = placement.lanes.iter().map(|bit| address(&pass.store, bit)).collect();

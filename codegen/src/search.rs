@@ -1,7 +1,7 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! A search first tries known recipes: the library's for the same task, and plans of a few families with
-//! several scheduler settings. It then tries the fastest with more cautious schedules. A full search also
+//! A search first tries known recipes: the library's for the same task, and [derived](crate::plan::derive)
+//! plans. It then tries the fastest with more cautious schedules. A full search also
 //! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
 //! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is
 //! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
@@ -13,7 +13,7 @@ mod trials;
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{Random, as_tuned, cautious, families, neighbour, random_recipe};
+use self::candidates::{Random, as_tuned, cautious, neighbour, random_recipe, survey, variants};
 use self::parts::{Beam, by_parts};
 use self::trials::Trials;
 use crate::compile::Prepared;
@@ -31,9 +31,11 @@ use std::sync::{Mutex, PoisonError};
 /// The effort of a full search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// The maximum number of scheduler settings to try with each plan and order.
+    /// The number of plans to derive for each algorithm.
+    pub plans: usize,
+    /// The maximum number of scheduler settings to try with each leading plan and order.
     pub tunings: usize,
-    /// The number of orders to try with each plan, at most three.
+    /// The number of orders to try with each leading plan, at most three.
     pub orders: usize,
     /// The number of random settings to try for the fastest plans together.
     pub refinements: usize,
@@ -43,7 +45,7 @@ pub struct Effort {
 
 impl Effort {
     /// The default effort of a tuning run.
-    pub const DEFAULT: Self = Self { tunings: 6, orders: 3, refinements: 100, seed: 0 };
+    pub const DEFAULT: Self = Self { plans: 64, tunings: 6, orders: 3, refinements: 100, seed: 0 };
 }
 
 /// A recipe and its cost.
@@ -93,6 +95,8 @@ const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2,
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
 /// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
+/// The number of plans that a [`quick`] search derives for each algorithm.
+const QUICK_PLANS: usize = 16;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
 
@@ -124,7 +128,7 @@ impl Budget {
 
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
-/// It tries the library's recipes for the same task, those for similar machines first, and the families if
+/// It tries the library's recipes for the same task, those for similar machines first, and derived plans if
 /// the budget is large enough.
 ///
 /// # Errors
@@ -171,15 +175,15 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 }
 
 /// The known recipes for a request, each with its schedule for the machine that it was tuned for: the
-/// classical pair first, so that no result is slower, then the library's and the families'.
+/// classical pair first, so that no result is slower, then the library's and the derived ones.
 fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
     let (target, isa) = (Target::of(machine), machine.instruction_set());
     let reference = target.machine();
     let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
     let library = library.map(|recipe| as_tuned(recipe, machine, &reference));
     let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
-    let families = families(request, machine, 2, 1).into_iter().map(|recipe| vec![recipe]);
-    classical.chain(library).chain(families).collect()
+    let derived = survey(request, machine, QUICK_PLANS).into_iter().map(|recipe| vec![recipe]);
+    classical.chain(library).chain(derived).collect()
 }
 
 /// The instructions of a recipe's program, about.
@@ -204,13 +208,18 @@ pub fn tune(
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
     let mut search = Search::new(request, machine, memory, progress);
-    let mut first = families(request, machine, effort.orders, effort.tunings);
+    let mut first = survey(request, machine, effort.plans);
     // A recipe that is fast on one machine is often fast on another.
     let (target, isa) = (Target::of(machine), machine.instruction_set());
     let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
     first.extend(library.flat_map(|recipe| as_tuned(recipe, machine, &target.machine())));
     search.expected = first.len() + effort.refinements;
     search.try_all(&first);
+    let leading = search.leading_plans(SETTINGS_LEADERS);
+    let settings = |plans: &Vec<Plan>| variants(request, machine, plans, effort.orders, effort.tunings);
+    let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
+    search.expected += round.len();
+    search.try_all(&round);
     let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
     let round: Vec<Recipe> = leaders.flat_map(|(_, leader)| cautious(leader, machine)).collect();
     search.expected += round.len();
@@ -227,6 +236,9 @@ pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
 
 /// The number of plans whose settings are refined.
 const LEADERS: usize = 3;
+
+/// The number of plans that a full search tries with all settings.
+const SETTINGS_LEADERS: usize = 10;
 
 /// The number of refinements per round; each round starts from the best recipe of the previous one.
 const ROUND: usize = 12;
@@ -276,16 +288,22 @@ impl<'a> Search<'a> {
         self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 
-    /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
-    /// change of the best recipe.
-    fn refine(&mut self, count: usize, seed: u64) {
-        let (several, machine) = (self.request.towers() > 1, self.trials.machine());
+    /// The plans of the fastest recipes, each once.
+    fn leading_plans(&self, count: usize) -> Vec<Vec<Plan>> {
         let mut leaders: Vec<Vec<Plan>> = Vec::new();
         for (_, recipe) in &self.ranked {
-            if leaders.len() < LEADERS && !leaders.contains(&recipe.plans) {
+            if leaders.len() < count && !leaders.contains(&recipe.plans) {
                 leaders.push(recipe.plans.clone());
             }
         }
+        leaders
+    }
+
+    /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
+    /// change of the best recipe.
+    fn refine(&mut self, count: usize, seed: u64) {
+        let several = self.request.towers() > 1;
+        let leaders = self.leading_plans(LEADERS);
         let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut left = count;
         while left > 0 {

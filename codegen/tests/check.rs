@@ -3,12 +3,14 @@
 use b512_asm::{Instr, Offset, Op, Program};
 use codegen::code::Code;
 use codegen::library::BUILT_IN;
-use codegen::plan::{Algorithm, Bit, Plan, Shape};
+use codegen::plan::derive::derive;
+use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
 use ring::Degree;
 use sim::Machine;
+use sim::machine::BankMapping;
 
 fn request(function: Operation, n: u32) -> Request {
     Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
@@ -73,18 +75,20 @@ fn every_function_is_proved() {
 
 #[test]
 fn other_plans_are_proved_both_ways() {
-    let mut plans = vec![
-        Plan::windowed(Shape::b512(12), 2, &[Bit(11), Bit(10)], 0, false),
-        Plan::windowed(Shape::b512(13), 3, &[Bit(12), Bit(11)], 1, true),
-        Plan::windowed(Shape::b512(16), 4, &[Bit(13), Bit(12)], 0, false),
-        Plan::windowed(Shape::b512(14), 0, &[], 0, true),
-        Plan::through(Shape::b512(13), 0, Bit(10)),
-        Plan::through(Shape::b512(16), 4, Bit(9)),
-    ];
-    plans.extend((14..=16).filter_map(|log_n| Plan::transposing(Shape::b512(log_n))));
-    plans.extend(
-        [(14, 3), (15, 0), (15, 3), (16, 1), (17, 2)]
-            .map(|(log_n, unpacks)| Plan::folded(Shape::b512(log_n), unpacks).unwrap()),
+    let mut folded = large();
+    folded.vdm.mapping = BankMapping::Xor;
+    let derived = |(log_n, machine): (u32, &Machine)| {
+        // Plans with one, two and three passes if there are some.
+        let mut plans = derive(Shape::b512(log_n), machine, 16);
+        plans.sort_by_key(|plan| plan.passes.len());
+        plans.dedup_by_key(|plan| plan.passes.len());
+        plans
+    };
+    let machines =
+        [(12, &large()), (13, &folded), (14, &large()), (15, &folded), (16, &large()), (16, &folded)];
+    let plans: Vec<Plan> = machines.into_iter().flat_map(derived).collect();
+    assert!(
+        plans.iter().any(|plan| plan.passes.len() == 1) && plans.iter().any(|plan| plan.passes.len() > 2)
     );
     for plan in &plans {
         if let Err(error) = plan.trace() {

@@ -63,7 +63,7 @@ fn plans_of_the_search_are_proved_for_other_vector_lengths() {
         let machine = machine(isa);
         for operation in OPERATIONS {
             let request = request(operation, log_n, 60);
-            for (number, plans) in plans_for(&request, &machine).into_iter().enumerate().step_by(3) {
+            for (number, plans) in plans_for(&request, &machine, 8).into_iter().enumerate().step_by(3) {
                 let tuning = Tuning::default();
                 let forwarding = Some(40);
                 let recipe = Recipe { tuning, order: Order::ByLevel, stagger: None, forwarding, plans };

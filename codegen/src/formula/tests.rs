@@ -236,3 +236,13 @@ fn invalid_formulas_are_rejected() {
         "0xb is not a primitive 16-th root of unity modulo 0x3001"
     );
 }
+
+#[test]
+fn formulas_and_algorithms_have_the_same_stages() {
+    for log_n in 1..=17 {
+        for algorithm in [Algorithm::Forward, Algorithm::Inverse, Algorithm::InverseTwisted] {
+            let formula = of(algorithm, log_n);
+            assert_eq!(stages(&formula), algorithm.stages(log_n), "{formula}");
+        }
+    }
+}

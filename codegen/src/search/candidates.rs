@@ -2,16 +2,29 @@
 
 use crate::named;
 use crate::ops;
-use crate::plan::{Algorithm, Bit, Direction, Plan, PlanError, Shape};
+use crate::plan::derive::derive;
+use crate::plan::{Algorithm, Direction, Plan, PlanError};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
 use sim::Machine;
-use sim::machine::BankMapping;
 
-/// The plans of the families, each with up to `orders` orders and `tunings` settings, and the classical
-/// pair.
-pub(super) fn families(request: &Request, machine: &Machine, orders: usize, settings: usize) -> Vec<Recipe> {
+/// `count` derived plans for each algorithm, each in two orders with one setting, and the classical pair.
+pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<Recipe> {
+    let plans = plans_for(request, machine, count);
+    let recipes = plans.iter().flat_map(|plans| variants(request, machine, plans, 2, 1));
+    // With the classical pair among the candidates, the result is never slower than that pair.
+    recipes.chain([named::constant_geometry(request, machine.instruction_set())]).collect()
+}
+
+/// Plans with up to `orders` orders and `settings` settings.
+pub(super) fn variants(
+    request: &Request,
+    machine: &Machine,
+    plans: &[Plan],
+    orders: usize,
+    settings: usize,
+) -> Vec<Recipe> {
     let tunings = tunings();
     let tunings = &tunings[..settings.clamp(1, tunings.len())];
     // Between several transforms, many values can stay in registers, and with few banks memory is
@@ -20,19 +33,15 @@ pub(super) fn families(request: &Request, machine: &Machine, orders: usize, sett
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if request.towers() > 1 { FIRST_STAGGERS } else { &[None] };
     let mut recipes = Vec::new();
-    for plans in &plans_for(request, machine) {
-        for &order in &ORDERS[..orders.clamp(1, ORDERS.len())] {
-            for share in staggers {
-                for tuning in tunings {
-                    let stagger = share.map(|share| stagger(plans, share));
-                    let (tuning, plans) = (tuning.clone(), plans.clone());
-                    recipes.push(Recipe { tuning, order, stagger, forwarding, plans });
-                }
+    for &order in &ORDERS[..orders.clamp(1, ORDERS.len())] {
+        for share in staggers {
+            for tuning in tunings {
+                let stagger = share.map(|share| stagger(plans, share));
+                let (tuning, plans) = (tuning.clone(), plans.to_vec());
+                recipes.push(Recipe { tuning, order, stagger, forwarding, plans });
             }
         }
     }
-    // With the classical pair among the candidates, the result is never slower than that pair.
-    recipes.push(named::constant_geometry(request, machine.instruction_set()));
     recipes
 }
 
@@ -106,13 +115,13 @@ fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
     plans.iter().map(Plan::instructions).sum::<u32>() * sixteenths / 16
 }
 
-/// The plans to try for the transforms of an operation.
-pub(crate) fn plans_for(request: &Request, machine: &Machine) -> Vec<Vec<Plan>> {
+/// The plans to try for the transforms of an operation: `count` derived ones for each algorithm.
+pub(crate) fn plans_for(request: &Request, machine: &Machine, count: usize) -> Vec<Vec<Plan>> {
     let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {
         return vec![Vec::new()];
     }
-    let forward = forward_plans(request.shape(machine.instruction_set()), machine);
+    let forward = derive(request.shape(machine.instruction_set()), machine, count);
     let with_inverse = |(inverse, twisted_stage)| {
         forward.iter().filter_map(move |forward| {
             let plans = transforms.iter().map(|direction| match direction {
@@ -141,55 +150,6 @@ const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     } else {
         &[TWISTED, (Algorithm::InverseTwisted, true), (Algorithm::Inverse, false)]
     }
-}
-
-fn forward_plans(shape: Shape, machine: &Machine) -> Vec<Plan> {
-    if let Some(plan) = Plan::copied(shape) {
-        return vec![plan];
-    }
-    let (Shape { log_n, lanes }, vectors) = (shape, shape.vectors());
-    let stages = Algorithm::Forward.stages(log_n);
-    let add_doors = |plans: &mut Vec<Plan>, first| {
-        for door in (lanes..log_n - first).map(|bit| Bit(bit as u8)) {
-            let plan = Plan::through(shape, first, door);
-            // The one for the topmost bit is one of the plans above.
-            if !plans.iter().any(|known| known.passes == plan.passes) {
-                plans.push(plan);
-            }
-        }
-    };
-    let mut plans = Vec::new();
-    // Strides have no bank conflicts if the banks are folded, and fewer if a beat has few lanes.
-    if machine.vdm.mapping == BankMapping::Xor || machine.vdm.banks > machine.hple.count {
-        plans.extend(Plan::transposing(shape));
-        plans.extend((0..=3).filter_map(|unpacks| Plan::folded(shape, unpacks)));
-    }
-    if vectors <= 5 {
-        // Everything fits the registers.
-        plans.push(Plan::korn_lambiotte(shape, 5));
-        for early in [1, 2, 3] {
-            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, false));
-            plans.push(Plan::windowed(shape, 0, &stages[..early], 0, true));
-        }
-        if vectors > 1 {
-            let next = vectors as usize - 2;
-            plans.push(Plan::windowed(shape, 0, &stages[next..next + 2], 0, false));
-        }
-        add_doors(&mut plans, 0);
-    }
-    for first in 2..=5u32.min(vectors) {
-        let top = &stages[..first as usize];
-        for early in [&top[..1], &top[first as usize - 1..], &top[..2], &top[first as usize - 2..]] {
-            plans.push(Plan::windowed(shape, first, early, 0, false));
-        }
-        add_doors(&mut plans, first);
-    }
-    if vectors > 5 {
-        plans.push(Plan::korn_lambiotte(shape, 4));
-    }
-    // Blocks beyond 32 registers leave too few for other uses.
-    plans.retain(|plan| plan.passes.iter().all(|pass| pass.registers.len() <= 5) && plan.trace().is_ok());
-    plans
 }
 
 /// Proven settings, the best first.

@@ -1,0 +1,414 @@
+//! Plans from formulas.
+//!
+//! The [formula] of a transform is a product of butterfly stages and stride permutations.
+//! On index bits, a stage is one bit, and a stride permutation is a rotation. The formula therefore gives
+//! the order of the stages, and leaves open how the bits travel: by shuffles, by the strides of loads and
+//! stores, or not at all, because another register number is enough. [`derive`] searches these movements.
+//!
+//! It is a beam search over placements. From each placement, it continues with
+//!
+//! * the next stage, if its bit numbers registers;
+//! * an unpack of a register bit whose stage is done;
+//! * a new pass. Stores at stride 2^m with contiguous loads bring m bits to the lowest lanes and let the m
+//!   topmost ones go; contiguous stores with loads at stride 2^m do the opposite.
+//!
+//! The cost of a pass is the occupancy of its busiest pipe: loads and stores with bank conflicts and
+//! constants, shuffles, or butterflies; or its dependence chain if that takes longer. Placements with equal
+//! stages done and an equal number of passes compete.
+
+use super::{Algorithm, Bit, Layout, Pass, Plan, Shape, Step, natural_layout};
+use crate::formula;
+use arrayvec::ArrayVec;
+use b512_asm::{AReg, AddressMode, Instr, Log2, Offset, VReg};
+use rustc_hash::FxHashSet;
+use sim::Machine;
+use sim::timing::scheduling::Decoder;
+use std::rc::Rc;
+
+/// The most passes of a plan.
+const PASSES: usize = 4;
+/// The most bits that number registers in a block. Larger blocks leave too few registers for other uses.
+const REGISTERS: usize = 5;
+/// The fewest, unless fewer bits are outside the lanes.
+const SMALLEST: usize = 4;
+/// One in so many states goes on to a new pass: each has many successors.
+const LEADERS: usize = 4;
+/// The most unpacks between two stages beyond those that the next stage needs.
+const EARLY: usize = 2;
+
+/// The cycles of instructions on a machine.
+struct Costs {
+    /// A load or store, by log2 of its stride.
+    memory: Vec<u64>,
+    shuffle: u64,
+    butterfly: u64,
+    /// Latencies of a load or store, a shuffle and a butterfly.
+    latencies: [u64; 3],
+}
+
+impl Costs {
+    fn new(shape: Shape, machine: &Machine) -> Self {
+        let mut decoder = Decoder::new(machine);
+        let mut memory = |log_stride| {
+            let mode = Log2::new(log_stride).map_or(AddressMode::Linear, AddressMode::Strided);
+            let (vd, base) = (VReg::all().next(), AReg::all().next());
+            let (vd, base) = (vd.expect("registers exist"), base.expect("registers exist"));
+            let load = Instr::Vload { vd, base, offset: Offset::new(0).expect("in range"), mode };
+            u64::from(decoder.decode(&load).occupancy)
+        };
+        let beats = machine.vector_length() / machine.hple.count;
+        let butterfly = machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles;
+        let latencies = [machine.vbar.latency_cycles, machine.sbar.latency_cycles, butterfly];
+        Self {
+            memory: (0..=shape.vectors() as u8).map(&mut memory).collect(),
+            shuffle: u64::from(beats * machine.sbar.initiation_interval),
+            butterfly: u64::from(beats * machine.hple.initiation_interval),
+            latencies: latencies.map(u64::from),
+        }
+    }
+}
+
+/// The way to a state, last step first.
+enum Trail {
+    Start,
+    /// Loads for a new pass: the layout in memory, the lanes and the registers.
+    Load(Rc<Trail>, Bits<MAX_BITS>, Lanes, Bits<REGISTERS>),
+    Step(Rc<Trail>, Step),
+}
+
+/// A plan up to some point of a pass.
+#[derive(Clone)]
+struct State {
+    trail: Rc<Trail>,
+    /// The number of finished passes, and their cost.
+    passes: usize,
+    spent: u64,
+    /// log2 of the stride of the current pass's loads, and the numbers of its instructions.
+    load: usize,
+    stages: u64,
+    unpacks: u64,
+    constants: u64,
+    /// The register bit of the latest step, as a place, and the number of steps on another one than the step
+    /// before. Steps on one bit keep pairs of registers independent of the others.
+    place: usize,
+    switches: u64,
+    /// The current placement: lanes lowest first.
+    lanes: Lanes,
+    registers: Bits<REGISTERS>,
+    /// The number of stages done, and of unpacks since the last one that the next one did not need.
+    done: usize,
+    early: usize,
+}
+
+impl State {
+    /// Before the first pass.
+    fn nothing() -> Self {
+        Self {
+            trail: Rc::new(Trail::Start),
+            passes: 0,
+            spent: 0,
+            load: 0,
+            stages: 0,
+            unpacks: 0,
+            constants: 0,
+            place: 0,
+            switches: 0,
+            lanes: Lanes::new(),
+            registers: Bits::new(),
+            done: 0,
+            early: 0,
+        }
+    }
+}
+
+type Bits<const MOST: usize> = ArrayVec<Bit, MOST>;
+type Lanes = Bits<{ MAX_BITS }>;
+/// The most index bits.
+const MAX_BITS: usize = Plan::MAX_LOG_N as usize + 1;
+
+/// A search for plans of one shape on one machine.
+struct Search {
+    costs: Costs,
+    shape: Shape,
+    /// The bits in stage order, and from the lowest.
+    order: Vec<Bit>,
+    natural: Layout,
+    /// The states to keep for each number of passes.
+    width: usize,
+}
+
+impl Search {
+    fn new(shape: Shape, machine: &Machine, width: usize) -> Self {
+        let order = formula::stages(&formula::of(Algorithm::Forward, shape.log_n));
+        Self { costs: Costs::new(shape, machine), shape, order, natural: natural_layout(shape.bits()), width }
+    }
+
+    fn vectors(&self) -> u64 {
+        1 << (self.shape.bits() - self.shape.lanes)
+    }
+
+    fn left(&self, state: &State) -> &[Bit] {
+        &self.order[state.done..]
+    }
+
+    /// The cost of the current pass if it ends with stores at stride 2^`store`.
+    fn pass_cost(&self, state: &State, store: usize) -> u64 {
+        let (costs, vectors) = (&self.costs, self.vectors());
+        let accesses = vectors * (costs.memory[state.load] + costs.memory[store]);
+        let busy = [
+            accesses + state.constants * costs.memory[0],
+            state.unpacks * vectors * costs.shuffle,
+            state.stages * vectors * costs.butterfly / 2,
+        ];
+        let [access, shuffle, butterfly] = costs.latencies;
+        let chain = 2 * access + state.unpacks * shuffle + state.stages * butterfly;
+        let (most, sum) = (busy.into_iter().max().unwrap_or(0), busy.iter().sum::<u64>());
+        // The other pipes matter a little: no schedule hides them completely.
+        most.max(chain) + (sum - most) / 8 + state.switches
+    }
+
+    /// What a vector pays at least until it is in natural order. Bits that stay in the lanes are at their
+    /// final distances; the others go by unpacks or by a transposition between two passes, and the stores
+    /// have the stride that is left.
+    fn movement(&self, state: &State) -> u64 {
+        let (lanes, left, memory) = (&state.lanes, self.left(state), &self.costs.memory);
+        let transposition = (state.passes + 1 < PASSES).then(|| memory[0] + memory[memory.len() - 1]);
+        let cost = |moved: usize| {
+            let kept = &lanes[..lanes.len() - moved];
+            let ascending = kept.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1);
+            let stride = kept.first().map_or(0, |bit| usize::from(bit.0).wrapping_sub(moved));
+            let stays = ascending && !kept.iter().any(|bit| left.contains(bit));
+            let store = memory.get(stride).filter(|_| stays)?;
+            let unpacks = |count: usize| count as u64 * self.costs.shuffle;
+            let transposed = transposition.map(|cost| cost + unpacks(moved.saturating_sub(memory.len() - 1)));
+            Some(transposed.map_or(unpacks(moved), |cost| cost.min(unpacks(moved))) + store - memory[0])
+        };
+        (0..=lanes.len()).filter_map(cost).min().unwrap_or(0)
+    }
+
+    /// The cost so far, and what the rest costs at least.
+    fn estimate(&self, state: &State) -> u64 {
+        let butterflies = self.left(state).len() as u64 * self.costs.butterfly / 2;
+        let rest = self.movement(state).max(butterflies) * self.vectors();
+        state.spent + self.pass_cost(state, 0) + rest
+    }
+
+    /// The best states for each number of passes. Of equal placements, the best one.
+    fn best(&self, states: Vec<State>) -> Vec<State> {
+        let mut ranked: Vec<(u64, State)> = states.into_iter().map(|s| (self.estimate(&s), s)).collect();
+        ranked.sort_by_key(|(cost, _)| *cost);
+        let (mut seen, mut kept) = (FxHashSet::default(), [0; PASSES]);
+        ranked.retain(|(_, state)| {
+            let registers = state.registers.iter().fold(0u32, |set, bit| set | 1 << bit.0);
+            let key = (state.passes, state.stages == 0, state.lanes.clone(), registers);
+            let room = kept[state.passes] < self.width && seen.insert(key);
+            kept[state.passes] += usize::from(room);
+            room
+        });
+        ranked.into_iter().map(|(_, state)| state).collect()
+    }
+
+    /// The states after the next stage, if its bit numbers registers.
+    fn staged(&self, state: &State) -> Option<State> {
+        let bit = *self.left(state).first()?;
+        // The factor of a stage depends on the bits of earlier stages. Those outside the lanes number its
+        // constants.
+        let number = self.order[..state.done].iter().filter(|bit| !state.lanes.contains(bit)).count();
+        let place = state.registers.iter().position(|&register| register == bit)?;
+        Some(State {
+            trail: Rc::new(Trail::Step(state.trail.clone(), Step::Stage(bit))),
+            stages: state.stages + 1,
+            constants: state.constants + (1 << number),
+            done: state.done + 1,
+            early: 0,
+            place,
+            switches: state.switches + u64::from(place != state.place),
+            ..state.clone()
+        })
+    }
+
+    /// The states after an unpack of a bit whose stage is done.
+    fn unpacked(&self, state: &State) -> Vec<State> {
+        let left = self.left(state);
+        // Unpacks bring the next stage's bit to the registers; beyond that, a few can be early.
+        let (needed, most) = match left.first() {
+            Some(next) => (state.lanes.contains(next), EARLY),
+            None => (false, state.lanes.len() + EARLY),
+        };
+        if !needed && state.early >= most {
+            return Vec::new();
+        }
+        let places = 0..state.registers.len();
+        let staged = places.filter(|&at| !left.contains(&state.registers[at]));
+        staged.map(|at| State { early: state.early + usize::from(!needed), ..unpack(state, at) }).collect()
+    }
+
+    /// The states after the loads of a new pass.
+    fn reloaded(&self, state: &State) -> Vec<State> {
+        let mut next = Vec::new();
+        // Memory holds one copy of a polynomial of one vector.
+        let whole = self.shape.vectors() == 0;
+        if whole || state.stages == 0 || self.left(state).is_empty() || state.passes + 1 == PASSES {
+            return next;
+        }
+        let lanes = &state.lanes[..];
+        let outside: Vec<Bit> = self.natural.iter().copied().filter(|bit| !lanes.contains(bit)).collect();
+        let memory = &self.costs.memory;
+        for moved in 0..=outside.len().min(lanes.len()).min(memory.len() - 1) {
+            // Shuffles would be cheaper.
+            if memory[moved] - memory[0] > 2 * moved as u64 * self.costs.shuffle {
+                break;
+            }
+            for first in 0..if moved == 0 { 1 } else { outside.len() } {
+                let mut others = outside.clone();
+                others.rotate_left(first);
+                let mut rest = others.split_off(moved);
+                rest.sort_unstable();
+                let layout = [&others, lanes, &rest].concat();
+                next.extend(self.loaded(state, [moved, 0], &layout));
+                if moved > 0 {
+                    let layout = [lanes, &others, &rest].concat();
+                    next.extend(self.loaded(state, [0, moved], &layout));
+                }
+            }
+        }
+        next
+    }
+
+    /// The starts of a pass, with blocks of several sizes, after stores and with loads at these strides.
+    fn loaded(&self, state: &State, [store, load]: [usize; 2], layout: &[Bit]) -> Vec<State> {
+        let lanes = &layout[load..load + self.shape.lanes as usize];
+        // The bits of the next stages, then the others from the top.
+        let left = self.left(state);
+        let others = self.natural.iter().rev().filter(|bit| !left.contains(bit));
+        let outside = left.iter().chain(others).filter(|bit| !lanes.contains(bit)).copied();
+        let outside: Bits<MAX_BITS> = outside.collect();
+        let most = outside.len().min(REGISTERS);
+        let spent = state.spent + if state.stages == 0 { 0 } else { self.pass_cost(state, store) };
+        let (layout, lanes): (Bits<MAX_BITS>, Lanes) =
+            (layout.iter().copied().collect(), lanes.iter().copied().collect());
+        let block = |size: usize| {
+            let registers: Bits<REGISTERS> = outside[..size].iter().copied().collect();
+            State {
+                trail: Rc::new(Trail::Load(
+                    state.trail.clone(),
+                    layout.clone(),
+                    lanes.clone(),
+                    registers.clone(),
+                )),
+                passes: state.passes + usize::from(state.stages > 0),
+                spent,
+                load,
+                lanes: lanes.clone(),
+                registers,
+                done: state.done,
+                ..State::nothing()
+            }
+        };
+        // Transpositions are for large transforms, which use large blocks.
+        let least = if store == load { most.min(SMALLEST) } else { most };
+        (least..=most).map(block).collect()
+    }
+
+    /// The plan and its cost, if all stages are done and stores can leave natural order.
+    fn finished(&self, state: &State) -> Option<(u64, Plan)> {
+        let store = usize::from(state.lanes[0].0);
+        let lanes =
+            self.natural.get(store..store + state.lanes.len()).filter(|lanes| **lanes == state.lanes[..]);
+        if !self.left(state).is_empty() || lanes.is_none() || store >= self.costs.memory.len() {
+            return None;
+        }
+        let passes = passes(&state.trail, self.natural.clone());
+        let name = passes.iter().map(name).collect::<Vec<_>>().join("+");
+        let plan = Plan { name, algorithm: Algorithm::Forward, log_n: self.shape.log_n, passes };
+        Some((state.spent + self.pass_cost(state, store), plan))
+    }
+
+    fn run(&self) -> Vec<(u64, Plan)> {
+        let nothing = State::nothing();
+        let starts = 0..self.costs.memory.len();
+        let mut layer: Vec<State> =
+            starts.flat_map(|load| self.loaded(&nothing, [0, load], &self.natural)).collect();
+        let mut plans = Vec::new();
+        for _ in 0..=self.order.len() {
+            let mut next = Vec::new();
+            let mut frontier = self.best(layer);
+            // All movements between two stages.
+            while !frontier.is_empty() {
+                next.extend(frontier.iter().filter_map(|state| self.staged(state)));
+                plans.extend(frontier.iter().filter_map(|state| self.finished(state)));
+                let mut moved: Vec<State> = frontier.iter().flat_map(|state| self.unpacked(state)).collect();
+                let mut leaders = [0; PASSES];
+                for state in &frontier {
+                    leaders[state.passes] += 1;
+                    if leaders[state.passes] <= self.width.div_ceil(LEADERS) {
+                        moved.extend(self.reloaded(state));
+                    }
+                }
+                frontier = self.best(moved);
+            }
+            layer = next;
+        }
+        plans.sort_by_key(|(cost, _)| *cost);
+        plans
+    }
+}
+
+/// The state after the unpack of a register bit.
+fn unpack(state: &State, at: usize) -> State {
+    let mut next = state.clone();
+    let bit = next.registers[at];
+    next.registers[at] = next.lanes.pop().expect("a vector has lanes");
+    next.lanes.insert(0, bit);
+    next.trail = Rc::new(Trail::Step(next.trail, Step::Unpack(bit)));
+    next.unpacks += 1;
+    next.switches += u64::from(at != next.place);
+    next.place = at;
+    next
+}
+
+/// The passes of a trail that ends with stores to a layout.
+fn passes(trail: &Trail, mut store: Layout) -> Vec<Pass> {
+    let (mut passes, mut steps, mut trail) = (Vec::new(), Vec::new(), trail);
+    loop {
+        match trail {
+            Trail::Start => break,
+            Trail::Step(before, step) => {
+                steps.insert(0, *step);
+                trail = before;
+            }
+            Trail::Load(before, layout, lanes, registers) => {
+                let (lanes, registers) = (lanes.to_vec(), registers.to_vec());
+                let (steps, store) =
+                    (std::mem::take(&mut steps), std::mem::replace(&mut store, layout.to_vec()));
+                passes.insert(0, Pass { lanes, registers, steps, store });
+                trail = before;
+            }
+        }
+    }
+    passes
+}
+
+/// The stages and unpacks of a pass: `4u2`.
+fn name(pass: &Pass) -> String {
+    let stages = pass.steps.iter().filter(|step| matches!(step, Step::Stage(_))).count();
+    match pass.steps.len() - stages {
+        0 => stages.to_string(),
+        unpacks => format!("{stages}u{unpacks}"),
+    }
+}
+
+/// Forward plans of a shape for a machine: the `count` with the least cost, cheapest first.
+pub fn derive(shape: Shape, machine: &Machine, count: usize) -> Vec<Plan> {
+    // Which plans a beam finds depends on its width, and not always in favour of the wider one.
+    let widths = [count / 2, count, 2 * count];
+    let mut plans: Vec<(u64, Plan)> =
+        widths.into_iter().flat_map(|width| Search::new(shape, machine, width).run()).collect();
+    plans.sort_by_key(|(cost, _)| *cost);
+    let mut seen = FxHashSet::default();
+    plans.retain(|(_, plan)| seen.insert(plan.passes.clone()));
+    plans.into_iter().take(count).map(|(_, plan)| plan).collect()
+}
+
+#[cfg(test)]
+mod tests;
