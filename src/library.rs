@@ -3,19 +3,43 @@
 use crate::failure::Failure;
 use crate::files;
 use codegen::forwarding::Removed;
-use codegen::library::{BUILT_IN, Entry, Standing, Target, Task};
+use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task};
+use codegen::search::{Effort, build};
 use golden::Operation;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Operation to list; by default all
     #[arg(value_name = "KERNEL")]
     kernel: Option<Operation>,
     /// Ring degrees to list; by default all
     #[arg(long, value_name = "N")]
     n: Vec<u32>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Search the library's recipes anew, without the library
+    Build(BuildArgs),
+}
+
+#[derive(clap::Args)]
+struct BuildArgs {
+    /// Task to build, such as `ntt-1024` or `ntt-1024-x4`; by default all of the library
+    #[arg(long, value_name = "TASK")]
+    task: Vec<String>,
+    /// Random scheduler settings to try for the fastest plans of each target
+    #[arg(long, value_name = "COUNT", default_value_t = Effort::BUILD.refinements)]
+    refinements: usize,
+    /// Folder for the tasks' files
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
 }
 
 const COLUMNS: [&str; 13] = [
@@ -37,6 +61,9 @@ const COLUMNS: [&str; 13] = [
 /// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and
 /// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    if let Some(Command::Build(args)) = &args.command {
+        return rebuild(args);
+    }
     let listed = |task: &&Task| {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == task.operation);
         kernel && (args.n.is_empty() || args.n.contains(&task.n))
@@ -59,6 +86,29 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
     files::print(markdown(&rows).as_bytes())
+}
+
+/// Searches recipes for the library's tasks and targets, and writes one file per task.
+fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
+    let name = |task: &Task| task.file_name().trim_end_matches(".toml").to_owned();
+    if let Some(unknown) = args.task.iter().find(|given| !BUILT_IN.tasks.iter().any(|t| name(t) == **given)) {
+        let known: Vec<String> = BUILT_IN.tasks.iter().map(name).collect();
+        let help = Some(format!("the library's tasks are {}", known.join(", ")));
+        return Err(Failure::Wrong { message: format!("unknown task `{unknown}`"), help });
+    }
+    let effort = Effort { refinements: args.refinements, ..Effort::BUILD };
+    let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
+    for task in BUILT_IN.tasks.iter().filter(chosen) {
+        let wrong = |error: codegen::Error| Failure::wrong(error, None);
+        let request = task.request().map_err(wrong)?;
+        let report = |found: &Measured| {
+            let Target { hples, banks, .. } = found.machine;
+            eprintln!("{}: {} cycles on {hples} HPLEs, {banks} banks", name(task), found.cycles);
+        };
+        let built = build(&request, &task.targets(), effort, &report).map_err(wrong)?;
+        files::write(&args.output.join(built.file_name()), built.to_toml().as_bytes())?;
+    }
+    Ok(())
 }
 
 fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {

@@ -41,7 +41,7 @@
 //! of d consecutive factors. The first pass holds the rightmost d factors.
 //!
 //! [`stages`] follows index bits through a formula. Whatever the rules, the butterflies come in the same order,
-//! and only the positions of the stride permutations differ. A [derived plan](crate::plan::derive()) takes the
+//! and only the positions of the stride permutations differ. A [derived plan](crate::plan::derive) takes the
 //! order of the stages from the formula, and places the permutations itself.
 //!
 //! # Why each direction has one classical plan

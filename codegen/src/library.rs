@@ -199,6 +199,14 @@ impl Task {
             .flat_map(move |entry| entry.targets.iter().map(move |target| (self, entry, target)))
     }
 
+    /// The targets of its recipes, sorted: those with most in common with the paper's machine first.
+    pub fn targets(&self) -> Vec<Target> {
+        let paper = Target::of(&Machine::rpu_128x128());
+        let mut targets: Vec<Target> = self.programs().map(|(_, _, known)| known.machine.clone()).collect();
+        targets.sort_by_cached_key(|target| (target.distance(&paper), format!("{target:?}")));
+        targets
+    }
+
     /// Adds the result of a search, unless the existing recipe for that target is at least as fast.
     /// Returns whether it did.
     pub fn insert(&mut self, recipe: Recipe, measured: Measured) -> bool {
@@ -220,7 +228,7 @@ impl Task {
 
 /// The first line of each file of the library.
 const HEAD: &str =
-    "# Written by `rpu tune --library`: the fastest known recipes of a task, see `rpu library`.\n\n";
+    "# The fastest known recipes of a task. Written by `rpu library build` or `rpu tune --library`.\n\n";
 
 impl Entry {
     /// Compiles the program of a task for a target and runs it through the cycle model.

@@ -6,9 +6,12 @@
 //! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is
 //! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
 
+mod build;
 mod candidates;
 mod parts;
 mod trials;
+
+pub use self::build::build;
 
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
@@ -46,6 +49,8 @@ pub struct Effort {
 impl Effort {
     /// The default effort of a tuning run.
     pub const DEFAULT: Self = Self { plans: 64, tunings: 6, orders: 3, refinements: 100, seed: 0 };
+    /// The effort for one target of the library.
+    pub const BUILD: Self = Self { refinements: 300, ..Self::DEFAULT };
 }
 
 /// A recipe and its cost.
@@ -207,12 +212,25 @@ pub fn tune(
     memory: &dyn Memory,
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
-    let mut search = Search::new(request, machine, memory, progress);
-    let mut first = survey(request, machine, effort.plans);
     // A recipe that is fast on one machine is often fast on another.
     let (target, isa) = (Target::of(machine), machine.instruction_set());
     let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
-    first.extend(library.flat_map(|recipe| as_tuned(recipe, machine, &target.machine())));
+    let known = library.flat_map(|recipe| as_tuned(recipe, machine, &target.machine())).collect();
+    search(request, machine, effort, known, memory, progress)
+}
+
+/// A full search that starts from derived plans and known recipes.
+fn search(
+    request: &Request,
+    machine: &Machine,
+    effort: Effort,
+    known: Vec<Recipe>,
+    memory: &dyn Memory,
+    progress: &Progress<'_>,
+) -> Result<Found, Error> {
+    let mut search = Search::new(request, machine, memory, progress);
+    let mut first = survey(request, machine, effort.plans);
+    first.extend(known);
     search.expected = first.len() + effort.refinements;
     search.try_all(&first);
     let leading = search.leading_plans(SETTINGS_LEADERS);
@@ -302,7 +320,7 @@ impl<'a> Search<'a> {
     /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
     /// change of the best recipe.
     fn refine(&mut self, count: usize, seed: u64) {
-        let several = self.request.towers() > 1;
+        let (several, machine) = (self.request.towers() > 1, self.trials.machine());
         let leaders = self.leading_plans(LEADERS);
         let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut left = count;

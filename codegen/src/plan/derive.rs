@@ -88,10 +88,6 @@ struct State {
     stages: u64,
     unpacks: u64,
     constants: u64,
-    /// The register bit of the latest step, as a place, and the number of steps on another one than the step
-    /// before. Steps on one bit keep pairs of registers independent of the others.
-    place: usize,
-    switches: u64,
     /// The current placement: lanes lowest first.
     lanes: Lanes,
     registers: Bits<REGISTERS>,
@@ -111,8 +107,6 @@ impl State {
             stages: 0,
             unpacks: 0,
             constants: 0,
-            place: 0,
-            switches: 0,
             lanes: Lanes::new(),
             registers: Bits::new(),
             done: 0,
@@ -164,7 +158,7 @@ impl Search {
         let chain = 2 * access + state.unpacks * shuffle + state.stages * butterfly;
         let (most, sum) = (busy.into_iter().max().unwrap_or(0), busy.iter().sum::<u64>());
         // The other pipes matter a little: no schedule hides them completely.
-        most.max(chain) + (sum - most) / 8 + state.switches
+        most.max(chain) + (sum - most) / 8
     }
 
     /// What a vector pays at least until it is in natural order. Bits that stay in the lanes are at their
@@ -214,15 +208,12 @@ impl Search {
         // The factor of a stage depends on the bits of earlier stages. Those outside the lanes number its
         // constants.
         let number = self.order[..state.done].iter().filter(|bit| !state.lanes.contains(bit)).count();
-        let place = state.registers.iter().position(|&register| register == bit)?;
-        Some(State {
+        state.registers.contains(&bit).then(|| State {
             trail: Rc::new(Trail::Step(state.trail.clone(), Step::Stage(bit))),
             stages: state.stages + 1,
             constants: state.constants + (1 << number),
             done: state.done + 1,
             early: 0,
-            place,
-            switches: state.switches + u64::from(place != state.place),
             ..state.clone()
         })
     }
@@ -362,8 +353,6 @@ fn unpack(state: &State, at: usize) -> State {
     next.lanes.insert(0, bit);
     next.trail = Rc::new(Trail::Step(next.trail, Step::Unpack(bit)));
     next.unpacks += 1;
-    next.switches += u64::from(at != next.place);
-    next.place = at;
     next
 }
 
