@@ -90,18 +90,8 @@ impl ProgramFile {
 
     /// A part of an object, as the beginning of a message about it.
     fn part(&self, place: Place) -> String {
-        match place {
-            Place::Instruction(index) => match self.program.instructions.get(index) {
-                Some(instr) => format!("instruction {index}, `{instr}`: "),
-                None => String::new(),
-            },
-            Place::Name
-            | Place::Symbol(_)
-            | Place::Address(_)
-            | Place::Modulus(_)
-            | Place::Claim(..)
-            | Place::Segment(..)
-            | Place::Word { .. } => String::new(),
-        }
+        let instr =
+            place.instruction().and_then(|index| Some((index, self.program.instructions.get(index)?)));
+        instr.map_or(String::new(), |(index, instr)| format!("instruction {index}, `{instr}`: "))
     }
 }

@@ -51,6 +51,22 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// The index of the instruction; `None` for other parts.
+    pub const fn instruction(self) -> Option<usize> {
+        match self {
+            Self::Instruction(index) => Some(index),
+            Self::Name
+            | Self::Symbol(_)
+            | Self::Address(_)
+            | Self::Modulus(_)
+            | Self::Claim(..)
+            | Self::Segment(..)
+            | Self::Word { .. } => None,
+        }
+    }
+}
+
 /// A part of a claim; numbers index the claim's lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClaimPart {

@@ -54,16 +54,7 @@ pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
             });
         }
     }
-    warnings.sort_by_key(|defect| match defect.place {
-        Place::Instruction(index) => Some(index),
-        Place::Name
-        | Place::Symbol(_)
-        | Place::Address(_)
-        | Place::Modulus(_)
-        | Place::Claim(..)
-        | Place::Segment(..)
-        | Place::Word { .. } => None,
-    });
+    warnings.sort_by_key(|defect| defect.place.instruction());
     warnings
 }
 
