@@ -164,7 +164,7 @@ fn emulated() -> Option<Cuda> {
     match Device::emulated() {
         Ok(device) => Some(Cuda { name: EMULATED.into(), device }),
         Err(error) => {
-            eprintln!("warning: SKIPPED the {EMULATED} kernels: {error}");
+            note!("warning: SKIPPED the {EMULATED} kernels: {error}");
             None
         }
     }

@@ -1,6 +1,7 @@
 //! `rpu explore`
 
 use crate::failure::Failure;
+use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::sweep::explore::{Explored, Space, explore};
@@ -47,7 +48,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let definition = definition(Some(&args.file), &args.overrides)?;
     let pool = pool(args.threads)?;
     let space = pool.install(|| Space::new(&definition))?;
-    let mut journal = Journal::open(&args.out, shard, &space.manifest())?;
+    let mut journal = Journal::open(&args.out, shard, &space.manifest())?.stopped_by(signals::watch()?);
     let bar = bar(args);
     let progress = |state: &Explored| tell(args, &bar, state);
     let seed = args.seed.wrapping_add(shard.number() as u64 - 1);
@@ -55,7 +56,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         pool.install(|| explore(&space, &mut journal, args.evaluations, seed, &generate, &progress))?;
     bar.finish_and_clear();
     drop(journal);
-    eprintln!(
+    note!(
         "{} of {:.3e} designs evaluated, {} of them now; {} on the front, hypervolume {:.4}",
         found.evaluations,
         space.designs(),
@@ -66,7 +67,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if shard == Shard::WHOLE {
         return pool.install(|| sweep::write_results(&[&args.out], &args.out));
     }
-    eprintln!("`rpu sweep merge` merges all shards");
+    note!("`rpu sweep merge` merges all shards");
     Ok(())
 }
 
@@ -90,6 +91,6 @@ fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
             "front": front,
             "hypervolume": hypervolume,
         });
-        eprintln!("{line}");
+        note!("{line}");
     }
 }

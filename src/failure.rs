@@ -23,6 +23,13 @@ pub(crate) enum Failure {
     Input(Box<Diagnostic>),
     /// An assembly text is invalid: status 2.
     Source(Diagnostics),
+    /// A signal stopped the work; the results so far are in its journal.
+    Interrupted {
+        /// The exit status, 128 + the number of the signal.
+        status: u8,
+        /// The signal's name.
+        name: &'static str,
+    },
     /// The reader closed the pipe: not an error.
     BrokenPipe,
 }
@@ -38,13 +45,14 @@ impl Failure {
         match self {
             Self::Work(_) => 1,
             Self::Wrong { .. } | Self::Input(_) | Self::Source(_) => 2,
+            Self::Interrupted { status, .. } => *status,
             Self::BrokenPipe => 0,
         }
     }
 
     /// Reports the failure, in colour on a terminal.
     pub(crate) fn print(&self) {
-        eprintln!("{}", self.render(has_colour()).trim_end());
+        note!("{}", self.render(has_colour()).trim_end());
     }
 
     fn render(&self, colour: bool) -> String {
@@ -53,6 +61,10 @@ impl Failure {
             Self::Wrong { message, help } => render_message(message, help.as_deref(), colour),
             Self::Input(error) => error.render(colour),
             Self::Source(errors) => render(errors, colour) + &hints(errors),
+            Self::Interrupted { name, .. } => {
+                let help = "the same command continues; all results so far are in the journal";
+                render_message(&format!("stopped by {name}"), Some(help), colour)
+            }
             Self::BrokenPipe => String::new(),
         }
     }
@@ -60,7 +72,7 @@ impl Failure {
 
 /// Reports a warning.
 pub(crate) fn warn(warning: &Diagnostic) {
-    eprintln!("{}\n", warning.render(has_colour()));
+    note!("{}\n", warning.render(has_colour()));
 }
 
 /// Whether messages have colours.

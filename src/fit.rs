@@ -36,7 +36,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             bar.set_position(done as u64);
         })?;
         bar.finish_and_clear();
-        eprintln!("{} of {} candidates agree with C1", trials.all.len(), space.size());
+        note!("{} of {} candidates agree with C1", trials.all.len(), space.size());
         return files::write(&args.output, &trials.csv(&space)?);
     }
     let claims = match &args.claims {

@@ -93,7 +93,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let choice = choose(&request, &machine, &plan).map_err(failure)?;
     let kernel = compile(&request, &choice.recipe, &machine).map_err(failure)?;
     if args.explain {
-        eprint!("recipe   {}\n{}", choice.origin, explain(&kernel, &machine));
+        note!("recipe   {}\n{}", choice.origin, explain(&kernel, &machine).trim_end());
     }
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }

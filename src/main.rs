@@ -2,7 +2,16 @@
 //!
 //! Each subcommand has a file: it reads, calls a library and prints. Results go to standard output
 //! or files, progress and messages to standard error. The exit status is 0; 1 for a failure of the
-//! work, such as a wrong result; 2 for a wrong command, file or configuration.
+//! work, such as a wrong result; 2 for a wrong command, file or configuration; 130 and 143 after SIGINT
+//! and SIGTERM.
+
+/// Writes a line to standard error, as `eprintln!` does. It may be closed: messages are no reason to fail.
+macro_rules! note {
+    ($($argument:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($argument)*);
+    }};
+}
 
 mod assemble;
 mod completions;
@@ -24,6 +33,7 @@ mod program;
 mod reproduce;
 mod run;
 mod settings;
+mod signals;
 mod sweep;
 mod tune;
 

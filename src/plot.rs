@@ -92,7 +92,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         _ => figure.svg().map_err(plot)?.into_bytes(),
     };
     files::write(&path, &content)?;
-    eprintln!("wrote {}", path.display());
+    note!("wrote {}", path.display());
     Ok(())
 }
 

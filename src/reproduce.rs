@@ -36,7 +36,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         files::write(&args.out.join(name), &content)?;
     }
     files::print(reproduction::summary(&evaluated).as_bytes())?;
-    eprintln!("wrote {}", args.out.join("index.html").display());
+    note!("wrote {}", args.out.join("index.html").display());
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::parse_overrides;
+use crate::signals;
 use clap::Subcommand;
 use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
@@ -128,7 +129,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     let definition = args.sweep.definition()?;
     let pool = pool(args.threads)?;
     let plan = pool.install(|| Plan::new(&definition))?;
-    let mut journal = Journal::open(out, shard, &plan.manifest)?;
+    let mut journal = Journal::open(out, shard, &plan.manifest)?.stopped_by(signals::watch()?);
     let mut simulated = 0;
     loop {
         let batch = journal.pending(&plan, shard, args.retry_failed);
@@ -146,7 +147,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
     } else {
-        eprintln!("shard {shard}: {simulated} points simulated; `rpu sweep merge` merges all shards");
+        note!("shard {shard}: {simulated} points simulated; `rpu sweep merge` merges all shards");
         Ok(())
     }
 }
@@ -191,7 +192,7 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
     let names = outputs.write(out)?;
     files::print(outputs.summary().as_bytes())?;
     for name in names {
-        eprintln!("wrote {}", out.join(name).display());
+        note!("wrote {}", out.join(name).display());
     }
     let total = results.manifest.points.len();
     let first = outputs.records().iter().find(|record| record.status == Status::Failed);
@@ -222,8 +223,12 @@ fn status(results: &Results) -> String {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let help = match &error {
+            JournalError::Stopped => return signals::interrupted(),
             JournalError::NoSweep { .. } => Some("name a folder that `rpu sweep --out DIR` wrote"),
-            JournalError::Line { .. } => Some("delete that line; its point runs again"),
+            JournalError::Line { .. } | JournalError::Disagree { .. } => {
+                Some("delete that line; its point runs again")
+            }
+            JournalError::Occupied { .. } => Some("choose another folder with --out"),
             JournalError::OtherSweep { .. } => {
                 Some("merge folders of one sweep, each made with the same options")
             }

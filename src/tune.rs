@@ -79,14 +79,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     let gain = 100.0 * (1.0 - found.cycles.0 as f64 / before_cycles.0 as f64);
     let (tried, origin) = (found.tried, before.origin);
-    eprintln!(
-        "best of {tried} plans: {} cycles; plan `best` ({origin}): {before_cycles} cycles",
-        found.cycles
-    );
+    note!("best of {tried} plans: {} cycles; plan `best` ({origin}): {before_cycles} cycles", found.cycles);
     if found.cycles < before_cycles {
-        eprintln!("the search found a plan that is {gain:.1}% faster");
+        note!("the search found a plan that is {gain:.1}% faster");
     } else {
-        eprintln!("the search found nothing faster; the result is plan `best`");
+        note!("the search found nothing faster; the result is plan `best`");
     }
     let Some(folder) = &args.library else {
         return files::write(&args.output, recipe.to_toml().as_bytes());
@@ -98,7 +95,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let measured = Measured { cycles: cycles.0, machine: Target::of(&machine) };
     if !task.insert(recipe, measured) {
-        eprintln!("the library's plan is at least as fast");
+        note!("the library's plan is at least as fast");
         return Ok(());
     }
     files::write(&path, task.to_toml().as_bytes())

@@ -143,7 +143,7 @@ fn read_program(args: &Args) -> Result<RingProgram, Failure> {
         }
     };
     for warning in manifest.iter().flat_map(|manifest| &manifest.warnings) {
-        eprintln!("warning: {warning}");
+        note!("warning: {warning}");
     }
     read_file(&args.file, interface).map_err(Failure::Source)
 }

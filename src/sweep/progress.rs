@@ -57,7 +57,7 @@ impl Progress {
     /// Counts one more record.
     pub(crate) fn done(&self, record: &Record) {
         if let Some(error) = &record.error {
-            self.bar.suspend(|| eprintln!("point {} failed: {error}", record.key));
+            self.bar.suspend(|| note!("point {} failed: {error}", record.key));
         }
         self.bar.inc(1);
         let Some(counts) = &self.json else { return };
@@ -89,6 +89,6 @@ impl Progress {
             "points_per_s": rate,
             "remaining_s": left as f64 / rate.max(1e-9),
         });
-        eprintln!("{line}");
+        note!("{line}");
     }
 }

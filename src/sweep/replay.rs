@@ -23,7 +23,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     files::print(format!("{line}\n").as_bytes())?;
     match verdict {
         Verdict::Same => {
-            eprintln!("point {key} agrees with its record");
+            note!("point {key} agrees with its record");
             Ok(())
         }
         Verdict::NoRecord => Err(Failure::Work(format!("the journal has no record of point {key}"))),

@@ -59,7 +59,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let scripts = job.scripts().map_err(|error| Failure::wrong(error, None))?;
     for (name, script) in scripts {
         files::write(&out.join(name), script.as_bytes())?;
-        eprintln!("wrote {}", out.join(name).display());
+        note!("wrote {}", out.join(name).display());
     }
     if args.submit { submit(out) } else { Ok(()) }
 }
@@ -83,20 +83,17 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
 /// Reports the basis of the division on standard error, and any departure from the request.
 fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division) {
     let Division { tasks, whole, longest } = division;
-    eprintln!(
+    note!(
         "{} points timed; {left} of {} left, about {whole:.1?} in one task",
         spent.points,
         plan.points.len()
     );
     if tasks < args.tasks.get() {
-        eprintln!(
-            "{tasks} instead of {} tasks: more would run for less than {} s each",
-            args.tasks, args.least
-        );
+        note!("{tasks} instead of {} tasks: more would run for less than {} s each", args.tasks, args.least);
     }
-    eprintln!("the longest of {tasks} tasks runs for about {longest:.1?}");
+    note!("the longest of {tasks} tasks runs for about {longest:.1?}");
     if longest > args.time.duration() {
-        eprintln!("warning: this exceeds --time {}; submit again to run the rest", args.time);
+        note!("warning: this exceeds --time {}; submit again to run the rest", args.time);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The append-only journal of a sweep.
 //!
-//! A record is one line, written by one call. A process that is killed leaves at most one
-//! incomplete line, the last: readers skip it, and the next run removes it. Only a failure of the
-//! computer itself can lose more; the lost points then run again.
+//! A record is one line, written by one call, and ends with a checksum of its text. A process that is
+//! killed, or a disk that is full, leaves an incomplete record: readers skip it, and its point runs again.
+//! A complete record with another checksum is an error, and so are two results of one point that differ.
 
 use super::halving::{self, Costs, Standing};
 use super::manifest::Manifest;
@@ -16,6 +16,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 
 const MANIFEST: &str = "sweep.json";
@@ -68,6 +70,29 @@ pub enum JournalError {
         /// The error.
         reason: String,
     },
+    /// Two results of one point.
+    #[error("{}:{line}: point {key} has two results that differ", path.display())]
+    Disagree {
+        /// The journal with the second one.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: usize,
+        /// The point's key.
+        key: String,
+    },
+    /// A folder that holds another sweep.
+    #[error("{} holds the sweep `{name}`, not `{wanted}`", folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its sweep.
+        name: String,
+        /// The name of the sweep that should be written there.
+        wanted: String,
+    },
+    /// The caller asked to stop. All results so far are in the journal.
+    #[error("stopped")]
+    Stopped,
     /// A record with unknown content.
     #[error("record of another version: {reason}")]
     Record {
@@ -94,6 +119,8 @@ pub struct Journal {
     known: HashMap<String, Outcome>,
     /// The keys of the records appended since it was opened.
     appended: HashSet<String>,
+    /// Whether to stop after the next record.
+    stop: Arc<AtomicBool>,
 }
 
 /// Points that can be simulated now.
@@ -149,16 +176,31 @@ impl Journal {
         let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         file.set_len(whole as u64).map_err(io_error(&path))?;
 
+        if is_sweep(folder) {
+            let name = read_manifest(folder)?.name;
+            if name != manifest.name {
+                let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
+                return Err(JournalError::Occupied { folder, name, wanted });
+            }
+        }
         write_manifest(folder, manifest)?;
 
         let mut known: HashMap<String, Outcome> = HashMap::new();
-        for_each_record(folder, |key, outcome, _| {
+        for_each_record(folder, |key, outcome, _, _| {
             let known = known.entry(key.to_owned()).or_insert(outcome);
             if outcome.status < known.status {
                 *known = outcome;
             }
+            Ok(())
         })?;
-        Ok(Self { path, file, known, appended: HashSet::new() })
+        Ok(Self { path, file, known, appended: HashSet::new(), stop: Arc::default() })
+    }
+
+    /// Stops the work after the points in progress once `stop` is true: the next record that is appended
+    /// returns [`JournalError::Stopped`].
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
     }
 
     /// The points of a shard that can be simulated next: those without a record, and with
@@ -202,19 +244,34 @@ impl Journal {
     /// Appends a record in the form of [`line`].
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if it cannot be written, or if the work is to stop; then it has been written.
     pub(super) fn append(&mut self, record: &Record, line: &str) -> Result<(), JournalError> {
-        self.file.write_all(line.as_bytes()).map_err(io_error(&self.path))?;
+        let before = self.file.metadata().map_err(io_error(&self.path))?.len();
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // A full disk may have taken a part. Readers skip it if it cannot be removed.
+            let _ = self.file.set_len(before);
+            return Err(io_error(&self.path)(error));
+        }
         self.known.insert(record.key.clone(), record.outcome());
         self.appended.insert(record.key.clone());
-        Ok(())
+        if self.stop.load(Ordering::Relaxed) { Err(JournalError::Stopped) } else { Ok(()) }
     }
 }
 
-/// The line of a record, with its end.
+/// The line of a record, with its checksum and its end.
 pub(super) fn line(record: &Record) -> Result<String, JournalError> {
-    let line = serde_json::to_string(record);
-    line.map(|line| line + "\n").map_err(|error| JournalError::Record { reason: error.to_string() })
+    let json = serde_json::to_string(record);
+    let json = json.map_err(|error| JournalError::Record { reason: error.to_string() })?;
+    let content = json.strip_suffix('}').unwrap_or(&json);
+    Ok(format!("{content}{CHECKSUM}{}\"}}\n", checksum(content)))
+}
+
+/// What follows the content of a record, up to its checksum.
+const CHECKSUM: &str = ",\"checksum\":\"";
+
+/// The first 64 bits of a BLAKE3 hash, in hexadecimal.
+fn checksum(content: &str) -> String {
+    blake3::hash(content.as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// Writes the manifest of a sweep, and `journal` as its only journal.
@@ -253,10 +310,13 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     serde_json::from_slice(&text).map_err(|error| JournalError::Manifest { path, reason: error.to_string() })
 }
 
-/// Calls `visit` with key, outcome and line of every record in the journals of a folder.
+/// The place of a record: the journal, and the line from 1.
+pub(super) type Place<'p> = (&'p Path, usize);
+
+/// Calls `visit` with key, outcome, line and place of every complete record in the journals of a folder.
 pub(super) fn for_each_record(
     folder: &Path,
-    mut visit: impl FnMut(&str, Outcome, &str),
+    mut visit: impl FnMut(&str, Outcome, &str, Place<'_>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
     let mut journals = Vec::new();
     for entry in fs::read_dir(folder).map_err(io_error(folder))? {
@@ -271,28 +331,44 @@ pub(super) fn for_each_record(
         let content = fs::read(&path).map_err(io_error(&path))?;
         let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         let lines: Vec<&[u8]> = content[..whole].split(|&byte| byte == b'\n').collect();
-        let heads: Vec<_> = lines
-            .par_iter()
-            .enumerate()
-            .filter(|(_, line)| !line.is_empty())
-            .map(|(number, line)| {
-                read_line(line).map_err(|reason| JournalError::Line {
-                    path: path.clone(),
-                    line: number + 1,
-                    reason,
+        let heads: Vec<_> =
+            lines
+                .par_iter()
+                .enumerate()
+                .filter_map(|(number, line)| {
+                    let line = complete(line)?;
+                    let place = (path.as_path(), number + 1);
+                    Some(read_line(line).map(|(head, line)| (head, line, place)).map_err(|reason| {
+                        JournalError::Line { path: path.clone(), line: number + 1, reason }
+                    }))
                 })
-            })
-            .collect::<Result<_, JournalError>>()?;
-        for (head, line) in heads {
-            visit(&head.key, head.outcome(), line);
+                .collect::<Result<_, JournalError>>()?;
+        for (head, line, place) in heads {
+            visit(&head.key, head.outcome(), line, place)?;
         }
     }
     Ok(())
 }
 
+/// The complete record of a line; `None` if it has none. After a full disk, a record may follow a part of
+/// another on one line.
+fn complete(line: &[u8]) -> Option<&[u8]> {
+    const BEGIN: &[u8] = b"{\"key\":";
+    if !line.ends_with(b"}") {
+        return if line.is_empty() || line.starts_with(BEGIN) { None } else { Some(line) };
+    }
+    let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
+    let torn = starts.map(|(at, _)| at).find(|&at| read_line(&line[at..]).is_ok());
+    Some(&line[torn.unwrap_or(0)..])
+}
+
 /// Key and outcome of a journal's line, and its text.
 fn read_line(line: &[u8]) -> Result<(Head, &str), String> {
     let line = str::from_utf8(line).map_err(|error| error.to_string())?;
+    let (content, sum) = line.rsplit_once(CHECKSUM).ok_or("it has no checksum")?;
+    if sum.strip_suffix("\"}") != Some(&checksum(content)) {
+        return Err("its checksum is that of another text".to_owned());
+    }
     let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
     Ok((head, line))
 }

@@ -193,12 +193,13 @@ impl Replay {
             Plan { points: vec![point], rungs: Vec::new(), ..plan }
         };
         let mut recorded: Option<(Status, String)> = None;
-        journal::for_each_record(folder, |other, outcome, line| {
+        journal::for_each_record(folder, |other, outcome, line, _| {
             let stands =
                 |(status, known): &(Status, String)| (*status, known.as_str()) <= (outcome.status, line);
             if other == key && !recorded.as_ref().is_some_and(stands) {
                 recorded = Some((outcome.status, line.to_owned()));
             }
+            Ok(())
         })?;
         Ok(Self { key: key.to_owned(), recorded: recorded.map(|(_, line)| line), plan })
     }

@@ -28,7 +28,8 @@ impl Results {
     /// not depend on the order of folders and journals.
     ///
     /// # Errors
-    /// Returns an error if a folder has no sweep, or another one, or if a journal cannot be read.
+    /// Returns an error if a folder has no sweep, or another one, if a journal cannot be read, or if two
+    /// results of one point differ.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let mut manifest: Option<Manifest> = None;
         let mut best: HashMap<String, (Status, String)> = HashMap::new();
@@ -46,19 +47,24 @@ impl Results {
                 Some(_) => {}
                 None => manifest = Some(found),
             }
-            journal::for_each_record(folder, |key, outcome, line| {
+            journal::for_each_record(folder, |key, outcome, line, (path, number)| {
                 let known = costs.entry(key.to_owned()).or_default();
                 *known = known.or(outcome.costs);
                 let candidate = (outcome.status, line);
                 match best.entry(key.to_owned()) {
                     Entry::Vacant(place) => _ = place.insert((outcome.status, line.to_owned())),
                     Entry::Occupied(mut best) => {
-                        let (status, line) = best.get();
-                        if candidate < (*status, line) {
+                        let (status, known) = best.get();
+                        if (*status, candidate.0) == (Status::Ok, Status::Ok) && known != line {
+                            let (path, key) = (path.to_owned(), key.to_owned());
+                            return Err(JournalError::Disagree { path, line: number, key });
+                        }
+                        if candidate < (*status, known) {
                             best.insert((candidate.0, candidate.1.to_owned()));
                         }
                     }
                 }
+                Ok(())
             })?;
         }
         let mut manifest = manifest.ok_or(JournalError::NoFolder)?;
