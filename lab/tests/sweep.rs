@@ -4,13 +4,15 @@ use b512_asm::assemble;
 use codegen::{Origin, PlanChoice, Request};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{
-    Definition, Generated, Journal, Plan, Record, Results, Shard, Status, execute, generate, records,
+    Definition, Generated, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
+    records,
 };
 use sim::Machine;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const SWEEP: &str = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\nvdm.banks = [32, 64]\n";
 
@@ -299,4 +301,99 @@ fn towers_are_an_axis_and_points_of_different_towers_do_not_compete() {
     assert!(cycles(2) > cycles(0) && cycles(0) == cycles(1));
     let workloads: BTreeSet<_> = plan.points.iter().map(|point| point.workload()).collect();
     assert_eq!(workloads.len(), 2);
+}
+
+/// The message about a folder whose journal was changed from `from` to `to`.
+fn damaged(from: &str, to: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path(), &plan(SWEEP), Shard::WHOLE, false, &vadd);
+    let path = folder.path().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    assert!(journal.contains(from), "{journal}");
+    fs::write(&path, journal.replacen(from, to, 1)).unwrap();
+    let error = Results::merge(&[folder.path()]).unwrap_err().to_string();
+    error.replace(&*path.to_string_lossy(), "journal.jsonl")
+}
+
+#[test]
+fn a_changed_record_is_an_error_with_its_place() {
+    let message = "journal.jsonl:1: invalid record: its checksum is that of another text";
+    assert_eq!(damaged("\"cycles\":", "\"cycles\":1"), message);
+    assert_eq!(damaged("\"status\":\"ok\"", "\"status\":\"failed\""), message);
+    let message = "journal.jsonl:1: invalid record: it has no checksum";
+    assert_eq!(damaged(",\"checksum\":\"", ",\"sum\":\""), message);
+}
+
+#[test]
+fn two_results_of_a_point_that_differ_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plan = plan(SWEEP);
+    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+    let records = Results::merge(&[folder]).unwrap().records().unwrap();
+    // The same results again are fine.
+    let again = folder.join("journal-1-of-2.jsonl");
+    fs::copy(folder.join("journal.jsonl"), &again).unwrap();
+    assert_eq!(Results::merge(&[folder]).unwrap().records().unwrap(), records);
+    fs::remove_file(&again).unwrap();
+
+    // Another simulator, with an honest checksum.
+    let other = tempfile::tempdir().unwrap();
+    let with_an_instruction_more = |_: &Request, _: &PlanChoice, _: &Machine| {
+        program(&include_str!("../../kernels-b512/vadd.b512").replace("halt", "vload v9, a0, a\nhalt"))
+    };
+    sweep(other.path(), &plan, Shard::WHOLE, false, &with_an_instruction_more);
+    fs::copy(other.path().join("journal.jsonl"), &again).unwrap();
+    let error = Results::merge(&[folder]).unwrap_err().to_string();
+    assert!(error.contains("has two results that differ"), "{error}");
+}
+
+/// A full disk leaves a part of a record; after space was freed, the next record follows on the same line.
+#[test]
+fn a_torn_record_in_the_middle_runs_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plan = plan(SWEEP);
+    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+    let expected = lines(folder);
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    let records: Vec<&str> = journal.lines().collect();
+    for cut in [1, 8, 20, records[1].len() / 2, records[1].len() - 1] {
+        for newline in ["", "\n"] {
+            let torn = [records[0], "\n", &records[1][..cut], newline, records[2], "\n", records[3], "\n"];
+            fs::write(&path, torn.concat()).unwrap();
+            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 1, "{cut} {newline:?}");
+            assert_eq!(lines(folder), expected);
+        }
+    }
+}
+
+#[test]
+fn a_folder_holds_one_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sweep(folder, &plan(SWEEP), Shard::WHOLE, false, &vadd);
+    let other = plan(&format!("name = 'other'\n{SWEEP}"));
+    let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
+    assert!(error.ends_with("holds the sweep `test`, not `other`"), "{error}");
+    assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
+}
+
+#[test]
+fn work_stops_after_the_points_in_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plan = plan(SWEEP);
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut journal =
+        Journal::open(folder, Shard::WHOLE, &plan.manifest).unwrap().stopped_by(Arc::clone(&stop));
+    let points = journal.pending(&plan, Shard::WHOLE, false).points;
+    let first = |_: &Record| stop.store(true, Ordering::Relaxed);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let error = pool.install(|| execute(&plan, &points, &mut journal, &vadd, &first)).unwrap_err();
+    assert!(matches!(error, JournalError::Stopped));
+    drop(journal);
+    assert_eq!(lines(folder).len(), 2);
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 2);
 }

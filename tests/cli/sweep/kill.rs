@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -126,4 +126,36 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
     assert_eq!(kills, KILLS, "too many runs ended before they were killed");
     // Otherwise no kill happened during the sweep.
     assert!(halfway >= KILLS / 2, "only {halfway} of {KILLS} runs were killed between two points");
+}
+
+/// SIGTERM and SIGINT end a sweep after the points in progress, with their own statuses.
+#[test]
+fn a_signal_ends_a_sweep_and_the_same_command_continues() {
+    for (signal, name, status) in [("-INT", "SIGINT", 130), ("-TERM", "SIGTERM", 143)] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let text = SWEEP.replace("n = 1024", "n = 16384");
+        fs::write(folder.join("s.toml"), text).unwrap();
+        let child = command(folder)
+            .args(["sweep", "s.toml", "-j", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let journal = folder.join("out/journal.jsonl");
+        while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert!(messages.contains(&format!("stopped by {name}")), "{messages}");
+        assert!(messages.contains("the same command continues"), "{messages}");
+        let done = Results::merge(&[&folder.join("out")]).unwrap().lines().count();
+        assert!((1..200).contains(&done), "{done}");
+        succeed(folder, &["sweep", "s.toml", "-j", "2"]);
+        assert_eq!(Results::merge(&[&folder.join("out")]).unwrap().lines().count(), 200);
+    }
 }
