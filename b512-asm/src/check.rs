@@ -3,8 +3,8 @@
 //! The assembler and the object reader both end with [`Program::check`], and the object writer
 //! begins with it, so every program that they produce or accept obeys these rules:
 //!
-//! * names are identifiers, unique, and unlike registers; symbols and images lie inside the ISA's
-//!   memories; no two inputs share words, nor two outputs;
+//! * names are identifiers and unique; symbols and images lie inside the ISA's memories; no two inputs share
+//!   words, nor two outputs;
 //! * image segments are in ascending order, not empty, and do not overlap; their words fit the
 //!   ISA's word width;
 //! * launch values fit their registers; moduli are odd, at least 3, and fit a word;
@@ -17,7 +17,7 @@
 use crate::code::Code;
 use crate::isa::{Instr, Op};
 use crate::program::{Claim, Program, Role, Setting, Symbol};
-use crate::reg::{MAX_VDM_WORDS, REGISTERS};
+use crate::reg::MAX_VDM_WORDS;
 use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashSet;
@@ -125,12 +125,6 @@ impl fmt::Display for InvalidProgram {
 
 impl std::error::Error for InvalidProgram {}
 
-/// Whether a name is that of a register, such as `v7`.
-fn is_register(name: &str) -> bool {
-    let number = name.strip_prefix(['v', 's', 'a', 'm']).and_then(|digits| digits.parse::<usize>().ok());
-    number.is_some_and(|number| number < REGISTERS && !name[1..].starts_with('+'))
-}
-
 const NAME_RULE: &str = "a name is a letter or `_`, then letters, digits, `_` or `.`";
 
 /// Whether `name` is a valid name of a kernel or a symbol: a letter or `_`, then letters, digits,
@@ -194,10 +188,6 @@ impl Checker<'_> {
             if !is_name(&symbol.name) {
                 let message = format!("invalid symbol name `{}`", symbol.name.escape_debug());
                 self.report(Code::Syntax, Place::Symbol(i), message, NAME_RULE.to_owned());
-            } else if is_register(&symbol.name) {
-                let message = format!("symbol `{}` has the name of a register", symbol.name);
-                let help = "choose another name: `v`, `s`, `a` and `m` with 0 to 63 are registers";
-                self.report(Code::Syntax, Place::Symbol(i), message, help.to_owned());
             }
         }
     }

@@ -533,8 +533,8 @@ mod tests {
         );
         assert!(error("kernel = 'fft'").contains("invalid value \"fft\" for `kernel`"));
         assert!(
-            error("[grid]\nplan = ['best', 'worst']")
-                .starts_with("test.toml:2:17: unknown plan, and no readable file")
+            error("n = 1024\n[grid]\nplan = ['best', 'worst']")
+                .starts_with("test.toml:3:17: unknown plan, and no readable file")
         );
     }
 }
