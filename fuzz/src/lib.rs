@@ -12,7 +12,7 @@
 use b512_asm::{assemble, object};
 use diagnostic::Diagnostic;
 use lab::sweep::Definition;
-use ring_program::{Executor, Inputs, Interface, Manifest, RingProgram, compression, read};
+use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read};
 use sim::testing::{self as random, Word};
 use sim::{MachineFile, Override};
 use std::io::Read;
@@ -106,16 +106,14 @@ pub fn ring_program(data: &[u8]) {
     }
 }
 
-/// Executes the start of a program.
+/// Executes a short program. Its operands may be too large, but it must not panic.
 fn execute(program: &RingProgram) {
+    if program.operations.len() > 20 {
+        return;
+    }
     let mut inputs = Inputs::new(program);
     inputs.fill(1);
-    let mut executor = Executor::new(&inputs).expect("all inputs are set");
-    for _ in 0..20 {
-        if !matches!(executor.step(), Ok(true)) {
-            break;
-        }
-    }
+    let _ = ring_program::execute(&inputs);
 }
 
 /// A text is a manifest that survives its own form, or has an error that points into the text.
