@@ -20,8 +20,19 @@ fn plan(text: &str) -> Plan {
     Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
 }
 
-fn vadd(_: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, String> {
-    program(include_str!("../../kernels-b512/vadd.b512"))
+const VADD: &str = include_str!("../../kernels-b512/vadd.b512");
+
+fn vadd(request: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, String> {
+    adder(VADD, request)
+}
+
+/// A sum of two vectors with the modulus of the request.
+fn adder(text: &str, request: &Request) -> Result<Generated, String> {
+    let mut generated = program(text)?;
+    let program = &mut generated.program;
+    program.moduli[0].1 = request.basis.rings()[0].q();
+    program.claims[0].settings = request.claim(0).settings;
+    Ok(generated)
 }
 
 fn program(text: &str) -> Result<Generated, String> {
@@ -102,10 +113,7 @@ fn errors_wrong_results_and_panics_are_records() {
     ) {
         (64, 32) => Err("no such program".to_owned()),
         (64, 64) => panic!("a defect"),
-        (128, 32) => {
-            let text = include_str!("../../kernels-b512/vadd.b512").replace("v2, v0, v1", "v2, v1, v1");
-            program(&text)
-        }
+        (128, 32) => adder(&VADD.replace("v2, v0, v1", "v2, v1, v1"), request),
         _ => vadd(request, plan, machine),
     };
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 4);
@@ -188,7 +196,8 @@ fn halving_finds_the_best_points_of_the_full_grid_with_a_part_of_the_work() {
 fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
     let plan = plan(
         "kernel = 'add'
-        n = 512
+        n = 2048
+        plan = 'kl'
         [grid]
         vdm.size_mib = [1]
         vdm.banks = [32, 64]
@@ -196,7 +205,7 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
         [halving]
         objective = 'area_delay'
         keep = 0.5
-        rungs = [128, 256]
+        rungs = [512, 1024]
         ",
     );
     let keys = |folder: &Path| -> BTreeSet<String> {
@@ -208,13 +217,13 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
     };
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 8 + 4 + 2);
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 8 + 4 + 2);
     let (whole, simulated) = (lines(folder), keys(folder));
     let path = folder.join("journal.jsonl");
     let journal = fs::read(&path).unwrap();
-    for cut in (0..=journal.len()).step_by(199) {
+    for cut in (0..=journal.len()).step_by(997) {
         fs::write(&path, &journal[..cut]).unwrap();
-        sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+        sweep(folder, &plan, Shard::WHOLE, false, &generate);
         assert_eq!(lines(folder), whole, "cut at {cut}");
         // The same points were dropped, so no other point has run.
         assert_eq!(keys(folder), simulated, "cut at {cut}");
@@ -339,8 +348,8 @@ fn two_results_of_a_point_that_differ_are_an_error() {
 
     // Another simulator, with an honest checksum.
     let other = tempfile::tempdir().unwrap();
-    let with_an_instruction_more = |_: &Request, _: &PlanChoice, _: &Machine| {
-        program(&include_str!("../../kernels-b512/vadd.b512").replace("halt", "vload v9, a0, a\nhalt"))
+    let with_an_instruction_more = |request: &Request, _: &PlanChoice, _: &Machine| {
+        adder(&VADD.replace("\nhalt", "\nvload v9, a0, a\nhalt"), request)
     };
     sweep(other.path(), &plan, Shard::WHOLE, false, &with_an_instruction_more);
     fs::copy(other.path().join("journal.jsonl"), &again).unwrap();

@@ -355,7 +355,8 @@ pub(super) fn for_each_record(
 fn complete(line: &[u8]) -> Option<&[u8]> {
     const BEGIN: &[u8] = b"{\"key\":";
     if !line.ends_with(b"}") {
-        return if line.is_empty() || line.starts_with(BEGIN) { None } else { Some(line) };
+        let is_begun = line.starts_with(BEGIN) || BEGIN.starts_with(line);
+        return if is_begun { None } else { Some(line) };
     }
     let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
     let torn = starts.map(|(at, _)| at).find(|&at| read_line(&line[at..]).is_ok());
