@@ -259,7 +259,10 @@ impl Journal {
 }
 
 /// The line of a record, with its checksum and its end.
-pub(super) fn line(record: &Record) -> Result<String, JournalError> {
+///
+/// # Errors
+/// Returns an error if the record has no JSON form.
+pub fn line(record: &Record) -> Result<String, JournalError> {
     let json = serde_json::to_string(record);
     let json = json.map_err(|error| JournalError::Record { reason: error.to_string() })?;
     let content = json.strip_suffix('}').unwrap_or(&json);

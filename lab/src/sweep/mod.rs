@@ -48,7 +48,7 @@ mod view;
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
-pub use journal::{Batch, Journal, JournalError, is_sweep};
+pub use journal::{Batch, Journal, JournalError, is_sweep, line};
 pub use manifest::{Halving, Manifest, ManifestPoint, Objective, Reference, Settings, Source, Workload};
 pub use meter::Spent;
 pub use plan::{GivenProgram, Plan, PlannedPoint, Task};
