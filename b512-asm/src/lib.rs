@@ -5,7 +5,7 @@
 //!
 //! * assembly text: [`assemble`] reads it, a program's `Display` prints it;
 //! * ELF object files: [`object::read`] and [`object::write`];
-//! * SPIRAL's C intrinsics: [`intrinsics::parse`] reads them.
+//! * SPIRAL's C intrinsics: [`intrinsics::assemble`] reads them, [`intrinsics::print`] writes them.
 //!
 //! Errors in a text are [`Diagnostic`] values with positions. [`Program::check`] defines a valid
 //! program. [`reference()`] generates the ISA's documentation. The crate does no input or output of

@@ -3,7 +3,7 @@
 //! The [formula] of a transform is a product of butterfly stages and stride permutations.
 //! On index bits, a stage is one bit, and a stride permutation is a rotation. The formula therefore gives
 //! the order of the stages, and leaves open how the bits travel: by shuffles, by the strides of loads and
-//! stores, or not at all, because another register number is enough. [`derive`] searches these movements.
+//! stores, or not at all, because another register number is enough. [`derive()`] searches these movements.
 //!
 //! It is a beam search over placements. From each placement, it continues with
 //!
