@@ -188,8 +188,8 @@ codes! {
     /// inputs reaches the output. The result is a constant, or depends on other inputs only.
     Independent = "B027", "output independent of its inputs";
 
-    /// No instruction reads the result before it is overwritten or the program ends, and it is no output. The
-    /// instruction costs time for nothing. `rpu lint` reports it; programs run all the same.
+    /// Nothing reads the result: another instruction overwrites it, or the program ends, and it is not part of
+    /// an output. The instruction costs time for nothing. `rpu lint` reports it; programs run all the same.
     Unused = "B028", "result never used";
 
     /// The lanes of a load or store need the same banks of the VDM more often than lanes that are spread

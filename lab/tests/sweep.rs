@@ -326,7 +326,7 @@ fn damaged(from: &str, to: &str) -> String {
 
 #[test]
 fn a_changed_record_is_an_error_with_its_place() {
-    let message = "journal.jsonl:1: invalid record: its checksum is that of another text";
+    let message = "journal.jsonl:1: invalid record: its checksum does not match its text";
     assert_eq!(damaged("\"cycles\":", "\"cycles\":1"), message);
     assert_eq!(damaged("\"status\":\"ok\"", "\"status\":\"failed\""), message);
     let message = "journal.jsonl:1: invalid record: it has no checksum";

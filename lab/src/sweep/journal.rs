@@ -296,7 +296,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     Ok(())
 }
 
-/// Whether a folder is that of a sweep.
+/// Whether a folder holds a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file()
 }
@@ -371,7 +371,7 @@ fn read_line(line: &[u8]) -> Result<(Head, &str), String> {
     let line = str::from_utf8(line).map_err(|error| error.to_string())?;
     let (content, sum) = line.rsplit_once(CHECKSUM).ok_or("it has no checksum")?;
     if sum.strip_suffix("\"}") != Some(&checksum(content)) {
-        return Err("its checksum is that of another text".to_owned());
+        return Err("its checksum does not match its text".to_owned());
     }
     let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
     Ok((head, line))
