@@ -115,7 +115,7 @@ fn file(recipe: &Recipe) -> String {
 }
 
 /// Lines of the form `MACRO(name, ..)`, each of which instantiates a kernel. `truncated` transforms
-/// omit their innermost stage. `shared_roots` is that of the recipe, or 0.
+/// omit their innermost stage. `shared_roots` is the recipe's, or 0.
 fn instances(
     recipe: &Recipe,
     truncated: bool,

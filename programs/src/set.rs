@@ -59,7 +59,7 @@ impl ParameterSet {
     ///
     /// # Errors
     /// Returns an error if the text is invalid; if the degree is none of ring programs; if a modulus is no
-    /// prime that is 1 mod 2n, or occurs twice; if a digit would be empty; if a root is none.
+    /// prime that is 1 mod 2n, or occurs twice; if a digit is empty; if a root is invalid.
     pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostic> {
         document::parse(name, file, text, n)
     }

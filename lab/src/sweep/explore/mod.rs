@@ -10,8 +10,8 @@
 //! population = 24                        # designs of a generation
 //! ```
 //!
-//! NSGA-II chooses the designs (crate `heuropt`), beginning with the base machine and a spread over all axes; the front is that of all designs that it evaluated, not only
-//! of its last population. An evaluation is a sweep's: a program is generated, checked, simulated, and its
+//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes.
+//! The front covers all evaluated designs, not only the last population. An evaluation is a sweep's: a program is generated, checked, simulated, and its
 //! record appended to the journal. A design that has a record is not simulated again.
 //!
 //! The search depends on the definition and the seed only. It ignores which records exist already, so a
