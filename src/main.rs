@@ -105,8 +105,25 @@ subcommands! {
     Completions => completions,
 }
 
+/// Follows `RPU_CPU`: `scalar` restricts arithmetic to portable scalar code, `native` or nothing does not.
+fn restrict_cpu() -> Result<(), Failure> {
+    let Some(value) = std::env::var_os("RPU_CPU") else { return Ok(()) };
+    match value.to_str() {
+        Some("" | "native") => Ok(()),
+        Some("scalar") => {
+            ring::cpu::use_scalar();
+            Ok(())
+        }
+        Some(_) | None => Err(Failure::wrong(
+            format_args!("invalid value `{}` of the environment variable RPU_CPU", value.display()),
+            "expected `native` or `scalar`",
+        )),
+    }
+}
+
 fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    let cli = Cli::parse();
+    match restrict_cpu().and_then(|()| cli.command.run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {

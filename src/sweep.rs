@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 mod progress;
 mod replay;
 mod slurm;
+mod verify;
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -94,6 +95,8 @@ enum Command {
     },
     /// Simulate one point again, print its record, and compare it with the journal
     Replay(replay::Args),
+    /// Simulate recorded points again and compare them with the journal
+    Verify(verify::Args),
     /// Write a sweep as a SLURM job array, sized by timing a few points, followed by a merge
     Slurm(slurm::Args),
 }
@@ -119,6 +122,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             files::print(status(&Results::merge(&folders)?).as_bytes())
         }
         Some(Command::Replay(args)) => replay::main(args),
+        Some(Command::Verify(args)) => verify::main(args),
         Some(Command::Slurm(args)) => slurm::main(args),
     }
 }

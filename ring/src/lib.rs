@@ -5,6 +5,7 @@
 //! * [`prime`], [`root`] and [`bits`] find primes, find roots of unity, and reverse bits.
 //! * [`modular`] computes modulo any odd number of up to 128 bits, and [`vector`] does so on vectors
 //!   of words, with AVX-512 if the processor has it.
+//! * [`cpu`] names the processor's instructions that this code uses, or restricts it to scalar code.
 //! * [`host`] transforms polynomials on the processor of this computer.
 //!
 //! ```
@@ -26,6 +27,7 @@
 //! ```
 
 pub mod bits;
+pub mod cpu;
 pub mod host;
 pub mod modular;
 mod narrow;

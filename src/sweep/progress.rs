@@ -39,9 +39,13 @@ struct Counts {
 
 impl Progress {
     pub(crate) fn new(kind: ProgressKind, batch: &Batch<'_>) -> Self {
-        let points = batch.points.len();
+        Self::of_points(kind, batch.points.len(), batch.rung)
+    }
+
+    /// The progress of a number of points, on the rung of this degree or on none.
+    pub(crate) fn of_points(kind: ProgressKind, points: usize, degree: Option<u32>) -> Self {
         let bar = if kind == ProgressKind::Auto {
-            let rung = batch.rung.map_or_else(String::new, |n| format!("n = {n}: "));
+            let rung = degree.map_or_else(String::new, |n| format!("n = {n}: "));
             let template = format!("{rung}{{bar:40}} {{pos}}/{{len}} points, {{per_sec}}, {{eta}} left");
             let style =
                 ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -51,7 +55,7 @@ impl Progress {
         };
         let begin = Instant::now();
         let counts = || Mutex::new(Counts { done: 0, failed: 0, told: begin });
-        Self { bar, json: (kind == ProgressKind::Json).then(counts), rung: batch.rung, points, begin }
+        Self { bar, json: (kind == ProgressKind::Json).then(counts), rung: degree, points, begin }
     }
 
     /// Counts one more record.

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use lab::sweep::{Replay, ReplayError, Replayed, Verdict, generate};
+use lab::sweep::{Difference, Replay, ReplayError, Replayed, Verdict, generate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -27,16 +27,18 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             Ok(())
         }
         Verdict::NoRecord => Err(Failure::Work(format!("the journal has no record of point {key}"))),
-        Verdict::Differs(differences) => {
-            let told = differences.iter().take(TOLD).map(|difference| format!("\n{difference}"));
-            let more = match differences.len().saturating_sub(TOLD) {
-                0 => String::new(),
-                more => format!("\nand {more} more"),
-            };
-            let told = told.collect::<String>();
-            Err(Failure::Work(format!("point {key} differs from its record{told}{more}")))
-        }
+        Verdict::Differs(differences) => Err(Failure::Work(differs(&key, &differences))),
     }
+}
+
+/// The differences of a point from its record, as text.
+pub(super) fn differs(key: &str, differences: &[Difference]) -> String {
+    let told: String = differences.iter().take(TOLD).map(|difference| format!("\n{difference}")).collect();
+    let more = match differences.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!("\nand {more} more"),
+    };
+    format!("point {key} differs from its record{told}{more}")
 }
 
 impl From<ReplayError> for Failure {

@@ -1,6 +1,6 @@
 //! Programs through the command line: generate, assemble, disassemble, run, check.
 
-use crate::common::{names, repository, rpu, succeed};
+use crate::common::{command, names, repository, rpu, succeed};
 use std::fs;
 use std::path::Path;
 
@@ -67,6 +67,35 @@ fn a_report_has_every_key_and_its_cycles_add_up() {
         report
     };
     assert_eq!(without_speed(report), without_speed(again));
+}
+
+#[test]
+fn scalar_code_gives_the_same_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "polymul", "--n", "1024", "--modulus-bits", "128", "-o", "k.o"]);
+    let run = |cpu: &str, output: &str| {
+        let mut command = command(folder);
+        let output = format!("c={output}");
+        command.args(["run", "k.o", "--check", "--format", "json", "--output", &output]);
+        command.env("RPU_CPU", cpu).output().expect("rpu starts")
+    };
+    let mut reports = [("native", "native.bin"), ("scalar", "scalar.bin")].map(|(cpu, output)| {
+        serde_json::from_slice::<serde_json::Value>(&run(cpu, output).stdout).expect("a report")
+    });
+    assert_eq!(reports[1]["simulator"]["cpu"], "scalar");
+    for report in &mut reports {
+        report["simulator"].take();
+    }
+    let [native, scalar] = reports;
+    assert_eq!(native, scalar);
+    assert_eq!(read(folder, "native.bin"), read(folder, "scalar.bin"));
+
+    let refused = run("vector", "refused.bin");
+    assert_eq!(refused.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(error.contains("invalid value `vector` of the environment variable RPU_CPU"), "{error}");
+    assert!(!folder.join("refused.bin").exists());
 }
 
 #[test]

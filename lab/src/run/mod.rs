@@ -19,6 +19,7 @@ pub use table::table;
 
 use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
 use golden::GoldenError;
+use ring::cpu;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
@@ -133,6 +134,7 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let execution = Execution::new(program, machine, options)?;
         simulated += execution.instructions;
         report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
+        report.simulator.cpu = Some(cpu::Instructions::of_this_process().to_string());
         report.seed = (execution.drawn != Drawn::None).then_some(options.seed);
         if options.check {
             check_coverage(program)?;

@@ -111,6 +111,10 @@ pub struct Simulator {
     pub version: String,
     /// [`MODEL_VERSION`].
     pub model_version: u32,
+    /// The processor's instructions that executed vector instructions: `AVX-512 IFMA`, `AVX-512F` or
+    /// `scalar`. Results do not depend on them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<String>,
     /// Wall-clock time of the whole simulation.
     pub wall_s: Option<f64>,
     /// Instructions simulated, functionally and in timing, per second of `wall_s`.
@@ -176,6 +180,7 @@ impl RunReport {
             simulator: Simulator {
                 version: env!("CARGO_PKG_VERSION").into(),
                 model_version: MODEL_VERSION,
+                cpu: None,
                 wall_s: None,
                 instructions_per_s: None,
                 functional_wall_s: None,

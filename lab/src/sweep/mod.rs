@@ -4,7 +4,7 @@
 //! resolves it into points, each with its machine and a key that depends on everything that
 //! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
 //! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
-//! [`Replay`] runs one point again; [`slurm`] divides a sweep into the tasks of a cluster.
+//! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
 //! # Files of a sweep's folder
 //!
@@ -43,6 +43,7 @@ mod results;
 mod shard;
 pub mod slurm;
 mod task;
+mod verify;
 mod view;
 
 pub use data::Data;
@@ -56,3 +57,4 @@ pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;
 pub use shard::{Shard, ShardError};
+pub use verify::{Verification, verify};

@@ -123,7 +123,7 @@ impl fmt::Display for Difference {
 
 /// The position of a point in a plan.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// The rung of the halving; `None` for the point itself.
     rung: Option<usize>,
     index: usize,
@@ -155,10 +155,7 @@ impl Replay {
     /// Returns an error if no point or several have such a key, the folder holds no sweep, or its
     /// definition no longer contains the point.
     pub fn find(folder: &Path, prefix: &str) -> Result<Self, ReplayError> {
-        let mut manifest = journal::read_manifest(folder)?;
-        if manifest.explored {
-            manifest = Results::merge(&[folder])?.manifest;
-        }
+        let manifest = manifest(folder)?;
         let mut found = places(&manifest, prefix);
         let (key, place) = match (found.pop_first(), found.first_key_value()) {
             (None, _) => {
@@ -174,34 +171,9 @@ impl Replay {
                 return Err(ReplayError::Ambiguous { prefix: prefix.into(), candidates });
             }
         };
-        let definition = Definition::from_source(&manifest.source)?;
-        let changed = || ReplayError::Changed { file: manifest.source.file.clone(), key: key.into() };
-        let plan = if manifest.explored {
-            let space = Space::new(&definition)?;
-            let point = space.find(&manifest.points[place.index].settings).ok_or_else(changed)?;
-            Plan {
-                points: vec![point],
-                rungs: Vec::new(),
-                manifest: space.manifest(),
-                data: space.data().clone(),
-            }
-        } else {
-            let plan = Plan::new(&definition)?;
-            let same_points = plan.points.iter().map(|point| &point.settings);
-            let same_points = same_points.eq(manifest.points.iter().map(|point| &point.settings));
-            let point = place.of(&plan).filter(|_| same_points).cloned().ok_or_else(changed)?;
-            Plan { points: vec![point], rungs: Vec::new(), ..plan }
-        };
-        let mut recorded: Option<(Status, String)> = None;
-        journal::for_each_record(folder, |other, outcome, line, _| {
-            let stands =
-                |(status, known): &(Status, String)| (*status, known.as_str()) <= (outcome.status, line);
-            if other == key && !recorded.as_ref().is_some_and(stands) {
-                recorded = Some((outcome.status, line.to_owned()));
-            }
-            Ok(())
-        })?;
-        Ok(Self { key: key.to_owned(), recorded: recorded.map(|(_, line)| line), plan })
+        let plan = planned(&manifest, &[(key, place)])?;
+        let recorded = recorded(folder, |other| other == key)?.remove(key);
+        Ok(Self { key: key.to_owned(), recorded, plan })
     }
 
     /// Runs the point: generates and checks its program and simulates it. Nothing is written.
@@ -214,22 +186,75 @@ impl Replay {
         let verdict = match &self.recorded {
             None => Verdict::NoRecord,
             Some(recorded) if *recorded == line => Verdict::Same,
-            Some(recorded) => {
-                let value = |line: &str| {
-                    serde_json::from_str::<Value>(line)
-                        .map_err(|error| JournalError::Record { reason: error.to_string() })
-                };
-                let mut differences = Vec::new();
-                compare("", &value(recorded)?, &value(&line)?, &mut differences);
-                Verdict::Differs(differences)
-            }
+            Some(recorded) => Verdict::Differs(differences(recorded, &line)?),
         };
         Ok(Replayed { key: self.key.clone(), line, verdict })
     }
 }
 
+/// The manifest of a folder. That of an exploration lists the points with a record.
+pub(super) fn manifest(folder: &Path) -> Result<Manifest, JournalError> {
+    let manifest = journal::read_manifest(folder)?;
+    if manifest.explored { Ok(Results::merge(&[folder])?.manifest) } else { Ok(manifest) }
+}
+
+/// A sweep of these points alone, as the definition in the manifest gives them now; in the same order.
+pub(super) fn planned(manifest: &Manifest, points: &[(&str, Place)]) -> Result<Plan, ReplayError> {
+    let definition = Definition::from_source(&manifest.source)?;
+    let changed =
+        |key: &str| ReplayError::Changed { file: manifest.source.file.clone(), key: key.to_owned() };
+    if manifest.explored {
+        let space = Space::new(&definition)?;
+        let point = |(key, place): &(&str, Place)| {
+            space.find(&manifest.points[place.index].settings).ok_or_else(|| changed(key))
+        };
+        let points = points.iter().map(point).collect::<Result<_, _>>()?;
+        return Ok(Plan {
+            points,
+            rungs: Vec::new(),
+            manifest: space.manifest(),
+            data: space.data().clone(),
+        });
+    }
+    let plan = Plan::new(&definition)?;
+    let settings = manifest.points.iter().map(|point| &point.settings);
+    let is_same = plan.points.iter().map(|point| &point.settings).eq(settings);
+    let point = |(key, place): &(&str, Place)| {
+        place.of(&plan).filter(|_| is_same).cloned().ok_or_else(|| changed(key))
+    };
+    let points = points.iter().map(point).collect::<Result<_, _>>()?;
+    Ok(Plan { points, rungs: Vec::new(), ..plan })
+}
+
+/// The lines of the records of a folder, by key. A successful record takes precedence.
+pub(super) fn recorded(
+    folder: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, JournalError> {
+    let mut recorded: BTreeMap<String, (Status, String)> = BTreeMap::new();
+    journal::for_each_record(folder, |key, outcome, line, _| {
+        let stands = |(status, known): &(Status, String)| (*status, known.as_str()) <= (outcome.status, line);
+        if is_wanted(key) && !recorded.get(key).is_some_and(stands) {
+            recorded.insert(key.to_owned(), (outcome.status, line.to_owned()));
+        }
+        Ok(())
+    })?;
+    Ok(recorded.into_iter().map(|(key, (_, line))| (key, line)).collect())
+}
+
+/// The values in which two records differ.
+pub(super) fn differences(recorded: &str, now: &str) -> Result<Vec<Difference>, JournalError> {
+    let value = |line: &str| {
+        serde_json::from_str::<Value>(line)
+            .map_err(|error| JournalError::Record { reason: error.to_string() })
+    };
+    let mut differences = Vec::new();
+    compare("", &value(recorded)?, &value(now)?, &mut differences);
+    Ok(differences)
+}
+
 /// The points whose keys begin with `prefix`, by key. The same point on several rungs counts once.
-fn places<'m>(manifest: &'m Manifest, prefix: &str) -> BTreeMap<&'m str, Place> {
+pub(super) fn places<'m>(manifest: &'m Manifest, prefix: &str) -> BTreeMap<&'m str, Place> {
     let mut places = BTreeMap::new();
     for (index, point) in manifest.points.iter().enumerate() {
         let rungs = point.rungs.iter().enumerate().map(|(rung, key)| (key, Some(rung)));

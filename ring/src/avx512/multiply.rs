@@ -1,6 +1,7 @@
 //! The two halves of a 52-bit multiplication.
 
 use super::simd::{Avx512, Floats, Vector};
+use crate::cpu::Instructions;
 use std::arch::x86_64::{_mm512_madd52hi_epu64, _mm512_madd52lo_epu64};
 
 pub(super) const TWO_52: f64 = (1u64 << 52) as f64;
@@ -52,7 +53,8 @@ pub(crate) struct Ifma(Avx512);
 impl Ifma {
     /// The multiplication, if the processor has it.
     pub(crate) fn detect() -> Option<Self> {
-        if is_x86_feature_detected!("avx512ifma") { Avx512::detect().map(Self) } else { None }
+        let has_multiplier = Instructions::of_this_process() == Instructions::Avx512Ifma;
+        if has_multiplier { Avx512::detect().map(Self) } else { None }
     }
 }
 

@@ -8,6 +8,7 @@
 //! [`Multiply52::call`](super::Multiply52::call).
 
 use super::LIMB;
+use crate::cpu::Instructions;
 use std::arch::x86_64::*;
 
 const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -20,9 +21,9 @@ const OR_AND: i32 = 0b1111_1000;
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    /// The proof, if the processor has AVX-512F.
+    /// The proof, if the processor has AVX-512F and this process may use it.
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self(()))
+        (Instructions::of_this_process() <= Instructions::Avx512).then_some(Self(()))
     }
 
     /// Four words, as eight elements: the low half of a word, then its high half.

@@ -35,6 +35,9 @@ fn a_point_runs_again_by_its_key_and_is_held_to_its_record() {
     }
     let (key, line) = &lines[1];
     assert_eq!(succeed(folder, &["sweep", "replay", "out", &key[..10]]), format!("{line}\n"));
+    let verified = |args: &[&str]| succeed(folder, &[&["sweep", "verify", "out"], args].concat());
+    assert_eq!(verified(&[]), "4 of 4 points agree with their records; 4 are recorded\n");
+    assert_eq!(verified(&["--sample", "3"]), "3 of 3 points agree with their records; 4 are recorded\n");
     assert_eq!(files(), before);
 
     let (status, errors) = replay(folder, "");
@@ -63,6 +66,12 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     fs::write(&journal, text.replace(line, other.trim_end())).unwrap();
     let (status, errors) = replay(folder, key);
     assert_eq!(status, Some(1), "{errors}");
+    assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");
+    let verified = rpu(folder, &["sweep", "verify", "out"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert_eq!(verified.stdout, b"3 of 4 points agree with their records; 4 are recorded\n");
+    let errors = String::from_utf8_lossy(&verified.stderr);
+    assert!(errors.contains(&format!("point {key} differs from its record")), "{errors}");
     assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");
 
     fs::write(&journal, text.replace(&format!("{line}\n"), "")).unwrap();
@@ -95,4 +104,6 @@ fn points_on_the_small_rings_of_a_halving_run_again_too() {
     for (key, line) in lines(&journal) {
         assert_eq!(succeed(folder, &["sweep", "replay", "out", &key]), format!("{line}\n"));
     }
+    let verified = succeed(folder, &["sweep", "verify", "out"]);
+    assert_eq!(verified, "3 of 3 points agree with their records; 3 are recorded\n");
 }

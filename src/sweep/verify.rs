@@ -1,0 +1,58 @@
+//! `rpu sweep verify`
+
+use super::pool;
+use super::progress::{Progress, ProgressKind};
+use super::replay::differs;
+use crate::failure::Failure;
+use crate::files;
+use lab::sweep::{Record, Verification, generate, verify};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Folder of the sweep
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Number of points; by default all that have a record
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+    /// Seed that selects the sample
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
+    seed: u64,
+    /// Number of threads; by default one for each core
+    #[arg(short = 'j', long, value_name = "THREADS")]
+    threads: Option<usize>,
+    /// Format of progress on standard error
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    progress: ProgressKind,
+}
+
+pub(super) fn main(args: &Args) -> Result<(), Failure> {
+    let shown: OnceLock<Progress> = OnceLock::new();
+    let progress = |points: usize, record: &Record| {
+        shown.get_or_init(|| Progress::of_points(args.progress, points, None)).done(record);
+    };
+    let sample = args.sample.map(|sample| sample as usize);
+    let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));
+    if let Some(shown) = shown.get() {
+        shown.finish();
+    }
+    let Verification { verified, recorded, differing } = found?;
+    let agreeing = verified - differing.len();
+    let summary =
+        format!("{agreeing} of {verified} points agree with their records; {recorded} are recorded\n");
+    files::print(summary.as_bytes())?;
+    match differing.first_key_value() {
+        None if verified == 0 => {
+            Err(Failure::Work(format!("`{}` has no record to verify", args.folder.display())))
+        }
+        None => Ok(()),
+        Some((key, differences)) => {
+            let first = differs(key, differences);
+            let others: String =
+                differing.keys().skip(1).map(|key| format!("\npoint {key} differs, too")).collect();
+            Err(Failure::Work(format!("{first}{others}")))
+        }
+    }
+}
