@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::run::{Format, json};
+use diagnostic::input::Content;
 use lab::run::{Comparison, RunReport};
 use std::path::{Path, PathBuf};
 
@@ -27,12 +28,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Format::Table => comparison.table(),
         Format::Json => json(&comparison)?,
     };
-    files::print(text.as_bytes())
+    files::print_text(&text)
 }
 
 /// Reads the document of a run and the file's display name.
 fn read(path: &Path) -> Result<(String, RunReport), Failure> {
-    let (name, text) = files::read_text(path)?;
+    let (name, text) = files::read_text(path, Content::Document)?;
     let report = RunReport::parse(&name, &text)?;
     Ok((name, report))
 }

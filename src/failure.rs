@@ -4,7 +4,7 @@ use b512_asm::Code;
 use diagnostic::{Diagnostic, Diagnostics, render, render_message};
 use sim::Override;
 use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 /// The reasons why a command fails.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Failure {
 
     /// Reports the failure, in colour on a terminal.
     pub(crate) fn print(&self) {
-        note!("{}", self.render(has_colour()).trim_end());
+        tell(self.render(has_colour()).trim_end());
     }
 
     fn render(&self, colour: bool) -> String {
@@ -72,7 +72,12 @@ impl Failure {
 
 /// Reports a warning.
 pub(crate) fn warn(warning: &Diagnostic) {
-    note!("{}\n", warning.render(has_colour()));
+    tell(&(warning.render(has_colour()) + "\n"));
+}
+
+/// Writes a rendered message to standard error, which may be closed. Its colours are no text of a file.
+fn tell(message: &str) {
+    let _ = writeln!(io::stderr(), "{}", message);
 }
 
 /// Whether messages have colours.

@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use b512_asm::{Program, object};
-use std::io::{self, Read, Write};
+use diagnostic::input::{self, Content};
+use diagnostic::printable;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Whether the path is `-`, standard input or output.
@@ -11,20 +13,16 @@ pub(crate) fn is_dash(path: &Path) -> bool {
 }
 
 /// Reads a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let read = if is_dash(path) {
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
+pub(crate) fn read(path: &Path, content: Content) -> Result<Vec<u8>, Failure> {
+    let read =
+        if is_dash(path) { input::read_all(io::stdin().lock(), content) } else { input::read(path, content) };
     read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
 }
 
 /// Reads a text. Returns it with the file's display name.
-pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
+pub(crate) fn read_text(path: &Path, content: Content) -> Result<(String, String), Failure> {
     let name = name(path);
-    let text = String::from_utf8(read(path)?).map_err(|error| {
+    let text = String::from_utf8(read(path, content)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::wrong(format_args!("{name}: invalid UTF-8 at byte {at}"), None)
     })?;
@@ -54,6 +52,11 @@ pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// Writes text to standard output, with control characters escaped.
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
+    print(printable(text).as_bytes())
+}
+
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.
 pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Failure> {
     if path.extension().is_some_and(|extension| extension == "o" || extension == "elf") {
@@ -65,7 +68,7 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
 
 /// Reads coefficients of 16 little-endian bytes each.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
-    Ok(lab::program::coefficients(&name(path), &read(path)?)?)
+    Ok(lab::program::coefficients(&name(path), &read(path, Content::Data)?)?)
 }
 
 /// Writes coefficients of 16 little-endian bytes each.

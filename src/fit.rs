@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use diagnostic::input::Content;
 use indicatif::{ProgressBar, ProgressStyle};
 use reproduction::fit::{self, Claims, FitError};
 use reproduction::setting::Space;
@@ -42,7 +43,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let claims = match &args.claims {
         None => Claims::parse("built-in gf12.claims", fit::GF12)?,
         Some(path) => {
-            let (name, text) = files::read_text(path)?;
+            let (name, text) = files::read_text(path, Content::Document)?;
             Claims::parse(&name, &text)?
         }
     };

@@ -50,7 +50,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Format::Table => all.iter().map(|finding| finding.render(false) + "\n\n").collect(),
         Format::Json => json(&all.iter().map(Finding::from).collect::<Vec<_>>())?,
     };
-    files::print(text.as_bytes())?;
+    files::print_text(&text)?;
     match number {
         0 => Ok(()),
         1 => Err(Failure::Work("1 error".to_owned())),

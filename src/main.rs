@@ -5,11 +5,13 @@
 //! work, such as a wrong result; 2 for a wrong command, file or configuration; 130 and 143 after SIGINT
 //! and SIGTERM.
 
-/// Writes a line to standard error, as `eprintln!` does. It may be closed: messages are no reason to fail.
+/// Writes a line to standard error, as `eprintln!` does, with control characters escaped. It may be closed:
+/// messages are no reason to fail.
 macro_rules! note {
     ($($argument:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($argument)*);
+        let line = format!($($argument)*);
+        let _ = writeln!(std::io::stderr(), "{}", diagnostic::printable(&line));
     }};
 }
 
@@ -38,7 +40,9 @@ mod sweep;
 mod tune;
 
 use clap::{Parser, Subcommand};
+use diagnostic::printable;
 use failure::Failure;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// Assembler, code generator and cycle-level simulator for the Ring Processing Unit
@@ -121,8 +125,20 @@ fn restrict_cpu() -> Result<(), Failure> {
     }
 }
 
+/// Ends the process with clap's message. Arguments in it may have control characters.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    match printable(&text) {
+        Cow::Owned(safe) if error.use_stderr() => {
+            note!("{}", safe.trim_end());
+            std::process::exit(error.exit_code());
+        }
+        Cow::Owned(_) | Cow::Borrowed(_) => error.exit(),
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match restrict_cpu().and_then(|()| cli.command.run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use b512_asm::{Defect, InvalidProgram, Place, Program, object};
+use diagnostic::input::Content;
 use diagnostic::{Diagnostic, Diagnostics};
 use lab::program::assemble;
 use sim::functional::ExecuteError;
@@ -27,7 +28,7 @@ impl ProgramFile {
     /// Reads a program: an object file or assembly text, recognised by its content.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let name = files::name(path);
-        let bytes = files::read(path)?;
+        let bytes = files::read(path, Content::Program)?;
         if bytes.starts_with(b"\x7fELF") {
             let wrong = |error: &dyn Display| Failure::wrong(format_args!("{name}: {error}"), None);
             let program = object::read(&bytes).map_err(|error| wrong(&error))?;

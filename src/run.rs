@@ -181,7 +181,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         Format::Table => table(&outcome.report),
         Format::Json => json(&outcome.report)?,
     };
-    files::print(text.as_bytes())
+    files::print_text(&text)
 }
 
 /// Checks that every file to write belongs to an output of the program.

@@ -5,6 +5,7 @@ use crate::files;
 use crate::machine::parse_overrides;
 use crate::signals;
 use clap::Subcommand;
+use diagnostic::input::Content;
 use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
     Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
@@ -65,9 +66,8 @@ pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<De
     let mut definition = match file {
         None => Definition::parse("built-in fig4", FIG4)?,
         Some(path) => {
-            let text = String::from_utf8(files::read(path)?)
-                .map_err(|error| Failure::wrong(format_args!("{}: {error}", path.display()), None))?;
-            Definition::parse(&path.display().to_string(), &text)?
+            let (name, text) = files::read_text(path, Content::Document)?;
+            Definition::parse(&name, &text)?
         }
     };
     for change in parse_overrides(overrides)? {
@@ -119,7 +119,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         }
         Some(Command::Status { folders }) => {
             let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-            files::print(status(&Results::merge(&folders)?).as_bytes())
+            files::print_text(&status(&Results::merge(&folders)?))
         }
         Some(Command::Replay(args)) => replay::main(args),
         Some(Command::Verify(args)) => verify::main(args),
@@ -194,7 +194,7 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
         .map_err(|error| Failure::wrong(format_args!("cannot make `{}`: {error}", out.display()), None))?;
     let outputs = Outputs::new(&results)?;
     let names = outputs.write(out)?;
-    files::print(outputs.summary().as_bytes())?;
+    files::print_text(&outputs.summary())?;
     for name in names {
         note!("wrote {}", out.join(name).display());
     }

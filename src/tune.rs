@@ -6,6 +6,7 @@ use crate::machine::MachineArgs;
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
+use diagnostic::input::Content;
 use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::tuning::{Cache, CacheError};
@@ -107,7 +108,7 @@ fn read_task(path: &Path) -> Result<Task, Failure> {
         let help = "give the folder of a library that `rpu tune --library` wrote";
         Failure::wrong(format_args!("{}: {error}", path.display()), help)
     };
-    let text = String::from_utf8(files::read(path)?).map_err(|error| wrong(&error))?;
+    let (_, text) = files::read_text(path, Content::Document)?;
     toml::from_str(&text).map_err(|error| wrong(&error))
 }
 

@@ -1,7 +1,8 @@
 //! Errors in text files as values: the position, the message, and help.
 //!
 //! All files share one type: programs, machines, sweeps, plans, claims and JSON documents. A
-//! [`Diagnostic`] carries no layout; the feature `render` has a renderer for terminals.
+//! [`Diagnostic`] carries no layout; the feature `render` has a renderer for terminals. [`input`] reads the
+//! files within limits, and [`printable`] makes their text safe to show.
 //!
 //! ```
 //! use diagnostic::Diagnostic;
@@ -17,8 +18,12 @@
 //! );
 //! ```
 
+pub mod input;
+mod printable;
 #[cfg(feature = "render")]
 mod render;
+
+pub use printable::printable;
 
 #[cfg(feature = "render")]
 pub use render::{render, render_message};

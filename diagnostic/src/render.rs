@@ -1,6 +1,6 @@
 //! Rendering for terminals.
 
-use crate::{Diagnostic, Diagnostics, Severity};
+use crate::{Diagnostic, Diagnostics, Severity, printable};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 
 fn renderer(colour: bool) -> Renderer {
@@ -9,7 +9,8 @@ fn renderer(colour: bool) -> Renderer {
 
 /// Renders a message without a position, and its help.
 pub fn render_message(message: &str, help: Option<&str>, colour: bool) -> String {
-    render_group(Group::with_title(Level::ERROR.primary_title(message)), help, colour)
+    let (message, help) = (printable(message), help.map(printable));
+    render_group(Group::with_title(Level::ERROR.primary_title(&*message)), help.as_deref(), colour)
 }
 
 fn render_group(group: Group<'_>, help: Option<&str>, colour: bool) -> String {
@@ -31,10 +32,11 @@ pub fn render(diagnostics: &Diagnostics, colour: bool) -> String {
 impl Diagnostic {
     /// Renders the error: the line with a caret under the position, and the help.
     pub fn render(&self, colour: bool) -> String {
-        let help = self.help.as_deref();
+        let (message, help) = (printable(&self.message), self.help.as_deref().map(printable));
+        let (file, help) = (printable(&self.file), help.as_deref());
         let Some(span) = &self.span else {
-            let file = Some(&*self.file).filter(|file| !file.is_empty());
-            let message = file.into_iter().chain([&*self.message]).collect::<Vec<_>>().join(": ");
+            let file = Some(&*file).filter(|file| !file.is_empty());
+            let message = file.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");
             return render_group(Group::with_title(self.title(&message)), help, colour);
         };
         // Only the lines of the span: tables make texts long, and the renderer inspects all lines.
@@ -43,8 +45,8 @@ impl Diagnostic {
         let line = self.lines_before as usize + self.text[..start].matches('\n').count() + 1;
         let annotation = AnnotationKind::Primary.span(span.start - start..span.end - start);
         let snippet =
-            Snippet::source(&self.text[start..end]).path(&*self.file).line_start(line).annotation(annotation);
-        render_group(self.title(&self.message).element(snippet), help, colour)
+            Snippet::source(&self.text[start..end]).path(&*file).line_start(line).annotation(annotation);
+        render_group(self.title(&message).element(snippet), help, colour)
     }
 
     fn title<'t>(&'t self, message: &'t str) -> Title<'t> {

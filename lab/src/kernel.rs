@@ -1,6 +1,7 @@
 //! Kernels as command lines and sweeps name them.
 
 use codegen::{PlanChoice, Recipe, Request};
+use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Span};
 use golden::Operation;
 use ring::Degree;
@@ -100,7 +101,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
         help: help.map(Into::into),
         ..Diagnostic::new(message).at(path.display().to_string(), text, span)
     };
-    let text = std::fs::read_to_string(path).map_err(|cause| {
+    let text = input::read_text(path, Content::Document).map_err(|cause| {
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
         let message = format!("unknown plan, and no readable file: {cause}");

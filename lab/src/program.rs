@@ -1,8 +1,8 @@
 //! Programs and coefficients from files.
 
 use b512_asm::{Places, Program, assemble_with_places, intrinsics, object};
+use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics};
-use std::fs;
 use std::path::Path;
 
 /// Assembles a text in either notation: the one with a C function is in intrinsics.
@@ -64,5 +64,6 @@ pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
 /// # Errors
 /// Returns an error if it cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    fs::read(path).map_err(|error| Diagnostic::new(format!("cannot read `{}`: {error}", path.display())))
+    input::read(path, Content::Program)
+        .map_err(|error| Diagnostic::new(format!("cannot read `{}`: {error}", path.display())))
 }

@@ -24,6 +24,7 @@ pub use parallel::{Parallel, ParallelAxis, ParallelLine};
 pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
+use diagnostic::printable;
 use labels::Rect;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
@@ -170,7 +171,8 @@ impl Figure {
         let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
         self.draw(&area, Medium { scale: 1, sink: 0.0 })?;
         drop(area);
-        Ok(text)
+        // XML forbids most control characters, even escaped.
+        Ok(printable(&text).into_owned())
     }
 
     /// Draws the figure as a PNG file.

@@ -1,8 +1,8 @@
 //! Compressed files.
 
+use diagnostic::input;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -14,10 +14,7 @@ const BUFFER: usize = 1 << 16;
 /// # Errors
 /// Returns an error if the file cannot be opened or read.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-    }
-    decompress(BufReader::with_capacity(BUFFER, File::open(path)?))
+    decompress(BufReader::with_capacity(BUFFER, input::open(path)?))
 }
 
 /// The text behind a reader. Its first bytes decide whether gzip or xz is to be undone.

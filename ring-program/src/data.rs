@@ -65,7 +65,7 @@ impl<'p> Inputs<'p> {
         let unreadable = |error: io::Error| {
             Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(&file)
         };
-        let data = std::fs::File::open(path).map_err(unreadable)?;
+        let data = diagnostic::input::open(path).map_err(unreadable)?;
         let length = data.metadata().map_err(unreadable)?;
         if length.is_file() {
             let group = self.group(name, &file)?;

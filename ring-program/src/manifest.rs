@@ -12,11 +12,12 @@
 mod niobium;
 
 use crate::{Group, LimbId, RingProgram, compression};
+use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Span};
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -153,14 +154,13 @@ fn key_span(text: &str, from: usize, key: &str) -> Option<Span> {
 
 /// The text of a file.
 fn read_text(path: &Path, what: &str) -> Result<String, Diagnostic> {
-    let mut text = String::new();
-    match compression::open(path).and_then(|mut file| file.read_to_string(&mut text)) {
-        Ok(_) => Ok(text),
-        Err(error) => {
-            Err(Diagnostic::new(format!("cannot read the {what}: {error}"))
-                .in_file(path.display().to_string()))
-        }
-    }
+    let bytes = compression::open(path).and_then(|file| input::read_all(file, Content::Document));
+    let text = bytes.and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    });
+    text.map_err(|error| {
+        Diagnostic::new(format!("cannot read the {what}: {error}")).in_file(path.display().to_string())
+    })
 }
 
 /// A JSON document.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use diagnostic::input::Content;
 use diagnostic::nearest;
 use programs::{DATAFLOWS, Dataflow, Error, Options, PROGRAMS, ParameterSet, Program, Rescale, SETS};
 use ring_program::Manifest;
@@ -103,7 +104,7 @@ fn set(name: &str, n: Option<u64>) -> Result<ParameterSet, Failure> {
         };
         return Err(Failure::Wrong { message: format!("unknown parameter set `{name}`"), help: Some(help) });
     }
-    let (file, text) = files::read_text(path)?;
+    let (file, text) = files::read_text(path, Content::Document)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     Ok(ParameterSet::parse(&stem, &file, &text, n)?)
 }

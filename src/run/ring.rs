@@ -206,7 +206,7 @@ fn print(format: Format, report: &Report) -> Result<(), Failure> {
         Format::Table => report.table(),
         Format::Json => json(report)?,
     };
-    files::print(text.as_bytes())
+    files::print_text(&text)
 }
 
 fn failure(error: RunError) -> Failure {

@@ -232,6 +232,27 @@ fn failed_points_are_records_and_the_status_says_so() {
 }
 
 #[test]
+fn names_from_files_control_no_terminal_no_chart_and_no_spreadsheet() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "ntt", "--n", "1024", "--plan", "kl", "-o", "=1+1.o"]);
+    let sweep = "title = '<a> & \u{1b}[31m\u{0}'\n[grid]\nprogram = ['=1+1.o']\nhple.count = [64, 128]\n";
+    // TOML forbids raw control characters, but has escapes for them.
+    let sweep = sweep.replace('\'', "\"").replace('\u{1b}', "\\u001b").replace('\u{0}', "\\u0000");
+    fs::write(folder.join("s.toml"), sweep).unwrap();
+    let summary = succeed(folder, &["sweep", "s.toml"]);
+    assert!(summary.starts_with("<a> & \\u{1b}[31m\\u{0}\n"), "{summary}");
+    for name in ["out/pareto.svg", "out/report.html"] {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains("&lt;a&gt; &amp; \\u{1b}[31m"), "{name}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{name}");
+    }
+    let mut table = csv::Reader::from_path(folder.join("out/results.csv")).unwrap();
+    let program = table.headers().unwrap().iter().position(|name| name == "program").unwrap();
+    assert_eq!(&table.records().next().unwrap().unwrap()[program], "'=1+1.o");
+}
+
+#[test]
 fn a_task_of_a_job_array_takes_its_part() {
     let folder = folder();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpu"));

@@ -1,7 +1,8 @@
 //! The manifest of a sweep's folder.
 
 use crate::kernel::parse_u128;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// Keys and values of a point, kernel keys first.
@@ -170,8 +171,10 @@ pub struct Reference {
     /// Description and source.
     pub label: String,
     /// Latency.
+    #[serde(deserialize_with = "positive")]
     pub time_us: f64,
     /// Area.
+    #[serde(deserialize_with = "positive")]
     pub area_mm2: f64,
     /// Its kernel; `None` for the kernel of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,6 +185,16 @@ pub struct Reference {
     /// Its modulus size; `None` means the sweep's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulus_bits: Option<u64>,
+}
+
+/// A finite number above 0.
+fn positive<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(value)?;
+    if number.is_finite() && number > 0.0 {
+        Ok(number)
+    } else {
+        Err(D::Error::custom(format_args!("invalid value {number}: it must be a number above 0")))
+    }
 }
 
 impl Reference {

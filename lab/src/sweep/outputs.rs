@@ -9,9 +9,12 @@ use super::record::{Record, Status};
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use crate::files;
+use diagnostic::printable;
 use plot::PlotError;
 use plot::pareto::{self, Costs};
 use rayon::prelude::*;
+use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -135,6 +138,7 @@ impl<'r> Outputs<'r> {
                 sections.push((self.view(group), chart.as_ref().map(|(svg, _)| svg.as_str())));
             }
             let page = page(self.results, &self.records, &sections).into_string();
+            let page = printable(&page).into_owned();
             contents.push(("report.html".to_owned(), page.into_bytes()));
         }
         for (group, chart) in self.groups.iter().zip(charts) {
@@ -224,18 +228,36 @@ impl<'r> Outputs<'r> {
         header.extend(manifest.columns.iter().map(String::as_str));
         header.extend(columns.iter().map(|column| column.name.as_str()));
         header.push("error");
-        writer.write_record(&header)?;
+        writer.write_record(header.into_iter().map(|name| neutral(name).into_owned()))?;
         for (index, record) in self.records.iter().enumerate() {
             let status = record.status.name().to_owned();
             let mut row = vec![record.key.clone(), status, front.contains(&index).to_string()];
             // The ring on which the point was simulated last.
             let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
             row.extend(manifest.halving.iter().map(rung));
-            row.extend(manifest.columns.iter().map(|column| plain(record.point.get(column))));
-            row.extend(columns.iter().map(|column| plain(column.value(record).as_ref())));
-            row.push(record.error.clone().unwrap_or_default());
+            row.extend(manifest.columns.iter().map(|column| cell(record.point.get(column))));
+            row.extend(columns.iter().map(|column| cell(column.value(record).as_ref())));
+            row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());
             writer.write_record(&row)?;
         }
         writer.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+/// A value as a cell of a table.
+fn cell(value: Option<&Value>) -> String {
+    match value.and_then(Value::as_str) {
+        Some(text) => neutral(text).into_owned(),
+        None => plain(value),
+    }
+}
+
+/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters; an
+/// apostrophe in front makes them text.
+fn neutral(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }

@@ -3,6 +3,7 @@
 use super::{Manifest, NamedIds, parse_json, read_text};
 use crate::{LimbId, SENTINEL};
 use diagnostic::Diagnostic;
+use diagnostic::input::{self, Content};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +124,7 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedId
 /// The ids in a file: their number, then the ids, as little-endian words of 64 bits.
 fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path)
+    let bytes = input::read(path, Content::Program)
         .map_err(|error| Diagnostic::new(format!("cannot read the list of ids: {error}")).in_file(&name))?;
     let words: Vec<u64> =
         bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();

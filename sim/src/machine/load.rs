@@ -6,6 +6,7 @@
 
 use super::table::{Key, Kind};
 use super::{Machine, schema};
+use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -274,9 +275,8 @@ impl Layers {
         }
         let text = match place {
             Place::BuiltIn(_, text) => (*text).to_owned(),
-            Place::File(path) => {
-                std::fs::read_to_string(path).map_err(|error| self.unreadable(place, named_at, &error))?
-            }
+            Place::File(path) => input::read_text(path, Content::Document)
+                .map_err(|error| self.unreadable(place, named_at, &error))?,
         };
         let source = self.sources.len();
         self.sources.push(Source { name: place.name(), text: text.clone() });

@@ -1,0 +1,124 @@
+//! Input files, read within limits.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The content of a file, which decides how large the file may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// A machine, a technology, a sweep, a plan, a parameter set, a document: 64 MiB.
+    Document,
+    /// A program, as text or as an object: 1 GiB.
+    Program,
+    /// Words of inputs and outputs: 16 GiB.
+    Data,
+}
+
+impl Content {
+    /// The limit in bytes.
+    pub const fn limit(self) -> u64 {
+        match self {
+            Self::Document => 64 << 20,
+            Self::Program => 1 << 30,
+            Self::Data => 16 << 30,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Document => "a document",
+            Self::Program => "a program",
+            Self::Data => "data",
+        }
+    }
+
+    fn too_large(self) -> io::Error {
+        let (limit, unit) = match self.limit() >> 30 {
+            0 => (self.limit() >> 20, "MiB"),
+            gib => (gib, "GiB"),
+        };
+        let message = format!("it has more than {limit} {unit}, the limit for {}", self.name());
+        io::Error::new(io::ErrorKind::FileTooLarge, message)
+    }
+}
+
+/// Opens a file. It may be a pipe.
+///
+/// # Errors
+/// Returns an error if the path is a folder or a device, or the file cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    let metadata = path.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if is_device(&metadata) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device, not a file"));
+    }
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn is_device(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &Metadata) -> bool {
+    false
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// Returns an error if the path is a folder or a device, or the file is too large or cannot be read.
+pub fn read(path: &Path, content: Content) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    // Known before anything is read.
+    if file.metadata()?.len() > content.limit() {
+        return Err(content.too_large());
+    }
+    read_all(file, content)
+}
+
+/// Reads to the end.
+///
+/// # Errors
+/// Returns an error if the input is too large or cannot be read.
+pub fn read_all(input: impl Read, content: Content) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(content.limit() + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > content.limit() { Err(content.too_large()) } else { Ok(bytes) }
+}
+
+/// Reads a whole text.
+///
+/// # Errors
+/// Returns an error if [`read`] does, or if the text is not UTF-8.
+pub fn read_text(path: &Path, content: Content) -> io::Result<String> {
+    String::from_utf8(read(path, content)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        io::Error::new(io::ErrorKind::InvalidData, format!("invalid UTF-8 at byte {at}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_input_is_refused_at_its_limit() {
+        let error = read_all(io::repeat(b'a'), Content::Document).unwrap_err();
+        assert_eq!(error.to_string(), "it has more than 64 MiB, the limit for a document");
+        assert_eq!(read_all(&b"abc"[..], Content::Document).unwrap(), b"abc");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_and_devices_are_refused() {
+        let error = |path: &str| read(Path::new(path), Content::Program).unwrap_err().to_string();
+        assert_eq!(error("/dev/zero"), "it is a device, not a file");
+        assert_eq!(error("/"), "it is a folder");
+    }
+}

@@ -1,0 +1,52 @@
+//! Text from files, safe to show.
+
+use std::borrow::Cow;
+
+/// The text with escapes such as `\u{1b}` in place of characters that a terminal obeys or that XML
+/// forbids: control characters except line ends and tabs, and those that reverse the direction of text.
+///
+/// Names and titles come from files of others. A terminal that shows them must not be controlled by them.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_harmful(character) {
+            safe.extend(character.escape_unicode());
+        } else {
+            safe.push(character);
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn is_harmful(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        // Marks, embeddings, overrides and isolates of direction; characters that XML forbids.
+        '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{fffe}'
+        | '\u{ffff}' => true,
+        character => character.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_all_else_stays() {
+        assert_eq!(
+            printable("\u{1b}[31mred\u{7}\r\u{9b}\u{202e}"),
+            "\\u{1b}[31mred\\u{7}\\u{d}\\u{9b}\\u{202e}"
+        );
+        for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式"] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+}
