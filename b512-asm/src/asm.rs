@@ -330,13 +330,18 @@ impl<'a> Assembler<'a> {
         Err(Fault::new(Code::Image, at.text, message).help("declare the symbol with more words"))
     }
 
+    /// See [`nearest`]; `None` if nobody will see the error.
+    fn nearest<'c>(&self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        if self.diagnostics.is_full() { None } else { nearest(word, candidates) }
+    }
+
     /// The symbol called `name`, a slice of the source.
     fn lookup(&self, name: &'a str) -> Result<&Symbol, Fault<'a>> {
         match self.symbols.get(name) {
             Some(&i) => Ok(&self.program.symbols[i]),
             None => {
                 let fault = Fault::new(Code::UnknownSymbol, name, format!("unknown symbol `{name}`"));
-                Err(match nearest(name, self.symbols.keys().copied()) {
+                Err(match self.nearest(name, self.symbols.keys().copied()) {
                     Some(near) => fault.help(format!("did you mean `{near}`?")),
                     None => fault.help("declare it with `.input`, `.output`, `.table` or `.scratch`"),
                 })
@@ -366,7 +371,7 @@ impl<'a> Assembler<'a> {
         let Some(op) = Op::from_mnemonic(mnemonic) else {
             let fault =
                 Fault::new(Code::UnknownMnemonic, mnemonic, format!("unknown instruction `{mnemonic}`"));
-            let near = nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
+            let near = self.nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
             self.report(match near {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault,

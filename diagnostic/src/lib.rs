@@ -167,6 +167,11 @@ impl Diagnostics {
         }
     }
 
+    /// True if further errors will only be counted: their help is of no use.
+    pub fn is_full(&self) -> bool {
+        self.list.len() == Self::LIMIT
+    }
+
     /// True if there are no errors.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -219,12 +224,17 @@ impl std::error::Error for Diagnostics {}
 /// The candidate that is most similar to `word`, if the two differ in at most a third of their
 /// characters. Upper and lower case are the same.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_ascii_lowercase();
+    let length = word.chars().count();
     let near = |candidate: &'a str| {
-        let distance = strsim::damerau_levenshtein(&word, &candidate.to_ascii_lowercase());
-        let length = word.chars().count().max(candidate.chars().count());
-        (distance < candidate.chars().count() && distance <= length.max(3) / 3)
-            .then_some((distance, candidate))
+        let other = candidate.chars().count();
+        let most = length.max(other).max(3) / 3;
+        // The distance takes time and memory in proportion to both lengths; words may be very long.
+        if length.abs_diff(other) > most {
+            return None;
+        }
+        let distance =
+            strsim::damerau_levenshtein(&word.to_ascii_lowercase(), &candidate.to_ascii_lowercase());
+        (distance < other && distance <= most).then_some((distance, candidate))
     };
     let near = candidates.into_iter().filter_map(near);
     near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
@@ -241,6 +251,7 @@ mod tests {
         assert_eq!(nearest("HALT", names), Some("halt"));
         assert_eq!(nearest("multiply", names), None);
         assert_eq!(nearest("xx", ["x"]), None);
+        assert_eq!(nearest(&"x".repeat(1 << 26), names), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{Diagnostic, Diagnostics, Severity, printable};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
+use std::borrow::Cow;
 
 fn renderer(colour: bool) -> Renderer {
     if colour { Renderer::styled() } else { Renderer::plain() }
@@ -9,8 +10,22 @@ fn renderer(colour: bool) -> Renderer {
 
 /// Renders a message without a position, and its help.
 pub fn render_message(message: &str, help: Option<&str>, colour: bool) -> String {
-    let (message, help) = (printable(message), help.map(printable));
+    let (message, help) = (shown(message), help.map(shown));
     render_group(Group::with_title(Level::ERROR.primary_title(&*message)), help.as_deref(), colour)
+}
+
+/// The characters of a longer message that are shown.
+const SHOWN: usize = 1000;
+
+/// The bytes of lines that are shown. Longer ones are no text that someone wrote.
+const LONGEST_LINE: usize = 4000;
+
+/// A message as a terminal shows it. A word of a file in it may be very long.
+fn shown(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(printable(&message[..end]).into_owned() + "..."),
+        None => printable(message),
+    }
 }
 
 fn render_group(group: Group<'_>, help: Option<&str>, colour: bool) -> String {
@@ -32,16 +47,21 @@ pub fn render(diagnostics: &Diagnostics, colour: bool) -> String {
 impl Diagnostic {
     /// Renders the error: the line with a caret under the position, and the help.
     pub fn render(&self, colour: bool) -> String {
-        let (message, help) = (printable(&self.message), self.help.as_deref().map(printable));
+        let (message, help) = (shown(&self.message), self.help.as_deref().map(shown));
         let (file, help) = (printable(&self.file), help.as_deref());
-        let Some(span) = &self.span else {
-            let file = Some(&*file).filter(|file| !file.is_empty());
-            let message = file.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");
-            return render_group(Group::with_title(self.title(&message)), help, colour);
+        let without_text = |place: &str| {
+            let place = Some(place).filter(|place| !place.is_empty());
+            let message = place.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");
+            render_group(Group::with_title(self.title(&message)), help, colour)
         };
+        let Some(span) = &self.span else { return without_text(&file) };
         // Only the lines of the span: tables make texts long, and the renderer inspects all lines.
         let start = self.text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
         let end = self.text[span.end..].find('\n').map_or(self.text.len(), |newline| span.end + newline);
+        if end - start > LONGEST_LINE {
+            let (line, column) = self.position().unwrap_or_default();
+            return without_text(&format!("{file}:{line}:{column}"));
+        }
         let line = self.lines_before as usize + self.text[..start].matches('\n').count() + 1;
         let annotation = AnnotationKind::Primary.span(span.start - start..span.end - start);
         let snippet =
@@ -59,5 +79,24 @@ impl Diagnostic {
             Some(code) => title.id(code),
             None => title,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_words_and_lines_are_cut() {
+        let word = "x".repeat(1 << 20);
+        let error =
+            Diagnostic::new(format!("unknown instruction `{word}`")).at("a.b512", word.as_str(), 0..1 << 20);
+        let text = error.render(false);
+        assert!(
+            text.starts_with("error: a.b512:1:1: unknown instruction `xxx") && text.len() < 1100,
+            "{text}"
+        );
+        let text = Diagnostic::new(word).render(false);
+        assert!(text.ends_with("x...") && text.len() < 1100, "{text}");
     }
 }
