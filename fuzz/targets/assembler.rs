@@ -1,5 +1,5 @@
-//! libFuzzer's entry to [`fuzz::assembler`].
+//! libFuzzer's entry to [`fuzz::properties::assembler`].
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::assembler(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::properties::assembler(data));

@@ -1,5 +1,5 @@
-//! libFuzzer's entry to [`fuzz::machine`].
+//! libFuzzer's entry to [`fuzz::properties::machine`].
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::machine(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::properties::machine(data));

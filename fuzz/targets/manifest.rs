@@ -1,5 +1,5 @@
-//! libFuzzer's entry to [`fuzz::manifest`].
+//! libFuzzer's entry to [`fuzz::properties::manifest`].
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::manifest(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::properties::manifest(data));
