@@ -194,7 +194,10 @@ fn check_recipe(request: &Request, recipe: &Recipe, isa: Isa) -> Result<(), Erro
     }
     let list = |plans: Vec<String>| if plans.is_empty() { "no plan".to_owned() } else { plans.join(" and ") };
     let describe = |plan: &Plan| {
-        let (degree, lanes) = (1u64 << plan.log_n, 1u64 << plan.shape().lanes);
+        // A plan from a file may have any numbers.
+        let power =
+            |log: u32| 1u64.checked_shl(log).map_or_else(|| format!("2^{log}"), |power| power.to_string());
+        let (degree, lanes) = (power(plan.log_n), power(plan.shape().lanes));
         format!("one of the {} transform of degree {degree} in {lanes} lanes", plan.algorithm.direction())
     };
     Err(Error::Recipe {

@@ -67,10 +67,10 @@ pub(crate) fn sweeps(repository: &Path) -> Vec<Vec<u8>> {
     of_folders(repository, &["configs/sweeps", "configs/spaces"], &[".toml"])
 }
 
-/// The library's recipes for the smallest ring.
-pub(crate) fn recipes(_: &Path) -> Vec<Vec<u8>> {
+/// The library's recipes for the smallest ring, and earlier findings.
+pub(crate) fn recipes(repository: &Path) -> Vec<Vec<u8>> {
     let names = [golden::NTT, golden::INTT, golden::POLYMUL].map(|operation| operation.name());
-    let mut seeds = Vec::new();
+    let mut seeds = files(repository, "fuzz/seeds/recipe", &[".txt"]);
     for task in BUILT_IN.tasks.iter().filter(|task| task.n == 1024 && task.towers == 1) {
         let Some(first) = names.iter().position(|name| *name == task.operation) else { continue };
         for entry in &task.entries {
