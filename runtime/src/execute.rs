@@ -235,7 +235,7 @@ impl Worker<'_> {
             Work::Elementwise(shape) => {
                 let key = Loaded::Elementwise(shape);
                 let kernel = kernels.elementwise(shape);
-                let mut executor = self.executor(&key, || Ok(kernel.kernel.program.clone()))?;
+                let mut executor = self.executor(&key, || Ok(kernels.elementwise_program(shape).clone()))?;
                 self.launch(&mut executor, kernel, launch);
                 let results = launches.results(launch).len();
                 let results = self.slices(&mut executor, kernel.slice as usize, &sources, results)?;

@@ -1,7 +1,8 @@
 //! The kernels of a program, each generated and timed once.
 //!
 //! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism is
-//! chosen for the machine once, and has other tables for each modulus and root. An elementwise kernel
+//! chosen for the machine once, and has other tables for each modulus and root. Automorphisms with different
+//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. An elementwise kernel
 //! works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
@@ -16,6 +17,7 @@ use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::timing::{Timing, simulate};
 use sim::{Energy, Events, Machine};
+use std::sync::{Arc, OnceLock};
 
 /// The instructions of an elementwise kernel that make the latency of its last ones negligible.
 const SLICE_INSTRUCTIONS: usize = 512;
@@ -36,13 +38,15 @@ fn slice(shape: &Elementwise, n: u32, machine: &Machine) -> u32 {
     n.min(length << vectors.max(1).ilog2())
 }
 
-/// A kernel with its timing.
+/// The timing of a kernel, and what its launches need.
 #[derive(Debug)]
 pub struct Timed {
     /// The name in reports.
     pub name: &'static str,
-    /// The kernel.
-    pub kernel: Kernel,
+    /// The number of instructions of its program.
+    pub instructions: usize,
+    /// The number of its address registers.
+    pub address_registers: usize,
     /// The words of an operand that a run works on: a slice, or a whole limb.
     pub slice: u32,
     /// The runs of one launch.
@@ -69,7 +73,7 @@ pub struct Timed {
 impl Timed {
     fn new(
         name: &'static str,
-        kernel: Kernel,
+        kernel: &Kernel,
         [slice, runs]: [u32; 2],
         scalars: usize,
         machine: &Machine,
@@ -81,17 +85,18 @@ impl Timed {
         let words_of = |scalar| kernel.number_words(scalar).expect("the kernel has its scalars");
         Self {
             name,
+            instructions: kernel.program.instructions.len(),
+            address_registers: kernel.program.addresses.len(),
             slice,
             runs,
             timing,
             bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
             energy_uj: energy.total(),
-            scratch_words: words(&kernel, Role::Scratch),
-            table_words: words(&kernel, Role::Table) as u32,
-            overwrites_operand: overwrites_operand(&kernel),
+            scratch_words: words(kernel, Role::Scratch),
+            table_words: words(kernel, Role::Table) as u32,
+            overwrites_operand: overwrites_operand(kernel),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
             scalars: (0..scalars as u128).map(words_of).collect(),
-            kernel,
         }
     }
 
@@ -145,7 +150,14 @@ impl Batch {
     pub fn symbol(self, name: &str, ring: usize) -> String {
         if self.rings == 1 { name.to_owned() } else { format!("{name}{ring}") }
     }
+
+    fn kind(self) -> Kind {
+        (std::mem::discriminant(&self.operation), self.rings)
+    }
 }
+
+/// What a recipe is chosen for: an operation with any exponent, and a number of rings.
+type Kind = (std::mem::Discriminant<RingOperation>, u16);
 
 /// A modulus, and the root of unity of a transform.
 pub type RingParameters = (u128, Option<u128>);
@@ -154,8 +166,18 @@ pub type RingParameters = (u128, Option<u128>);
 #[derive(Debug)]
 pub struct Kernels {
     degree: Degree,
-    elementwise: Vec<Timed>,
-    operations: FxHashMap<Batch, Timed>,
+    elementwise: Vec<(Timed, Program)>,
+    operations: FxHashMap<Batch, OperationKernel>,
+}
+
+/// The kernel of an operation, timed. Its code takes megabytes, and a program may have hundreds of exponents of
+/// automorphisms, so the first execution on data compiles it again.
+#[derive(Debug)]
+struct OperationKernel {
+    timed: Timed,
+    recipe: Arc<Recipe>,
+    rings: Vec<RingParameters>,
+    kernel: OnceLock<Kernel>,
 }
 
 impl Kernels {
@@ -169,28 +191,22 @@ impl Kernels {
         let shapes = launches.shapes.par_iter().map(|shape| {
             let (name, slice) = (name_of(shape), slice(shape, n, machine));
             let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, machine)?;
-            Ok(Timed::new(name, kernel, [slice, n / slice], shape.scalars(), machine))
+            let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
+            Ok((timed, kernel.program))
         });
         let elementwise = shapes.collect::<Result<_, Error>>()?;
-        // The first launch of each operation gives it rings.
-        let mut first: FxHashMap<Batch, Vec<RingParameters>> = FxHashMap::default();
-        for launch in &launches.launches {
-            if let Some(batch) = launches.batch(launch) {
-                first.entry(batch).or_insert_with(|| launches.rings(program, launch));
-            }
-        }
-        let operations = first.into_par_iter().map(|(batch, rings)| {
-            let request = request(batch.operation, degree, &rings)?;
-            let recipe = codegen::choose(&request, machine, &PlanChoice::Best)?.recipe;
-            let kernel = compile_small(&request, &recipe, machine)?;
-            Ok((batch, Timed::new(request.operation.name(), kernel, [n, 1], 0, machine)))
-        });
-        Ok(Self { degree, elementwise, operations: operations.collect::<Result<_, Error>>()? })
+        let operations = operations(program, launches, machine)?;
+        Ok(Self { degree, elementwise, operations })
     }
 
     /// The elementwise kernel of a shape.
     pub fn elementwise(&self, shape: ShapeId) -> &Timed {
-        &self.elementwise[shape.index()]
+        &self.elementwise[shape.index()].0
+    }
+
+    /// The program of the elementwise kernel of a shape.
+    pub fn elementwise_program(&self, shape: ShapeId) -> &Program {
+        &self.elementwise[shape.index()].1
     }
 
     /// The kernel of an operation.
@@ -198,21 +214,60 @@ impl Kernels {
     /// # Panics
     /// Panics if the program has no such operation.
     pub fn operation(&self, batch: Batch) -> &Timed {
-        &self.operations[&batch]
+        &self.operations[&batch].timed
     }
 
     /// The program of an operation in some rings.
     ///
     /// # Errors
     /// Returns an error if a modulus has no such root.
+    ///
+    /// # Panics
+    /// Panics if the program has no such operation, or if the machine is another one.
     pub fn program(
         &self,
         batch: Batch,
         rings: &[RingParameters],
         machine: &Machine,
     ) -> Result<Program, Error> {
-        instantiate(&self.operation(batch).kernel, &request(batch.operation, self.degree, rings)?, machine)
+        let OperationKernel { recipe, rings: first, kernel, .. } = &self.operations[&batch];
+        let kernel = kernel.get_or_init(|| {
+            let request = request(batch.operation, self.degree, first).expect("the request was valid");
+            compile_small(&request, recipe, machine).expect("it was compiled before")
+        });
+        instantiate(kernel, &request(batch.operation, self.degree, rings)?, machine)
     }
+}
+
+/// Generates and times the kernels of operations. The first launch of each gives it rings.
+fn operations(
+    program: &RingProgram,
+    launches: &Launches,
+    machine: &Machine,
+) -> Result<FxHashMap<Batch, OperationKernel>, Error> {
+    let degree = program.degree();
+    let mut first: FxHashMap<Batch, Vec<RingParameters>> = FxHashMap::default();
+    // The first exponent of each kind of automorphism gives it a recipe.
+    let mut kinds: FxHashMap<Kind, Batch> = FxHashMap::default();
+    for launch in &launches.launches {
+        if let Some(batch) = launches.batch(launch) {
+            first.entry(batch).or_insert_with(|| launches.rings(program, launch));
+            kinds.entry(batch.kind()).or_insert(batch);
+        }
+    }
+    let recipes = kinds.into_par_iter().map(|(kind, batch)| {
+        let request = request(batch.operation, degree, &first[&batch])?;
+        Ok((kind, Arc::new(codegen::choose(&request, machine, &PlanChoice::Best)?.recipe)))
+    });
+    let recipes: FxHashMap<Kind, Arc<Recipe>> = recipes.collect::<Result<_, Error>>()?;
+    let kernels = first.into_par_iter().map(|(batch, rings)| {
+        let request = request(batch.operation, degree, &rings)?;
+        let recipe = recipes[&batch.kind()].clone();
+        let kernel = compile_small(&request, &recipe, machine)?;
+        let timed = Timed::new(request.operation.name(), &kernel, [degree.get() as u32, 1], 0, machine);
+        Ok((batch, OperationKernel { timed, recipe, rings, kernel: OnceLock::new() }))
+    });
+    kernels.collect()
 }
 
 /// A kernel that takes a larger part of the VDM takes as little as it can, so that other limbs stay there.

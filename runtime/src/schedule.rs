@@ -456,10 +456,9 @@ impl<'a> Schedule<'a> {
     fn fetch(&mut self, launch: &Launch, kernel: &Timed) -> f64 {
         let launches = self.plan.launches;
         let parameters = launches.moduli(launch).len() + launches.scalars(launch).len();
-        let addresses = kernel.kernel.program.addresses.len() * kernel.runs as usize;
+        let addresses = kernel.address_registers * kernel.runs as usize;
         let mut bytes = LAUNCH_WORD_BYTES * (parameters + addresses) as u64;
-        let (id, instructions) =
-            (program_of(self.plan.launches, launch), kernel.kernel.program.instructions.len());
+        let (id, instructions) = (program_of(self.plan.launches, launch), kernel.instructions);
         let mut ready_ns = 0.0;
         match self.programs.get(&id) {
             Some(program) => ready_ns = program.ready_ns,
