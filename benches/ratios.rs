@@ -336,10 +336,10 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
     table.row("functional simulation, each stage through memory", 1, run, others);
 }
 
-/// Transforms with a modulus of 60 bits.
-fn transforms64(table: &mut Table<'_>) {
-    let (q, root) = ring(60);
+/// Transforms with a modulus of 60 bits, on the host and in the simulator.
+fn transforms64(table: &mut Table<'_>, program: &Program, (q, root): (u128, u128)) {
     let x = random(q, N);
+    let simulation = Candidate::program(program, Machine::rpu_128x128().vdm_words(), &x, false);
     let mut words: Vec<u64> = x.iter().map(|&value| value as u64).collect();
     let num_bigint = Candidate::new(FEW, move || {
         golden::NTT.result(&[&x], N, q, root).expect("a transform");
@@ -364,6 +364,7 @@ fn transforms64(table: &mut Table<'_>) {
         Candidate::new(MANY, move || ntt.forward(&mut words)),
         others,
     );
+    table.row("functional simulation, 60 bits, plan `best`", 1, simulation, others);
 }
 
 /// Every step of a program except its execution.
@@ -429,10 +430,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = |plan| generate(&request, &machine, &plan).expect("a kernel").program;
     let (classical, best) = (kernel(PlanChoice::Classical), kernel(PlanChoice::Best));
     let kernels = [("kl", &classical), ("best", &best)];
+    let (q60, root60) = ring(60);
+    let request60 = Request::single(golden::NTT, Ring::with_root(degree(), q60, root60)?);
+    let best60 = generate(&request60, &machine, &PlanChoice::Best)?.program;
     let mut table = Table::default();
     arithmetic(&mut table, q);
     transforms(&mut table, &kernels, (q, root));
-    transforms64(&mut table);
+    transforms64(&mut table, &best60, (q60, root60));
     tools(&mut table, &kernels, &machine, &request);
     table.measure();
     let text = table.print();

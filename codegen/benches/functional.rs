@@ -1,22 +1,25 @@
-//! Functional execution compared with other implementations of the same work, with a 128-bit
-//! modulus.
+//! Functional execution compared with other implementations of the same work, with moduli of 128 and 60
+//! bits.
 //!
 //! `cargo bench -p codegen --bench functional` prints, group by group:
 //!
 //! * `mulmod`: one modular multiplication, in a loop over 512 random pairs;
 //! * `vector`: one instruction on registers of 512 elements, with its operands in place;
 //! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions whose stages go through
-//!   memory, and the golden model.
+//!   memory, and the golden model;
+//! * `ntt65536, 60 bits`: the same with a modulus of 60 bits: the host's code for 64-bit words, the program, and the
+//!   program of the plan `best`.
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
-use codegen::testing as support;
+use codegen::{PlanChoice, Request, generate, testing as support};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
-use ring::Degree;
-use ring::host::Ntt;
+use ring::host::{Ntt, Ntt64};
 use ring::modular::Modulus;
 use ring::prime::largest_prime;
 use ring::root::smallest_root;
+use ring::{Degree, Ring};
+use sim::Machine;
 use sim::functional::Executor;
 use std::hint::black_box;
 
@@ -27,8 +30,8 @@ fn degree() -> Degree {
     Degree::try_from(N).expect("a power of two")
 }
 
-fn modulus() -> u128 {
-    largest_prime(128, degree()).expect("there are primes of 128 bits")
+fn modulus(bits: u32) -> u128 {
+    largest_prime(bits, degree()).expect("there are primes of 128 bits")
 }
 
 /// Pseudo-random numbers below `q`.
@@ -38,7 +41,7 @@ fn random(q: u128, n: usize) -> Vec<u128> {
 }
 
 fn mulmod(c: &mut Criterion) {
-    let q = Modulus::new(modulus()).expect("odd");
+    let q = Modulus::new(modulus(128)).expect("odd");
     let values = random(q.value(), 2 * LANES);
     let (a, b) = values.split_at(LANES);
     let prepared: Vec<_> = b.iter().map(|&b| q.prepare(b)).collect();
@@ -78,7 +81,7 @@ fn mulmod(c: &mut Criterion) {
 fn vector(c: &mut Criterion) {
     const REPEATS: usize = 64;
     let (v, rm, base) = (VReg::at, MReg::at(0), AReg::at(0));
-    let q = modulus();
+    let q = modulus(128);
     let load = |place: usize| Instr::Vload {
         vd: v(place),
         base,
@@ -124,7 +127,7 @@ fn vector(c: &mut Criterion) {
 }
 
 fn transform(c: &mut Criterion) {
-    let q = modulus();
+    let q = modulus(128);
     let root = smallest_root(q, degree()).expect("q is 1 mod 2n");
     let x = random(q, N);
     let mut group = c.benchmark_group("ntt65536");
@@ -150,5 +153,33 @@ fn transform(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, mulmod, vector, transform);
+fn transform_60(c: &mut Criterion) {
+    let q = modulus(60);
+    let ring = Ring::with_smallest_root(degree(), q).expect("q is 1 mod 2n");
+    let root = ring.require_root().expect("the ring has a root");
+    let x = random(q, N);
+    let mut group = c.benchmark_group("ntt65536, 60 bits");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements((N / 2 * N.ilog2() as usize) as u64));
+
+    let words: Vec<u64> = x.iter().map(|&value| value as u64).collect();
+    let ntt = Ntt64::new(N, q as u64, root as u64).expect("a root");
+    group.bench_function("host", |bencher| {
+        bencher.iter_batched_ref(|| words.clone(), |x| ntt.forward(x), BatchSize::LargeInput);
+    });
+    let machine = Machine::rpu_128x128();
+    let request = Request::single(golden::NTT, ring);
+    let best = generate(&request, &machine, &PlanChoice::Best).expect("a kernel").program;
+    let through_memory = support::transform(golden::NTT, N, q, root);
+    let memory = support::vdm_words(N).max(machine.vdm_words());
+    for (name, program) in [("program", &through_memory), ("best", &best)] {
+        let mut executor = Executor::new(memory, machine.sdm_words());
+        executor.load(program).expect("the program fits");
+        executor.write("x", &x).expect("the data fit");
+        group.bench_function(name, |bencher| bencher.iter(|| executor.run().expect("no fault")));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, mulmod, vector, transform, transform_60);
 criterion_main!(benches);

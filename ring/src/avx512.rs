@@ -29,12 +29,14 @@
 //! | [`limbs`] | numbers in limbs, carries, conversion from and to words |
 //! | [`modulus`] | products modulo q |
 //! | [`lanes`] | operations on vectors of words, lane by lane |
+//! | [`narrow`] | operations on vectors of words of 64 bits |
 //! | [`transform`] | the forward negacyclic transform |
 
 mod lanes;
 mod limbs;
 mod modulus;
 mod multiply;
+mod narrow;
 mod simd;
 mod transform;
 
@@ -43,6 +45,7 @@ mod tests;
 
 pub(crate) use lanes::Shoup;
 pub(crate) use multiply::{Fma, Ifma, Multiply52};
+pub(crate) use narrow::Words64;
 pub(crate) use transform::Transform;
 
 const LIMB_BITS: u32 = 52;

@@ -21,7 +21,7 @@
 //! Operations in loops over data do not branch on the data: comparisons of random residues are
 //! unpredictable, and a mispredicted branch costs more than a multiplication.
 
-use crate::narrow::Narrow;
+pub use crate::narrow::Narrow;
 use thiserror::Error;
 
 /// An invalid modulus.
@@ -84,9 +84,9 @@ impl Modulus {
         self.q
     }
 
-    /// The arithmetic in words of 64 bits, if the modulus is below 2^63.
+    /// The arithmetic in words of 64 bits, if the modulus is below 2^64.
     #[inline]
-    pub(crate) fn narrow(&self) -> Option<Narrow> {
+    pub fn narrow(&self) -> Option<Narrow> {
         Narrow::new(self.q, self.q_inverse, self.one)
     }
 

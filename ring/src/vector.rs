@@ -6,8 +6,8 @@
 //!
 //! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus.
 //! Multiplications by them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor
-//! has it, and scalar Montgomery arithmetic if not. Moduli below 2^63 take scalar code on words of 64 bits.
-//! The results are the same.
+//! has it, and scalar Montgomery arithmetic if not. The results are the same. Moduli below 2^64 are faster in
+//! [`narrow`], on words of 64 bits.
 //!
 //! | operation | operands that may be any word | operands that must be below q |
 //! |---|---|---|
@@ -31,10 +31,11 @@
 //! # Ok::<(), ring::modular::ModulusError>(())
 //! ```
 
+pub mod narrow;
+
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::{Fma, Ifma, Shoup};
 use crate::modular::{Modulus, Prepared};
-use crate::narrow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -48,7 +49,7 @@ struct Line([u128; WORDS_PER_LINE]);
 
 const WORDS_PER_LINE: usize = 4;
 
-/// A vector of 128-bit words on the heap.
+/// A vector of 128-bit words on the heap, or of 64-bit words in the same place.
 ///
 /// It starts at a cache line, so that no load of the processor crosses two.
 #[derive(Clone)]
@@ -64,6 +65,51 @@ impl Vector {
     pub fn zero(lanes: usize) -> Self {
         assert!(lanes.is_multiple_of(GRANULE), "a vector of {lanes} lanes: not a multiple of {GRANULE}");
         Self { lines: vec![Line([0; WORDS_PER_LINE]); lanes / WORDS_PER_LINE].into() }
+    }
+
+    /// The lanes as words of 64 bits, in the first half of the vector. They are what [`Self::narrow_mut`] wrote.
+    #[inline]
+    pub fn narrow(&self) -> &[u64] {
+        &self.halves()[..self.len()]
+    }
+
+    /// As [`narrow`](Self::narrow), to be written.
+    #[inline]
+    pub fn narrow_mut(&mut self) -> &mut [u64] {
+        let lanes = self.len();
+        &mut self.halves_mut()[..lanes]
+    }
+
+    /// The vector as twice as many words of 64 bits.
+    #[inline]
+    fn halves(&self) -> &[u64] {
+        // SAFETY: a line is eight words of 64 bits in order, without padding, and at least as aligned as these.
+        unsafe {
+            std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * WORDS_PER_LINE * 2)
+        }
+    }
+
+    /// As [`halves`](Self::halves), to be written.
+    #[inline]
+    fn halves_mut(&mut self) -> &mut [u64] {
+        let words = self.lines.len() * WORDS_PER_LINE * 2;
+        // SAFETY: as in `halves`, and the borrow of the lines is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), words) }
+    }
+
+    /// Makes words of 128 bits of words of 64 bits.
+    pub fn widen(&mut self) {
+        // A lane overwrites later ones only.
+        for lane in (0..self.len()).rev() {
+            self[lane] = self.narrow()[lane].into();
+        }
+    }
+
+    /// Makes words of 64 bits of words of 128 bits. Those that do not fit lose their highest bits.
+    pub fn narrow_down(&mut self) {
+        for lane in 0..self.len() {
+            self.narrow_mut()[lane] = self[lane] as u64;
+        }
     }
 }
 
@@ -102,24 +148,36 @@ impl fmt::Debug for Vector {
 /// A vector of multipliers, prepared for one modulus.
 #[derive(Clone, Debug)]
 pub struct Factors {
+    lanes: usize,
+    code: Code,
     form: Form,
-    /// The multipliers of a modulus below 2^63, in place of the form; else empty.
-    narrow: Vec<narrow::Factor>,
+}
+
+/// The code that multiplies.
+#[derive(Clone, Copy, Debug)]
+enum Code {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Wide(Multiplier),
 }
 
 #[derive(Clone, Debug)]
 enum Form {
+    /// Zeros modulo any number.
+    Zero,
     /// Montgomery form, for scalar code.
-    Scalar(Box<[Prepared]>),
+    Montgomery(Box<[Prepared]>),
     /// Shoup's form, for AVX-512.
     #[cfg(target_arch = "x86_64")]
-    Wide {
+    Shoup {
         multiplier: Multiplier,
         /// The multipliers, each below q.
         factors: Vector,
         /// floor(factor 2^128 / q) for each.
         quotients: Vector,
     },
+    /// Shoup's form in words of 64 bits: the multipliers, then floor(factor 2^64 / q) for each.
+    Narrow(Vector),
 }
 
 /// The AVX-512 instructions for multiplications.
@@ -139,46 +197,37 @@ impl Multiplier {
 }
 
 impl Factors {
-    /// Zeros in the fastest form for this processor.
+    /// Zeros for the fastest code on this processor.
     ///
     /// # Panics
     /// Panics if `lanes` is not a multiple of [`GRANULE`].
     pub fn zero(lanes: usize) -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Some(multiplier) = Multiplier::detect() {
-            let (factors, quotients) = (Vector::zero(lanes), Vector::zero(lanes));
-            return Self { form: Form::Wide { multiplier, factors, quotients }, narrow: Vec::new() };
+            return Self { code: Code::Wide(multiplier), ..Self::scalar_zero(lanes) };
         }
         Self::scalar_zero(lanes)
     }
 
-    /// Zeros in the portable scalar form.
+    /// Zeros for portable scalar code.
     ///
     /// # Panics
     /// Panics if `lanes` is not a multiple of [`GRANULE`].
     pub fn scalar_zero(lanes: usize) -> Self {
         assert!(lanes.is_multiple_of(GRANULE), "a vector of {lanes} lanes: not a multiple of {GRANULE}");
-        Self { form: Form::Scalar(vec![Prepared::default(); lanes].into()), narrow: Vec::new() }
+        Self { lanes, code: Code::Scalar, form: Form::Zero }
     }
 
-    /// Zeros of the same length and form.
+    /// Zeros of the same length, for the same code.
     #[must_use]
     pub fn zero_like(&self) -> Self {
-        match &self.form {
-            Form::Scalar(prepared) => Self::scalar_zero(prepared.len()),
-            #[cfg(target_arch = "x86_64")]
-            Form::Wide { factors, .. } => Self::zero(factors.len()),
-        }
+        Self { form: Form::Zero, ..*self }
     }
 
     /// The number of lanes.
     #[expect(clippy::len_without_is_empty, reason = "no vector has zero lanes")]
     pub fn len(&self) -> usize {
-        match &self.form {
-            Form::Scalar(prepared) => prepared.len(),
-            #[cfg(target_arch = "x86_64")]
-            Form::Wide { factors, .. } => factors.len(),
-        }
+        self.lanes
     }
 
     /// Prepares `lanes`, which must be below the modulus `q`.
@@ -186,38 +235,44 @@ impl Factors {
     /// # Panics
     /// Panics if the lengths differ.
     pub fn set(&mut self, q: &Modulus, lanes: &[u128]) {
-        check_lengths(self.len(), [lanes.len()]);
-        self.narrow.clear();
-        if let Some(q) = q.narrow() {
-            self.narrow.extend(lanes.iter().map(|&factor| q.factor(factor as u64)));
-            return;
-        }
-        match &mut self.form {
-            Form::Scalar(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
+        check_lengths(self.lanes, [lanes.len()]);
+        match self.wide_form() {
+            Form::Montgomery(prepared) => map(prepared, lanes, |factor| q.prepare(factor)),
             #[cfg(target_arch = "x86_64")]
-            Form::Wide { factors, quotients, .. } => {
+            Form::Shoup { factors, quotients, .. } => {
                 factors.copy_from_slice(lanes);
                 map(quotients, lanes, |factor| q.divide(factor, 128).0);
             }
+            Form::Zero | Form::Narrow(_) => unreachable!("a wide form"),
         }
     }
 
     /// Prepares `factor`, which must be below the modulus `q`, for all lanes.
     pub fn fill(&mut self, q: &Modulus, factor: u128) {
-        let lanes = self.len();
-        self.narrow.clear();
-        if let Some(q) = q.narrow() {
-            self.narrow.resize(lanes, q.factor(factor as u64));
-            return;
-        }
-        match &mut self.form {
-            Form::Scalar(prepared) => prepared.fill(q.prepare(factor)),
+        match self.wide_form() {
+            Form::Montgomery(prepared) => prepared.fill(q.prepare(factor)),
             #[cfg(target_arch = "x86_64")]
-            Form::Wide { factors, quotients, .. } => {
+            Form::Shoup { factors, quotients, .. } => {
                 factors.fill(factor);
                 quotients.fill(q.divide(factor, 128).0);
             }
+            Form::Zero | Form::Narrow(_) => unreachable!("a wide form"),
         }
+    }
+
+    /// The form for words of 128 bits, with any content.
+    fn wide_form(&mut self) -> &mut Form {
+        if matches!(self.form, Form::Zero | Form::Narrow(_)) {
+            self.form = match self.code {
+                Code::Scalar => Form::Montgomery(vec![Prepared::default(); self.lanes].into()),
+                #[cfg(target_arch = "x86_64")]
+                Code::Wide(multiplier) => {
+                    let [factors, quotients] = [(); 2].map(|()| Vector::zero(self.lanes));
+                    Form::Shoup { multiplier, factors, quotients }
+                }
+            };
+        }
+        &mut self.form
     }
 }
 
@@ -226,10 +281,7 @@ impl Factors {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn add(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
-    match q.narrow() {
-        Some(q) => zip(out, a, b, |a, b| q.add(a as u64, b as u64).into()),
-        None => zip(out, a, b, |a, b| q.add(a, b)),
-    }
+    zip(out, a, b, |a, b| q.add(a, b));
 }
 
 /// `out = a - b mod q`.
@@ -237,10 +289,7 @@ pub fn add(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn sub(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
-    match q.narrow() {
-        Some(q) => zip(out, a, b, |a, b| q.sub(a as u64, b as u64).into()),
-        None => zip(out, a, b, |a, b| q.sub(a, b)),
-    }
+    zip(out, a, b, |a, b| q.sub(a, b));
 }
 
 /// `out = a + scalar mod q`.
@@ -248,10 +297,7 @@ pub fn sub(q: &Modulus, out: &mut [u128], a: &[u128], b: &[u128]) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn add_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
-    match q.narrow() {
-        Some(q) => map(out, a, |a| q.add(a as u64, scalar as u64).into()),
-        None => map(out, a, |a| q.add(a, scalar)),
-    }
+    map(out, a, |a| q.add(a, scalar));
 }
 
 /// `out = a - scalar mod q`.
@@ -259,10 +305,7 @@ pub fn add_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn sub_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
-    match q.narrow() {
-        Some(q) => map(out, a, |a| q.sub(a as u64, scalar as u64).into()),
-        None => map(out, a, |a| q.sub(a, scalar)),
-    }
+    map(out, a, |a| q.sub(a, scalar));
 }
 
 /// `out = x scalar mod q`, for any words `x` and a `scalar` below q.
@@ -270,10 +313,6 @@ pub fn sub_scalar(q: &Modulus, out: &mut [u128], a: &[u128], scalar: u128) {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn multiply_scalar(q: &Modulus, out: &mut [u128], x: &[u128], scalar: u128) {
-    if let Some(narrow) = q.narrow().filter(|_| fit_64_bits(x)) {
-        let scalar = narrow.factor(scalar as u64);
-        return map(out, x, |x| narrow.mul(x as u64, scalar).into());
-    }
     let scalar = q.prepare(scalar);
     map(out, x, |x| q.mul_prepared(x, scalar));
 }
@@ -281,50 +320,35 @@ pub fn multiply_scalar(q: &Modulus, out: &mut [u128], x: &[u128], scalar: u128) 
 /// `out = x w mod q`, for any words `x`.
 ///
 /// # Panics
-/// Panics if the lengths differ.
+/// Panics if the lengths differ, or if the factors have not been [set](Factors::set).
 pub fn multiply(q: &Modulus, out: &mut [u128], x: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), x.len()]);
-    if let Some(narrow) = q.narrow() {
-        let lanes = out.iter_mut().zip(x).zip(&w.narrow);
-        return if fit_64_bits(x) {
-            lanes.for_each(|((out, &x), &w)| *out = narrow.mul(x as u64, w).into());
-        } else {
-            lanes.for_each(|((out, &x), w)| *out = q.mul(x, w.value().into()));
-        };
-    }
     match &w.form {
-        Form::Scalar(w) => {
+        Form::Montgomery(w) => {
             for ((out, &x), &w) in out.iter_mut().zip(x).zip(w) {
                 *out = q.mul_prepared(x, w);
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { multiplier, factors, quotients } => {
+        Form::Shoup { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
             match *multiplier {
                 Multiplier::Ifma(m) => w.multiply(m, q, out, x),
                 Multiplier::Fma(m) => w.multiply(m, q, out, x),
             }
         }
+        Form::Zero | Form::Narrow(_) => not_wide(),
     }
 }
 
 /// `(out, out1) = (a + b w, a - b w) mod q`, for `a` below q and any words `b`.
 ///
 /// # Panics
-/// Panics if the lengths differ.
+/// Panics if the lengths differ, or if the factors have not been [set](Factors::set).
 pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
-    if let Some(narrow) = q.narrow() {
-        let lanes = out.iter_mut().zip(out1).zip(a.iter().zip(b)).zip(&w.narrow);
-        let fits = fit_64_bits(b);
-        return lanes.for_each(|(((out, out1), (&a, &b)), &w)| {
-            let t = if fits { narrow.mul(b as u64, w) } else { q.mul(b, w.value().into()) as u64 };
-            (*out, *out1) = (narrow.add(a as u64, t).into(), narrow.sub(a as u64, t).into());
-        });
-    }
     match &w.form {
-        Form::Scalar(w) => {
+        Form::Montgomery(w) => {
             let out = out.iter_mut().zip(out1);
             for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
                 let t = q.mul_prepared(b, w);
@@ -332,50 +356,46 @@ pub fn butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u1
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { multiplier, factors, quotients } => {
+        Form::Shoup { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
             match *multiplier {
                 Multiplier::Ifma(m) => w.butterfly(m, q, [out, out1], a, b),
                 Multiplier::Fma(m) => w.butterfly(m, q, [out, out1], a, b),
             }
         }
+        Form::Zero | Form::Narrow(_) => not_wide(),
     }
 }
 
 /// `(out, out1) = (a + b, (a - b) w) mod q`, for `a` and `b` below q.
 ///
 /// # Panics
-/// Panics if the lengths differ.
+/// Panics if the lengths differ, or if the factors have not been [set](Factors::set).
 pub fn inverse_butterfly(q: &Modulus, [out, out1]: [&mut [u128]; 2], a: &[u128], b: &[u128], w: &Factors) {
     check_lengths(w.len(), [out.len(), out1.len(), a.len(), b.len()]);
-    if let Some(q) = q.narrow() {
-        let lanes = out.iter_mut().zip(out1).zip(a.iter().zip(b)).zip(&w.narrow);
-        return lanes.for_each(|(((out, out1), (&a, &b)), &w)| {
-            let (a, b) = (a as u64, b as u64);
-            (*out, *out1) = (q.add(a, b).into(), q.mul(q.sub(a, b), w).into());
-        });
-    }
     match &w.form {
-        Form::Scalar(w) => {
+        Form::Montgomery(w) => {
             let out = out.iter_mut().zip(out1);
             for (((out, out1), (&a, &b)), &w) in out.zip(a.iter().zip(b)).zip(w) {
                 (*out, *out1) = (q.add(a, b), q.mul_prepared(q.sub(a, b), w));
             }
         }
         #[cfg(target_arch = "x86_64")]
-        Form::Wide { multiplier, factors, quotients } => {
+        Form::Shoup { multiplier, factors, quotients } => {
             let w = Shoup { factors, quotients };
             match *multiplier {
                 Multiplier::Ifma(m) => w.inverse_butterfly(m, q, [out, out1], a, b),
                 Multiplier::Fma(m) => w.inverse_butterfly(m, q, [out, out1], a, b),
             }
         }
+        Form::Zero | Form::Narrow(_) => not_wide(),
     }
 }
 
-/// Whether all words are below 2^64.
-fn fit_64_bits(words: &[u128]) -> bool {
-    words.iter().fold(0, |high, word| high | (word >> 64) as u64) == 0
+/// Panics because factors were not prepared in words of 128 bits.
+#[cold]
+fn not_wide() -> ! {
+    panic!("the factors are not prepared for words of 128 bits")
 }
 
 /// The largest lane, or zero if `lanes` is empty.
@@ -394,7 +414,7 @@ fn map<T: Copy, U>(out: &mut [U], a: &[T], f: impl Fn(T) -> U) {
 
 /// `out = f(a, b)`, lane by lane.
 #[inline(always)]
-fn zip(out: &mut [u128], a: &[u128], b: &[u128], f: impl Fn(u128, u128) -> u128) {
+fn zip<T: Copy>(out: &mut [T], a: &[T], b: &[T], f: impl Fn(T, T) -> T) {
     check_lengths(out.len(), [a.len(), b.len()]);
     for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
         *out = f(a, b);

@@ -201,3 +201,41 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     inputs.fill(1);
     runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
 }
+
+/// The recipe of the first exponent serves the others: their kernels are not much slower than with recipes of
+/// their own.
+#[test]
+fn automorphisms_with_any_exponent_share_a_recipe() {
+    const N: u64 = 4096;
+    let program = |exponents: &[u32]| {
+        let mut builder = Builder::new(N).unwrap();
+        let degree = builder.program().degree();
+        let m = builder.add_modulus(ring::prime::largest_prime(60, degree).unwrap()).unwrap();
+        let (a, scalar) = (builder.limb(LimbId(0)), builder.constant(1));
+        builder.push(Operation::MultiplyScalar(Scalar { d: a, a, scalar, m })).unwrap();
+        for (id, &k) in (1..).zip(exponents) {
+            let d = builder.limb(LimbId(id));
+            builder.push(Operation::AutomorphEvaluation(Galois { d, a, m: Some(m), k })).unwrap();
+        }
+        builder.finish(None).unwrap()
+    };
+    let exponents = [5, 25, N as u32 + 1, 2 * N as u32 - 1, 1025];
+    let machine = Machine::rpu_128x128();
+    let cycles = |runtime: &Runtime<'_>| -> Vec<u64> {
+        let batches =
+            runtime.launches().launches.iter().filter_map(|launch| runtime.launches().batch(launch));
+        batches.map(|batch| runtime.kernels().operation(batch).timing.cycles.0).collect()
+    };
+    let all = program(&exponents);
+    let runtime = Runtime::new(&all, &machine).unwrap();
+    let shared = cycles(&runtime);
+    assert_eq!(shared.len(), exponents.len());
+    for (k, shared) in exponents.into_iter().zip(shared) {
+        let one = program(&[k]);
+        let own = cycles(&Runtime::new(&one, &machine).unwrap())[0];
+        assert!(shared * 10 <= own * 11, "{shared} cycles for g = {k}, {own} with a recipe of its own");
+    }
+    let mut inputs = Inputs::new(&all);
+    inputs.fill(3);
+    runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
+}

@@ -33,6 +33,13 @@ impl Avx512 {
         Vector(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }
 
+    /// Eight elements.
+    #[inline(always)]
+    pub(crate) fn elements(self, elements: &[u64; 8]) -> Vector {
+        // SAFETY: as above.
+        Vector(unsafe { _mm512_loadu_si512(elements.as_ptr().cast()) })
+    }
+
     /// Eight copies of `element`.
     #[inline(always)]
     pub(crate) fn splat(self, element: u64) -> Vector {
@@ -94,6 +101,12 @@ impl Vector {
         add(x, y) = _mm512_add_epi64(x, y);
         /// The differences of elements.
         sub(x, y) = _mm512_sub_epi64(x, y);
+        /// The smaller elements, unsigned.
+        min(x, y) = _mm512_min_epu64(x, y);
+        /// The products of the lowest 32 bits of elements.
+        multiply_32(x, y) = _mm512_mul_epu32(x, y);
+        /// The lowest 32 bits of each element.
+        lowest_32(x) = _mm512_and_si512(x, _mm512_set1_epi64(u32::MAX.into()));
         /// Bitwise or.
         or(x, y) = _mm512_or_si512(x, y);
         /// The lowest 52 bits of each element.
@@ -153,6 +166,13 @@ impl Vector {
         let sum = Self(unsafe { _mm512_ternarylogic_epi64::<OR_AND>(one.bits().0, self.0, limb.0) });
         // The limb is now the significand of a number whose exponent is that of `one`.
         sum.as_floats().sub(one)
+    }
+
+    /// Stores the elements.
+    #[inline(always)]
+    pub(crate) fn store_elements(self, elements: &mut [u64; 8]) {
+        // SAFETY: as above; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(elements.as_mut_ptr().cast(), self.0) };
     }
 
     /// Stores elements as four words.

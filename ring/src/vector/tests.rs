@@ -1,4 +1,5 @@
 use super::*;
+use crate::modular::Narrow;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 
@@ -43,12 +44,86 @@ fn check(q: u128, lanes: usize, x: &[u128], a: &[u128], b: &[u128], w: &[u128]) 
         multiply(&modulus, out, &x, &factors);
         assert_eq!(out[..], expected(&|i| big(x[i]) * w[0]), "x w mod {q:#x} for one w");
     }
+    if let Some(narrow) = modulus.narrow() {
+        check_narrow(narrow, &x, &a, &b, &w);
+    }
+}
+
+/// All operations in words of 64 bits against those in words of 128 bits.
+fn check_narrow(q: Narrow, x: &[u128], a: &[u128], b: &[u128], w: &[u128]) {
+    let modulus = Modulus::new(q.value().into()).unwrap();
+    let words = |words: &[u128]| words.iter().map(|&word| word as u64).collect::<Vec<_>>();
+    let (x64, a64, b64, w64) = (words(x), words(a), words(b), words(w));
+    let x: Vec<u128> = x64.iter().copied().map(u128::from).collect();
+    let mut wide = [(); 2].map(|()| Vector::zero(x.len()));
+    let mut narrow = wide.clone();
+    let mut equal = |what: &str, on_wide: &dyn Fn([&mut [u128]; 2]), on_narrow: &dyn Fn([&mut [u64]; 2])| {
+        on_wide(wide.each_mut().map(|out| &mut out[..]));
+        on_narrow(narrow.each_mut().map(|out| out.narrow_mut()));
+        for (wide, narrow) in wide.iter().zip(&mut narrow) {
+            narrow.widen();
+            assert_eq!(narrow, wide, "{what} mod {:#x}", q.value());
+            narrow.narrow_down();
+        }
+    };
+    equal("a + b", &|[o, _]| add(&modulus, o, a, b), &|[o, _]| narrow::add(q, o, &a64, &b64));
+    equal("a - b", &|[o, _]| sub(&modulus, o, a, b), &|[o, _]| narrow::sub(q, o, &a64, &b64));
+    let (s, s64) = (w[0], w64[0]);
+    equal("a + s", &|[o, _]| add_scalar(&modulus, o, a, s), &|[o, _]| narrow::add_scalar(q, o, &a64, s64));
+    equal("a - s", &|[o, _]| sub_scalar(&modulus, o, a, s), &|[o, _]| narrow::sub_scalar(q, o, &a64, s64));
+    equal("x s", &|[o, _]| multiply_scalar(&modulus, o, &x, s), &|[o, _]| {
+        narrow::multiply_scalar(q, o, &x64, s64)
+    });
+    for factors in [Factors::zero(x.len()), Factors::scalar_zero(x.len())] {
+        let [mut of_wide, mut of_narrow] = [factors.clone(), factors];
+        of_wide.set(&modulus, w);
+        of_narrow.set_narrow(q, &w64);
+        equal("x w", &|[o, _]| multiply(&modulus, o, &x, &of_wide), &|[o, _]| {
+            narrow::multiply(q, o, &x64, &of_narrow)
+        });
+        equal("butterfly", &|o| butterfly(&modulus, o, a, &x, &of_wide), &|o| {
+            narrow::butterfly(q, o, &a64, &x64, &of_narrow)
+        });
+        equal("inverse butterfly", &|o| inverse_butterfly(&modulus, o, a, b, &of_wide), &|o| {
+            narrow::inverse_butterfly(q, o, &a64, &b64, &of_narrow)
+        });
+        of_wide.fill(&modulus, s);
+        of_narrow.fill_narrow(q, s64);
+        equal("x w for one w", &|[o, _]| multiply(&modulus, o, &x, &of_wide), &|[o, _]| {
+            narrow::multiply(q, o, &x64, &of_narrow)
+        });
+    }
+}
+
+#[test]
+fn words_of_64_bits_are_copied_from_and_to_words_of_128_bits() {
+    let mut words: Vec<u128> = (0..64).map(|i| u128::from(u64::MAX - i * i)).collect();
+    let (mut lanes, mut back) = ([0; 64], [0; 64]);
+    assert!(narrow::load(&mut lanes, &words));
+    narrow::store(&mut back, &lanes);
+    assert_eq!(back[..], words);
+    for lane in 0..64 {
+        words[lane] += 1 << (64 + lane % 64);
+        assert!(!narrow::load(&mut lanes, &words), "lane {lane}");
+        words[lane] &= u128::from(u64::MAX);
+    }
+}
+
+#[test]
+#[should_panic(expected = "the factors are not prepared for words of 128 bits")]
+fn factors_of_the_other_width_panic() {
+    let q = Modulus::new(97).unwrap();
+    let mut factors = Factors::zero(64);
+    factors.set_narrow(q.narrow().unwrap(), &[3; 64]);
+    multiply(&q, &mut [0; 64], &[0; 64], &factors);
 }
 
 /// Words at the ends of the range of a multiplicand.
 fn edges(q: u128) -> Vec<u128> {
     let multiple = u128::MAX / q * q;
-    vec![0, 1, q - 1, q, q.saturating_add(1), multiple - 1, multiple, u128::MAX - 1, u128::MAX]
+    let near = [0, 1, q - 1, q, q.saturating_add(1), multiple - 1, multiple, u128::MAX - 1, u128::MAX];
+    let multiple64 = u128::from(u64::MAX) / q * q;
+    near.into_iter().chain([multiple64, multiple64.saturating_sub(1)]).collect()
 }
 
 #[test]

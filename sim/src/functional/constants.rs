@@ -57,9 +57,18 @@ impl Constants {
         register.require_below(vs, rm, q)?;
         let is_one_word =
             |slice: TableSlice| matches!(slice.mode, AddressMode::Repeated(log2) if log2.value() == 0);
-        match register.source {
-            Some(slice) if is_one_word(slice) => slot.fill(q, register.lanes[0]),
-            Some(_) | None => slot.set(q, &register.lanes),
+        let one_word = register.source.filter(|&slice| is_one_word(slice)).map(|_| register.lane(0));
+        match (q.narrow(), one_word) {
+            (Some(q), Some(word)) => slot.fill_narrow(q, word as u64),
+            (None, Some(word)) => slot.fill(q, word),
+            (Some(q), None) => {
+                register.narrow();
+                slot.set_narrow(q, register.lanes.narrow());
+            }
+            (None, None) => {
+                register.widen();
+                slot.set(q, &register.lanes);
+            }
         }
         Ok(slot)
     }

@@ -1,18 +1,48 @@
 //! The instructions, one arm each.
 
 use super::error::Fault;
-use super::memory::{gather, scatter};
-use super::registers::Source;
+use super::memory::{scatter, scatter_narrow};
+use super::registers::{Source, Width};
 use super::{Executor, lanes};
 use crate::machine::LawOperands;
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, SReg, VReg};
-use ring::modular::Modulus;
-use ring::vector::{self, Factors};
+use ring::modular::{Modulus, Narrow};
+use ring::vector::{self, Factors, narrow};
 use std::ops::Range;
 
-/// A butterfly of [`vector`]: `(out, out1) = kernel(a, b, w)`.
-type ButterflyKernel = fn(&Modulus, [&mut [u128]; 2], &[u128], &[u128], &Factors);
+/// One operation on lanes of 128 bits, and on lanes of 64 bits.
+struct Widths<W, N> {
+    wide: W,
+    narrow: N,
+}
+
+/// `out = kernel(a, b)`.
+type Binary = Widths<fn(&Modulus, &mut [u128], &[u128], &[u128]), fn(Narrow, &mut [u64], &[u64], &[u64])>;
+const ADD: Binary = Widths { wide: vector::add, narrow: narrow::add };
+const SUB: Binary = Widths { wide: vector::sub, narrow: narrow::sub };
+
+/// `out = kernel(a, scalar)`.
+type Scalar = Widths<fn(&Modulus, &mut [u128], &[u128], u128), fn(Narrow, &mut [u64], &[u64], u64)>;
+const ADD_SCALAR: Scalar = Widths { wide: vector::add_scalar, narrow: narrow::add_scalar };
+const SUB_SCALAR: Scalar = Widths { wide: vector::sub_scalar, narrow: narrow::sub_scalar };
+const MULTIPLY_SCALAR: Scalar = Widths { wide: vector::multiply_scalar, narrow: narrow::multiply_scalar };
+
+/// `(out, out1) = kernel(a, b, w)`.
+type Butterfly = Widths<
+    fn(&Modulus, [&mut [u128]; 2], &[u128], &[u128], &Factors),
+    fn(Narrow, [&mut [u64]; 2], &[u64], &[u64], &Factors),
+>;
+const BUTTERFLY: Butterfly = Widths { wide: vector::butterfly, narrow: narrow::butterfly };
+const INVERSE_BUTTERFLY: Butterfly =
+    Widths { wide: vector::inverse_butterfly, narrow: narrow::inverse_butterfly };
+
+/// `out = kernel(a, b)`, for a kernel that moves lanes.
+type Movement = Widths<fn(&mut [u128], &[u128], &[u128]), fn(&mut [u64], &[u64], &[u64])>;
+const UNPACK_LOW: Movement = Widths { wide: lanes::unpack::<0, _>, narrow: lanes::unpack::<0, _> };
+const UNPACK_HIGH: Movement = Widths { wide: lanes::unpack::<1, _>, narrow: lanes::unpack::<1, _> };
+const PACK_EVEN: Movement = Widths { wide: lanes::pack::<0, _>, narrow: lanes::pack::<0, _> };
+const PACK_ODD: Movement = Widths { wide: lanes::pack::<1, _>, narrow: lanes::pack::<1, _> };
 
 impl Executor {
     /// Executes one instruction.
@@ -28,28 +58,24 @@ impl Executor {
             Instr::Sload { rt, offset } => self.sdm(offset).map(|v| self.registers.scalar[rt.index()] = v),
             Instr::Aload { rt, offset } => self.load_address(rt, offset),
             Instr::Mload { rt, offset } => self.load_modulus(rt, offset),
-            Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::add),
-            Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, vector::sub),
+            Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, &ADD),
+            Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, &SUB),
             Instr::Vmul { vd, vs, vt, rm } => self.multiply(vd, vs, vt, rm),
-            Instr::Vadds { vd, vs, rt, rm } => {
-                self.with_scalar(vd, vs, rt, rm, Source::Reduced, vector::add_scalar)
-            }
-            Instr::Vsubs { vd, vs, rt, rm } => {
-                self.with_scalar(vd, vs, rt, rm, Source::Reduced, vector::sub_scalar)
-            }
+            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, Source::Reduced, &ADD_SCALAR),
+            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, Source::Reduced, &SUB_SCALAR),
             Instr::Vmuls { vd, vs, rt, rm } => {
-                self.with_scalar(vd, vs, rt, rm, Source::Multiplicand, vector::multiply_scalar)
+                self.with_scalar(vd, vs, rt, rm, Source::Multiplicand, &MULTIPLY_SCALAR)
             }
             Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Multiplicand, vector::butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Multiplicand, &BUTTERFLY)
             }
             Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Reduced, vector::inverse_butterfly)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Reduced, &INVERSE_BUTTERFLY)
             }
-            Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<0>),
-            Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::unpack::<1>),
-            Instr::Pklo { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::pack::<0>),
-            Instr::Pkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, lanes::pack::<1>),
+            Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, &UNPACK_LOW),
+            Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, &UNPACK_HIGH),
+            Instr::Pklo { vd, vs, vt } => self.shuffle(vd, vs, vt, &PACK_EVEN),
+            Instr::Pkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, &PACK_ODD),
         }
     }
 
@@ -75,7 +101,7 @@ impl Executor {
         register.source = self.constants.slice(&range, mode);
         register.pending = register.source.is_some();
         if !register.pending {
-            gather(&mut register.lanes, &self.vdm[range.start as usize..], mode);
+            register.load(&self.vdm[range.start as usize..], mode);
         }
         Ok(())
     }
@@ -92,7 +118,11 @@ impl Executor {
         let register = &mut self.registers.vector[vs.index()];
         register.settle(&self.vdm);
         self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
-        scatter(&register.lanes, &mut self.vdm[range.start as usize..], mode);
+        let words = &mut self.vdm[range.start as usize..];
+        match register.width {
+            Width::Narrow => scatter_narrow(register.lanes.narrow(), words, mode),
+            Width::Wide => scatter(&register.lanes, words, mode),
+        }
         Ok(())
     }
 
@@ -113,21 +143,19 @@ impl Executor {
     }
 
     /// `vd = kernel(vs, vt)`, lane by lane.
-    fn lanewise(
-        &mut self,
-        vd: VReg,
-        vs: VReg,
-        vt: VReg,
-        rm: MReg,
-        kernel: fn(&Modulus, &mut [u128], &[u128], &[u128]),
-    ) -> Result<(), Fault> {
+    fn lanewise(&mut self, vd: VReg, vs: VReg, vt: VReg, rm: MReg, kernel: &Binary) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require_below(vs, rm, &q, &self.vdm)?;
         r.require_below(vt, rm, &q, &self.vdm)?;
-        let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
-        kernel(&q, &mut r.spare[0].lanes, a, b);
-        r.commit(0, vd, q.value() - 1);
+        r.set_widths(&q, [vs, vt]);
+        let [a, b] = [vs, vt].map(|register| &r.vector[register.index()].lanes);
+        let out = &mut r.spare[0].lanes;
+        match q.narrow() {
+            Some(q) => (kernel.narrow)(q, out.narrow_mut(), a.narrow(), b.narrow()),
+            None => (kernel.wide)(&q, out, a, b),
+        }
+        r.commit(0, vd, Width::of(&q), q.value() - 1);
         Ok(())
     }
 
@@ -139,14 +167,19 @@ impl Executor {
         rt: SReg,
         rm: MReg,
         source: Source,
-        kernel: fn(&Modulus, &mut [u128], &[u128], u128),
+        kernel: &Scalar,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require(source, self.operands, vs, (rm, &q), &self.vdm)?;
         let scalar = r.scalar_below(rt, rm, &q)?;
-        kernel(&q, &mut r.spare[0].lanes, &r.vector[vs.index()].lanes, scalar);
-        r.commit(0, vd, q.value() - 1);
+        let place = r.multiplicand(&q, vs);
+        let (a, out) = (place.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+        match q.narrow() {
+            Some(q) => (kernel.narrow)(q, out.narrow_mut(), a.narrow(), scalar as u64),
+            None => (kernel.wide)(&q, out, a, scalar),
+        }
+        r.commit(0, vd, Width::of(&q), q.value() - 1);
         Ok(())
     }
 
@@ -166,10 +199,15 @@ impl Executor {
         } else {
             r.vector[vs.index()].settle(&self.vdm);
         }
+        let place = r.multiplicand(&q, x);
         let register = &mut r.vector[w.index()];
         let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
-        vector::multiply(&q, &mut r.spare[0].lanes, &r.vector[x.index()].lanes, w);
-        r.commit(0, vd, q.value() - 1);
+        let (x, out) = (place.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+        match q.narrow() {
+            Some(q) => narrow::multiply(q, out.narrow_mut(), x.narrow(), w),
+            None => vector::multiply(&q, out, x, w),
+        }
+        r.commit(0, vd, Width::of(&q), q.value() - 1);
         Ok(())
     }
 
@@ -180,38 +218,44 @@ impl Executor {
         [vs, vt, vt1]: [VReg; 3],
         rm: MReg,
         source: Source,
-        kernel: ButterflyKernel,
+        kernel: &Butterfly,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require_below(vs, rm, &q, &self.vdm)?;
         r.require(source, self.operands, vt, (rm, &q), &self.vdm)?;
+        r.set_widths(&q, [vs]);
+        let place = r.multiplicand(&q, vt);
         let register = &mut r.vector[vt1.index()];
         let w = self.constants.prepare(register, vt1, (rm, &q), &self.vdm, &mut r.factor)?;
-        let (a, b) = (&r.vector[vs.index()].lanes, &r.vector[vt.index()].lanes);
-        let [out, out1] = &mut r.spare;
-        kernel(&q, [&mut out.lanes, &mut out1.lanes], a, b, w);
-        r.commit(0, vd, q.value() - 1);
-        r.commit(1, vd1, q.value() - 1);
+        let (a, b) = (&r.vector[vs.index()].lanes, place.lanes(&r.vector, &r.residues));
+        let [out, out1] = r.spare.each_mut().map(|register| &mut register.lanes);
+        match q.narrow() {
+            Some(q) => {
+                (kernel.narrow)(q, [out.narrow_mut(), out1.narrow_mut()], a.narrow(), b.narrow(), w);
+            }
+            None => (kernel.wide)(&q, [out, out1], a, b, w),
+        }
+        for (spare, vd) in [vd, vd1].into_iter().enumerate() {
+            r.commit(spare, vd, Width::of(&q), q.value() - 1);
+        }
         Ok(())
     }
 
     /// `vd = kernel(vs, vt)`, for a kernel that moves lanes.
-    fn shuffle(
-        &mut self,
-        vd: VReg,
-        vs: VReg,
-        vt: VReg,
-        kernel: fn(&mut [u128], &[u128], &[u128]),
-    ) -> Result<(), Fault> {
+    fn shuffle(&mut self, vd: VReg, vs: VReg, vt: VReg, kernel: &Movement) -> Result<(), Fault> {
         let r = &mut self.registers;
         for register in [vs, vt] {
             r.vector[register.index()].settle(&self.vdm);
         }
-        let (a, b) = (&r.vector[vs.index()], &r.vector[vt.index()]);
-        let at_most = a.at_most.max(b.at_most);
-        kernel(&mut r.spare[0].lanes, &a.lanes, &b.lanes);
-        r.commit(0, vd, at_most);
+        let width = r.common_width([vs, vt]);
+        let [a, b] = [vs, vt].map(|register| &r.vector[register.index()]);
+        let (at_most, out) = (a.at_most.max(b.at_most), &mut r.spare[0].lanes);
+        match width {
+            Width::Narrow => (kernel.narrow)(out.narrow_mut(), a.lanes.narrow(), b.lanes.narrow()),
+            Width::Wide => (kernel.wide)(out, &a.lanes, &b.lanes),
+        }
+        r.commit(0, vd, width, at_most);
         Ok(())
     }
 }

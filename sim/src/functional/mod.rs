@@ -40,6 +40,9 @@
 //! cached over all runs, and the load is deferred until something other than a multiplication needs
 //! the lanes. Results carry an upper bound, so that most operands are known to be below the modulus;
 //! the others take one pass over the register.
+//!
+//! A register holds words of 64 bits if its lanes come from memory and fit, or are residues modulo a number below
+//! 2^64. Operations convert registers of the other width; few programs mix them.
 
 mod bounds;
 mod constants;

@@ -1,10 +1,10 @@
 //! The register files, and the rules for operands.
 
 use super::error::Fault;
-use super::memory::{TableSlice, gather};
+use super::memory::{TableSlice, gather, gather_narrow};
 use crate::machine::LawOperands;
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, MReg, SReg, VReg};
+use b512_asm::{AReg, AddressMode, MReg, SReg, VReg};
 use ring::modular::Modulus;
 use ring::vector::{self, Factors, Vector};
 
@@ -16,15 +16,53 @@ pub(super) struct Registers {
     pub(super) spare: [VectorRegister; 2],
     /// The prepared form of a factor that is not constant.
     pub(super) factor: Factors,
+    /// The residues of a multiplicand that does not fit words of 64 bits.
+    pub(super) residues: Vector,
     pub(super) scalar: [u128; REGISTERS],
     pub(super) address: [u32; REGISTERS],
     pub(super) modulus: [Option<Modulus>; REGISTERS],
+}
+
+/// The width of the words that hold the lanes of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Width {
+    /// 64 bits.
+    Narrow,
+    /// 128 bits.
+    Wide,
+}
+
+impl Width {
+    /// The width of residues.
+    pub(super) fn of(q: &Modulus) -> Self {
+        if q.narrow().is_some() { Self::Narrow } else { Self::Wide }
+    }
+}
+
+/// The place of a multiplicand.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Register(VReg),
+    /// [`Registers::residues`].
+    Residues,
+}
+
+impl Place {
+    /// The lanes there, in words of the modulus's width.
+    pub(super) fn lanes<'a>(self, vector: &'a [VectorRegister], residues: &'a Vector) -> &'a Vector {
+        match self {
+            Self::Register(register) => &vector[register.index()].lanes,
+            Self::Residues => residues,
+        }
+    }
 }
 
 /// A vector register, with the known properties of its lanes.
 #[derive(Debug)]
 pub(super) struct VectorRegister {
     pub(super) lanes: Vector,
+    /// Operations convert the lanes as they need them.
+    pub(super) width: Width,
     /// An upper bound of the lanes; `u128::MAX` if none is known.
     pub(super) at_most: u128,
     /// The constant words that the register was loaded from, if any.
@@ -45,7 +83,61 @@ pub(super) enum Source {
 impl VectorRegister {
     /// A register of zeros.
     fn zero(lanes: usize) -> Self {
-        Self { lanes: Vector::zero(lanes), at_most: 0, source: None, pending: false }
+        let (lanes, width) = (Vector::zero(lanes), Width::Narrow);
+        Self { lanes, width, at_most: 0, source: None, pending: false }
+    }
+
+    /// Loads the lanes from the beginning of `words`.
+    #[inline]
+    pub(super) fn load(&mut self, words: &[u128], mode: AddressMode) {
+        self.width = match gather_narrow(self.lanes.narrow_mut(), words, mode) {
+            true => Width::Narrow,
+            false => {
+                gather(&mut self.lanes, words, mode);
+                Width::Wide
+            }
+        };
+    }
+
+    /// The lane with this index.
+    pub(super) fn lane(&self, index: usize) -> u128 {
+        match self.width {
+            Width::Narrow => self.lanes.narrow()[index].into(),
+            Width::Wide => self.lanes[index],
+        }
+    }
+
+    /// Changes the lanes to words of 128 bits.
+    #[inline]
+    pub(super) fn widen(&mut self) {
+        if self.width == Width::Narrow {
+            self.lanes.widen();
+            self.width = Width::Wide;
+        }
+    }
+
+    /// Changes the lanes to words of 64 bits, if all fit. Returns whether they do.
+    #[inline]
+    pub(super) fn narrow(&mut self) -> bool {
+        if self.width == Width::Wide {
+            if self.at_most >> u64::BITS != 0 {
+                self.at_most = vector::max(&self.lanes);
+            }
+            if self.at_most >> u64::BITS != 0 {
+                return false;
+            }
+            self.lanes.narrow_down();
+            self.width = Width::Narrow;
+        }
+        true
+    }
+
+    /// The largest lane.
+    fn max(&self) -> u128 {
+        match self.width {
+            Width::Narrow => vector::narrow::max(self.lanes.narrow()).into(),
+            Width::Wide => vector::max(&self.lanes),
+        }
     }
 
     /// Performs a deferred load from the VDM.
@@ -54,7 +146,7 @@ impl VectorRegister {
         if let Some(TableSlice { start, mode }) = self.source
             && self.pending
         {
-            gather(&mut self.lanes, &vdm[start as usize..], mode);
+            self.load(&vdm[start as usize..], mode);
             self.pending = false;
         }
     }
@@ -67,11 +159,14 @@ impl VectorRegister {
         if self.at_most < modulus {
             return Ok(());
         }
-        self.at_most = vector::max(&self.lanes);
-        match self.lanes.iter().position(|&value| value >= modulus) {
+        self.at_most = self.max();
+        if self.at_most < modulus {
+            return Ok(());
+        }
+        match (0..self.lanes.len()).find(|&lane| self.lane(lane) >= modulus) {
             None => Ok(()),
             Some(lane) => {
-                let value = self.lanes[lane];
+                let value = self.lane(lane);
                 Err(Fault::LaneNotBelowModulus { register: vs, lane, value, modulus_register: rm, modulus })
             }
         }
@@ -85,6 +180,7 @@ impl Registers {
             vector: std::array::from_fn(|_| VectorRegister::zero(lanes)),
             spare: std::array::from_fn(|_| VectorRegister::zero(lanes)),
             factor: Factors::zero(lanes),
+            residues: Vector::zero(lanes),
             scalar: [0; REGISTERS],
             address: [0; REGISTERS],
             modulus: [None; REGISTERS],
@@ -96,7 +192,8 @@ impl Registers {
         for register in &mut self.vector {
             // A register with the bound zero holds zeros already, unless a load of it was deferred.
             if register.at_most > 0 || register.pending {
-                register.lanes.fill(0);
+                register.lanes.narrow_mut().fill(0);
+                register.width = Width::Narrow;
             }
             (register.at_most, register.source, register.pending) = (0, None, false);
         }
@@ -112,7 +209,8 @@ impl Registers {
     }
 
     /// Makes the spare register `index` the new `vd`; all of its lanes are at most `at_most`.
-    pub(super) fn commit(&mut self, index: usize, vd: VReg, at_most: u128) {
+    pub(super) fn commit(&mut self, index: usize, vd: VReg, width: Width, at_most: u128) {
+        self.spare[index].width = width;
         self.spare[index].at_most = at_most;
         self.spare[index].source = None;
         self.spare[index].pending = false;
@@ -156,6 +254,42 @@ impl Registers {
                 Ok(())
             }
         }
+    }
+
+    /// Changes the lanes of registers, which must be below the modulus `q`, to its width.
+    pub(super) fn set_widths<const N: usize>(&mut self, q: &Modulus, registers: [VReg; N]) {
+        for register in registers {
+            self.multiplicand(q, register);
+        }
+    }
+
+    /// The lanes of `register`, or residues equal to them, in the width of the modulus `q`.
+    ///
+    /// The register must be settled.
+    pub(super) fn multiplicand(&mut self, q: &Modulus, register: VReg) -> Place {
+        let source = &mut self.vector[register.index()];
+        match Width::of(q) {
+            Width::Wide => source.widen(),
+            Width::Narrow => {
+                if !source.narrow() {
+                    for (residue, &word) in self.residues.narrow_mut().iter_mut().zip(&source.lanes[..]) {
+                        *residue = q.residue(word) as u64;
+                    }
+                    return Place::Residues;
+                }
+            }
+        }
+        Place::Register(register)
+    }
+
+    /// Changes the lanes of two registers to one width, and returns it.
+    pub(super) fn common_width(&mut self, registers: [VReg; 2]) -> Width {
+        let is_wide = |register: VReg| self.vector[register.index()].width == Width::Wide;
+        if !registers.into_iter().any(is_wide) {
+            return Width::Narrow;
+        }
+        registers.into_iter().for_each(|register| self.vector[register.index()].widen());
+        Width::Wide
     }
 
     /// The value of `register`, which must be below the modulus `q` of `rm`.

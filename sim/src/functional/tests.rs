@@ -94,10 +94,10 @@ fn interpret(program: &Program) -> Vec<u128> {
     for &(register, address) in &program.addresses {
         arf[register.index()] = address;
     }
-    let q = BigUint::from(program.moduli[0].1);
-    let add = |a: &BigUint, b: &BigUint| (a + b) % &q;
-    let sub = |a: &BigUint, b: &BigUint| (a + &q - b) % &q;
-    let mul = |a: &BigUint, b: &BigUint| a * b % &q;
+    let q = |rm: MReg| BigUint::from(program.moduli.iter().find(|(register, _)| *register == rm).unwrap().1);
+    let add = |rm, a: &BigUint, b: &BigUint| (a + b) % q(rm);
+    let sub = |rm, a: &BigUint, b: &BigUint| (a + q(rm) - b) % q(rm);
+    let mul = |rm, a: &BigUint, b: &BigUint| a * b % q(rm);
     for &instr in &program.instructions {
         let word = |arf: &[u32], base: AReg, offset: Offset, mode: AddressMode, lane| {
             (arf[base.index()] + offset.words() + mode.element(lane as u32)) as usize
@@ -123,19 +123,19 @@ fn interpret(program: &Program) -> Vec<u128> {
             Instr::Sload { rt, offset } => srf[rt.index()] = sdm[offset.words() as usize].into(),
             Instr::Aload { rt, offset } => arf[rt.index()] = sdm[offset.words() as usize] as u32,
             Instr::Mload { .. } => {}
-            Instr::Vadd { vd, vs, vt, .. } => set(vd, &|i| add(v(vs, i), v(vt, i))),
-            Instr::Vsub { vd, vs, vt, .. } => set(vd, &|i| sub(v(vs, i), v(vt, i))),
-            Instr::Vmul { vd, vs, vt, .. } => set(vd, &|i| mul(v(vs, i), v(vt, i))),
-            Instr::Vadds { vd, vs, rt, .. } => set(vd, &|i| add(v(vs, i), s(rt))),
-            Instr::Vsubs { vd, vs, rt, .. } => set(vd, &|i| sub(v(vs, i), s(rt))),
-            Instr::Vmuls { vd, vs, rt, .. } => set(vd, &|i| mul(v(vs, i), s(rt))),
-            Instr::Bfly { vd, vd1, vs, vt, vt1, .. } => {
-                set(vd, &|i| add(v(vs, i), &mul(v(vt, i), v(vt1, i))));
-                set(vd1, &|i| sub(v(vs, i), &mul(v(vt, i), v(vt1, i))));
+            Instr::Vadd { vd, vs, vt, rm } => set(vd, &|i| add(rm, v(vs, i), v(vt, i))),
+            Instr::Vsub { vd, vs, vt, rm } => set(vd, &|i| sub(rm, v(vs, i), v(vt, i))),
+            Instr::Vmul { vd, vs, vt, rm } => set(vd, &|i| mul(rm, v(vs, i), v(vt, i))),
+            Instr::Vadds { vd, vs, rt, rm } => set(vd, &|i| add(rm, v(vs, i), s(rt))),
+            Instr::Vsubs { vd, vs, rt, rm } => set(vd, &|i| sub(rm, v(vs, i), s(rt))),
+            Instr::Vmuls { vd, vs, rt, rm } => set(vd, &|i| mul(rm, v(vs, i), s(rt))),
+            Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
+                set(vd, &|i| add(rm, v(vs, i), &mul(rm, v(vt, i), v(vt1, i))));
+                set(vd1, &|i| sub(rm, v(vs, i), &mul(rm, v(vt, i), v(vt1, i))));
             }
-            Instr::Gsbfly { vd, vd1, vs, vt, vt1, .. } => {
-                set(vd, &|i| add(v(vs, i), v(vt, i)));
-                set(vd1, &|i| mul(&sub(v(vs, i), v(vt, i)), v(vt1, i)));
+            Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
+                set(vd, &|i| add(rm, v(vs, i), v(vt, i)));
+                set(vd1, &|i| mul(rm, &sub(rm, v(vs, i), v(vt, i)), v(vt1, i)));
             }
             Instr::Unpklo { vd, vs, vt } => set(vd, &|i| v([vs, vt][i % 2], i / 2).clone()),
             Instr::Unpkhi { vd, vs, vt } => set(vd, &|i| v([vs, vt][i % 2], half + i / 2).clone()),
@@ -246,6 +246,45 @@ fn products(q: u128, x: u32, w: u32, words: &[u128], factors: &[u128]) -> Progra
         half
     };
     program_for(isa, code, q, [filled(half.clone()), filled(half)].concat())
+}
+
+#[test]
+fn moduli_of_both_widths_share_registers() {
+    let (isa, big, small) = (Isa::new(64, 128).unwrap(), MReg::at(0), RM);
+    for (q, p) in [((1 << 127) | 1, u64::MAX.into()), ((1 << 64) | 1, (1 << 62) - 1), ((1 << 100) | 1, 3)] {
+        let words = any_words(q);
+        let factors: Vec<u128> = words.iter().rev().map(|word| word % p).collect();
+        let mul = |vd, vs, rm| Instr::Vmul { vd: V(vd), vs: V(vs), vt: V(1), rm };
+        let code = vec![
+            // One: the product is a reduction.
+            Instr::Sload { rt: SReg::at(3), offset: at(5) },
+            load(0, 0),
+            load(1, 64),
+            mul(2, 0, big),
+            mul(3, 2, small),
+            Instr::Unpklo { vd: V(4), vs: V(2), vt: V(3) },
+            Instr::Pkhi { vd: V(5), vs: V(4), vt: V(3) },
+            mul(6, 5, small),
+            bfly(7, 8, 3, 4, 6),
+            Instr::Vadd { vd: V(9), vs: V(8), vt: V(2), rm: big },
+            Instr::Vmuls { vd: V(10), vs: V(9), rt: SReg::at(3), rm: small },
+            store(4, 128),
+            store(7, 192),
+            store(9, 256),
+            store(10, 320),
+            load(11, 192),
+            store(11, 384),
+        ];
+        let mut words = [words, factors].concat();
+        words.resize(1024, 0);
+        let mut program = program_for(isa, code, q, words);
+        program.moduli = vec![(big, q), (small, p)];
+        let expected = interpret(&program);
+        for mut executor in [executor(&program), executor(&program).with_scalar_code()] {
+            executor.run().unwrap();
+            assert!(executor.read("all").unwrap() == expected, "modulo {q:#x} and {p:#x}");
+        }
+    }
 }
 
 #[test]

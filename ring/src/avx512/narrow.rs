@@ -1,0 +1,347 @@
+//! Operations on vectors of words of 64 bits, lane by lane, modulo q below 2^62.
+//!
+//! All slices of a call have one length, a multiple of eight. Factors are Shoup's, as in
+//! [`Narrow`]. The high half of the product with the quotient leaves out what
+//! its lowest parts carry, so it is up to 2 too small, and the difference is below 4 q.
+
+use super::multiply::Task;
+use super::simd::{Avx512, Vector};
+use crate::modular::Narrow;
+use std::arch::x86_64::_mm512_mullo_epi64;
+
+/// The moduli of these operations are below 2^`BITS`, so that 4 q fits a word.
+const BITS: u32 = 62;
+
+/// The elements of a vector.
+const ELEMENTS: usize = 8;
+
+/// The proof that the processor has AVX-512F and AVX-512DQ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words64(Avx512);
+
+impl Words64 {
+    /// The proof, if the processor has the instructions.
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        if is_x86_feature_detected!("avx512dq") { Avx512::detect().map(Self) } else { None }
+    }
+
+    /// The proof, if the operations serve the modulus.
+    #[inline]
+    pub(crate) fn for_modulus(q: Narrow) -> Option<Self> {
+        if q.value() >> BITS == 0 { Self::detect() } else { None }
+    }
+
+    /// The lowest 64 bits of the products.
+    #[inline(always)]
+    fn low(self, x: Vector, y: Vector) -> Vector {
+        // SAFETY: `self` exists only if the processor has AVX-512DQ.
+        Vector(unsafe { _mm512_mullo_epi64(x.0, y.0) })
+    }
+
+    /// The highest 64 bits of the products.
+    #[inline(always)]
+    fn high(self, x: Vector, y: Vector) -> Vector {
+        let (x_high, y_high) = (x.right::<32>(), y.right::<32>());
+        let middle = x.multiply_32(y_high).add(x.multiply_32(y).right::<32>());
+        let other = x_high.multiply_32(y).add(middle.lowest_32());
+        x_high.multiply_32(y_high).add(middle.right::<32>()).add(other.right::<32>())
+    }
+
+    /// The lowest halves of words of 128 bits. Returns whether the other halves are zero.
+    pub(crate) fn load(self, out: &mut [u64], words: &[u128]) -> bool {
+        self.call(Load { words: self, out, from: words })
+    }
+
+    /// Words of 128 bits with these values.
+    pub(crate) fn store(self, words: &mut [u128], from: &[u64]) {
+        self.call(Store { words: self, to: words, from });
+    }
+
+    /// Runs `task` in a function compiled for the instructions.
+    #[inline(always)]
+    fn call<T: Task>(self, task: T) -> T::Output {
+        #[target_feature(enable = "avx512f,avx512dq")]
+        fn run<T: Task>(task: T) -> T::Output {
+            task.run()
+        }
+        // SAFETY: `self` exists only if the processor has both.
+        unsafe { run(task) }
+    }
+
+    /// `out = f(a, b)`, eight lanes at a time.
+    #[inline(always)]
+    fn zip(
+        self,
+        q: Narrow,
+        out: &mut [u64],
+        [a, b]: [&[u64]; 2],
+        f: impl Fn(Elements, [Vector; 2]) -> Vector,
+    ) {
+        self.call(Zip { words: self, q, out, a, b, f });
+    }
+
+    /// `out = a + b mod q`, for residues.
+    pub(crate) fn add(self, q: Narrow, out: &mut [u64], a: &[u64], b: &[u64]) {
+        self.zip(
+            q,
+            out,
+            [a, b],
+            #[inline(always)]
+            |q, [a, b]| q.add(a, b),
+        );
+    }
+
+    /// `out = a - b mod q`, for residues.
+    pub(crate) fn sub(self, q: Narrow, out: &mut [u64], a: &[u64], b: &[u64]) {
+        self.zip(
+            q,
+            out,
+            [a, b],
+            #[inline(always)]
+            |q, [a, b]| q.sub(a, b),
+        );
+    }
+
+    /// The quotients of residues as factors.
+    pub(crate) fn quotients(self, q: Narrow, out: &mut [u64], factors: &[u64]) {
+        self.zip(
+            q,
+            out,
+            [factors, factors],
+            #[inline(always)]
+            |q, [factor, _]| q.quotient(factor),
+        );
+    }
+
+    /// `out = x factor mod q`, for any words `x` and one factor with its quotient.
+    pub(crate) fn multiply_scalar(self, q: Narrow, out: &mut [u64], x: &[u64], [w, quotient]: [u64; 2]) {
+        let [w, quotient] = [w, quotient].map(|word| self.0.splat(word));
+        self.zip(
+            q,
+            out,
+            [x, x],
+            #[inline(always)]
+            move |q, [x, _]| q.product(x, [w, quotient]),
+        );
+    }
+
+    /// `out = x w mod q`, for any words `x`.
+    pub(crate) fn multiply(self, q: Narrow, out: &mut [u64], x: &[u64], w: [&[u64]; 2]) {
+        self.call(Multiply { words: self, q, out, x, w });
+    }
+
+    /// `(out, out1) = (a + b w, a - b w) mod q`, for residues `a` and any words `b`.
+    pub(crate) fn butterfly(self, q: Narrow, out: [&mut [u64]; 2], [a, b]: [&[u64]; 2], w: [&[u64]; 2]) {
+        self.call(Butterfly { words: self, q, out, a, b, w, f: Elements::butterfly });
+    }
+
+    /// `(out, out1) = (a + b, (a - b) w) mod q`, for residues.
+    pub(crate) fn inverse_butterfly(
+        self,
+        q: Narrow,
+        out: [&mut [u64]; 2],
+        [a, b]: [&[u64]; 2],
+        w: [&[u64]; 2],
+    ) {
+        self.call(Butterfly { words: self, q, out, a, b, w, f: Elements::inverse_butterfly });
+    }
+}
+
+/// A modulus in all elements.
+#[derive(Clone, Copy)]
+struct Elements {
+    words: Words64,
+    q: Vector,
+    inverse: Vector,
+    power: Vector,
+}
+
+impl Elements {
+    #[inline(always)]
+    fn new(words: Words64, q: Narrow) -> Self {
+        let [inverse, power] = q.constants().map(|word| words.0.splat(word));
+        Self { words, q: words.0.splat(q.value()), inverse, power }
+    }
+
+    #[inline(always)]
+    fn add(self, a: Vector, b: Vector) -> Vector {
+        let sum = a.add(b);
+        sum.min(sum.sub(self.q))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: Vector, b: Vector) -> Vector {
+        // If the difference is negative it is above 2^63, and it is smaller plus q.
+        let difference = a.sub(b);
+        difference.min(difference.add(self.q))
+    }
+
+    /// See [`Narrow::mul`].
+    #[inline(always)]
+    fn product(self, x: Vector, [factor, quotient]: [Vector; 2]) -> Vector {
+        let (x_high, quotient_high) = (x.right::<32>(), quotient.right::<32>());
+        let multiple = x_high.multiply_32(quotient_high);
+        let multiple = multiple.add(x.multiply_32(quotient_high).right::<32>());
+        let multiple = multiple.add(x_high.multiply_32(quotient).right::<32>());
+        let rest = self.words.low(x, factor).sub(self.words.low(multiple, self.q));
+        let rest = rest.min(rest.sub(self.q.add(self.q)));
+        rest.min(rest.sub(self.q))
+    }
+
+    #[inline(always)]
+    fn butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
+        let t = self.product(b, w);
+        [self.add(a, t), self.sub(a, t)]
+    }
+
+    #[inline(always)]
+    fn inverse_butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
+        // A multiplicand may be any word.
+        let difference = a.add(self.q.sub(b));
+        [self.add(a, b), self.product(difference, w)]
+    }
+
+    /// See [`Narrow::quotient`].
+    #[inline(always)]
+    fn quotient(self, factor: Vector) -> Vector {
+        let Self { words, q, inverse, power } = self;
+        let multiple = words.high(words.low(words.low(factor, power), inverse), q);
+        let rest = self.sub(words.high(factor, power), multiple);
+        words.low(words.0.splat(0).sub(rest), inverse)
+    }
+}
+
+/// The vectors of a slice.
+#[inline(always)]
+fn vectors(avx512: Avx512, words: &[u64]) -> impl Iterator<Item = Vector> {
+    words.as_chunks::<ELEMENTS>().0.iter().map(
+        #[inline(always)]
+        move |words| avx512.elements(words),
+    )
+}
+
+/// Pairs of vectors of two slices.
+#[inline(always)]
+fn pairs(avx512: Avx512, [a, b]: [&[u64]; 2]) -> impl Iterator<Item = [Vector; 2]> {
+    vectors(avx512, a).zip(vectors(avx512, b)).map(
+        #[inline(always)]
+        |(a, b)| [a, b],
+    )
+}
+
+struct Zip<'a, F> {
+    words: Words64,
+    q: Narrow,
+    out: &'a mut [u64],
+    a: &'a [u64],
+    b: &'a [u64],
+    f: F,
+}
+
+impl<F: Fn(Elements, [Vector; 2]) -> Vector> Task for Zip<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let q = Elements::new(self.words, self.q);
+        let out = self.out.as_chunks_mut().0.iter_mut();
+        for (out, operands) in out.zip(pairs(self.words.0, [self.a, self.b])) {
+            (self.f)(q, operands).store_elements(out);
+        }
+    }
+}
+
+struct Multiply<'a> {
+    words: Words64,
+    q: Narrow,
+    out: &'a mut [u64],
+    x: &'a [u64],
+    w: [&'a [u64]; 2],
+}
+
+impl Task for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (q, avx512) = (Elements::new(self.words, self.q), self.words.0);
+        let out = self.out.as_chunks_mut().0.iter_mut();
+        for ((out, x), w) in out.zip(vectors(avx512, self.x)).zip(pairs(avx512, self.w)) {
+            q.product(x, w).store_elements(out);
+        }
+    }
+}
+
+struct Butterfly<'a, F> {
+    words: Words64,
+    q: Narrow,
+    out: [&'a mut [u64]; 2],
+    a: &'a [u64],
+    b: &'a [u64],
+    w: [&'a [u64]; 2],
+    f: F,
+}
+
+impl<F: Fn(Elements, [Vector; 2], [Vector; 2]) -> [Vector; 2]> Task for Butterfly<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (q, avx512) = (Elements::new(self.words, self.q), self.words.0);
+        let [out, out1] = self.out;
+        let out = out.as_chunks_mut().0.iter_mut().zip(out1.as_chunks_mut().0);
+        let data = pairs(avx512, [self.a, self.b]).zip(pairs(avx512, self.w));
+        for ((out, out1), (operands, w)) in out.zip(data) {
+            let [result, result1] = (self.f)(q, operands, w);
+            result.store_elements(out);
+            result1.store_elements(out1);
+        }
+    }
+}
+
+struct Load<'a> {
+    words: Words64,
+    out: &'a mut [u64],
+    from: &'a [u128],
+}
+
+impl Task for Load<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let avx512 = self.words.0;
+        let mut high = avx512.splat(0);
+        for (out, from) in self.out.as_chunks_mut().0.iter_mut().zip(self.from.as_chunks::<ELEMENTS>().0) {
+            let [x, y] = from.as_chunks().0 else { unreachable!("twice four") };
+            let (x, y) = (avx512.words(x), avx512.words(y));
+            x.choose(y, [0, 2, 4, 6, 8, 10, 12, 14]).store_elements(out);
+            high = high.or(x.odd_elements(y));
+        }
+        let mut elements = [0; ELEMENTS];
+        high.store_elements(&mut elements);
+        elements == [0; ELEMENTS]
+    }
+}
+
+struct Store<'a> {
+    words: Words64,
+    to: &'a mut [u128],
+    from: &'a [u64],
+}
+
+impl Task for Store<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let avx512 = self.words.0;
+        let zero = avx512.splat(0);
+        for (to, x) in self.to.as_chunks_mut::<ELEMENTS>().0.iter_mut().zip(vectors(avx512, self.from)) {
+            let [low, high] = to.as_chunks_mut().0 else { unreachable!("twice four") };
+            x.choose(zero, [0, 8, 1, 8, 2, 8, 3, 8]).store(low);
+            x.choose(zero, [4, 8, 5, 8, 6, 8, 7, 8]).store(high);
+        }
+    }
+}
