@@ -78,8 +78,8 @@ pub struct Hbm {
 }
 
 /// The energy of an access to HBM2 per bit, in pJ: activation, movement on the die and the interface, without
-/// refresh and the controller. The average of O'Connor et al., "Fine-Grained DRAM", MICRO 2017, as later
-/// publications quote it.
+/// refresh and the controller. Assumed: many texts attribute this average to O'Connor et al., "Fine-Grained
+/// DRAM", MICRO 2017, whose own table was not at hand.
 pub const HBM_PJ_PER_BIT: f64 = 3.9;
 
 /// The kernels.

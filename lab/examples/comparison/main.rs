@@ -30,7 +30,7 @@ const MACHINES: [(&str, &[&str]); 4] = [
 /// The machines of the bootstrap.
 const OF_BOOTSTRAP: [&str; 3] = ["paper", "fast", "narrow"];
 
-const SETS: [&str; 3] = ["ark", "bts3", "dprive"];
+const SETS: [&str; 5] = ["ark", "bts1", "bts2", "bts3", "dprive"];
 
 const OPERATIONS: [&str; 3] = ["keyswitch", "hmult", "hrot"];
 
