@@ -45,6 +45,13 @@ pub(crate) struct Item {
     pub(crate) idle_ns: f64,
 }
 
+/// An item that may leave; the last one leaves first. The sources of a conversion have one next use, and one
+/// that the off-chip memory has leaves without a transfer.
+type Victim = (NextUse, IsSaved, ItemId);
+
+/// Whether the off-chip memory has the words of an item.
+type IsSaved = bool;
+
 /// Too little space: the words that one launch needs at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Full;
@@ -53,8 +60,8 @@ pub(crate) struct Full;
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) items: Vec<Item>,
-    /// The residents that no launch in progress uses, by their next use.
-    evictable: BTreeSet<(NextUse, ItemId)>,
+    /// The residents that no launch in progress uses.
+    evictable: BTreeSet<Victim>,
     evictable_words: u64,
     /// Free space: its time, and its words.
     free: BinaryHeap<Reverse<(Time, u64)>>,
@@ -98,7 +105,7 @@ impl Memory {
 
     /// Keeps a resident in place until [`Self::unpin`].
     pub(crate) fn pin(&mut self, id: ItemId, next: NextUse) {
-        if self.evictable.remove(&(next, id)) {
+        if self.evictable.remove(&(next, self.item(id).is_saved, id)) {
             self.evictable_words -= u64::from(self.item(id).words);
         }
     }
@@ -111,17 +118,17 @@ impl Memory {
     /// Whether there is space of `words` if only items leave whose next use comes after `next`.
     pub(crate) fn has_room_beyond(&self, next: NextUse, words: u64) -> bool {
         let mut room = self.free_words;
-        let mut later = self.evictable.iter().rev().take_while(|(other, _)| *other > next);
+        let mut later = self.evictable.iter().rev().take_while(|(other, ..)| *other > next);
         while room < words {
-            let Some(&(_, id)) = later.next() else { return false };
+            let Some(&(.., id)) = later.next() else { return false };
             room += u64::from(self.item(id).words);
         }
         true
     }
 
-    /// Allows a resident to be evicted.
+    /// Allows a resident to be evicted. Nothing saves it until it is pinned again.
     pub(crate) fn unpin(&mut self, id: ItemId, next: NextUse) {
-        if self.evictable.insert((next, id)) {
+        if self.evictable.insert((next, self.item(id).is_saved, id)) {
             self.evictable_words += u64::from(self.item(id).words);
         }
     }
@@ -137,7 +144,7 @@ impl Memory {
         mut save: impl FnMut(ItemId, &Item) -> f64,
     ) -> Result<f64, Full> {
         while self.free_words < words {
-            let (_, victim) = self.evictable.pop_last().ok_or(Full)?;
+            let (.., victim) = self.evictable.pop_last().ok_or(Full)?;
             self.evictable_words -= u64::from(self.item(victim).words);
             self.evict(victim, &mut save);
         }
@@ -214,5 +221,20 @@ mod tests {
         assert_eq!(memory.take(10, &mut save), Err(Full));
         assert_eq!(saved, [1]);
         assert_eq!(memory.peak(), 35);
+    }
+
+    #[test]
+    fn of_items_with_one_next_use_a_saved_one_makes_room() {
+        let item = |is_saved| Item { words: 10, is_resident: true, is_saved, ..Item::default() };
+        let mut memory = Memory::new(30, vec![item(false), item(true), item(false)]);
+        for id in 0..3 {
+            assert_eq!(memory.take(10, |_, _| unreachable!()), Ok(0.0));
+            memory.unpin(ItemId(id), 7);
+        }
+        assert_eq!(memory.take(10, |_, _| unreachable!("item 1 is saved")), Ok(0.0));
+        assert_eq!(
+            (0..3).map(|id| memory.item(ItemId(id)).is_resident).collect::<Vec<_>>(),
+            [true, false, true]
+        );
     }
 }

@@ -10,8 +10,9 @@ pub enum Keys {
     /// The off-chip memory has them, and they stream in like inputs.
     #[default]
     Streamed,
-    /// As above, but one polynomial of each pair is expanded from a seed on the chip: half of the
-    /// bytes.
+    /// As above, but the random polynomial of each pair is expanded from a seed on the chip, without a cost. Its
+    /// limbs are those of an input with `a` between dots in its name, such as `evk.a.0`; those of its partner have `b`.
+    /// If the name says neither, half of each limb is expanded.
     Seeded,
     /// A memory of their own on the chip has them. They take no traffic and no space in the VDM.
     Resident,
@@ -79,42 +80,63 @@ pub fn is_key(name: &str) -> bool {
     name.contains("key") || name.contains("evk")
 }
 
+/// The share of a key's bytes that the off-chip memory has if the rest is expanded from a seed.
+fn streamed_share(name: &str) -> f64 {
+    let is_part = |part: &str| name.split('.').any(|other| other.eq_ignore_ascii_case(part));
+    match (is_part("a"), is_part("b")) {
+        (true, false) => 0.0,
+        (false, true) => 1.0,
+        (true, true) | (false, false) => 0.5,
+    }
+}
+
 /// The kinds of the values that a program loads.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    is_key: Vec<bool>,
+    /// The share of the bytes that a load of a key transfers; none for other values.
+    key_share: Vec<Option<f64>>,
     is_input: Vec<bool>,
     keys: Keys,
 }
 
 impl Sources {
     pub(crate) fn of(program: &RingProgram, flow: &Flow, keys: Keys) -> Self {
-        let mut key_limbs = vec![false; program.limbs().len()];
+        let mut share_of_limb = vec![None; program.limbs().len()];
         for group in program.inputs().iter().filter(|group| is_key(&group.name)) {
-            group.limbs.iter().for_each(|limb| key_limbs[limb.index()] = true);
+            let share = if keys == Keys::Seeded { streamed_share(&group.name) } else { 1.0 };
+            group.limbs.iter().for_each(|limb| share_of_limb[limb.index()] = Some(share));
         }
-        let (mut of_keys, mut of_inputs) = (vec![false; flow.values], vec![false; flow.values]);
+        let (mut key_share, mut is_input) = (vec![None; flow.values], vec![false; flow.values]);
         for &(limb, value) in &flow.inputs {
-            of_keys[value.index()] = key_limbs[limb.index()];
-            of_inputs[value.index()] = true;
+            key_share[value.index()] = share_of_limb[limb.index()];
+            is_input[value.index()] = true;
         }
-        Self { is_key: of_keys, is_input: of_inputs, keys }
+        Self { key_share, is_input, keys }
     }
 
     /// Whether a value lies in a memory of its own.
     pub(crate) fn is_on_chip(&self, value: ValueId) -> bool {
-        self.keys == Keys::Resident && self.is_key[value.index()]
+        self.keys == Keys::Resident && self.key_share[value.index()].is_some()
     }
 
     /// The kind of a load, and the share of the bytes that it transfers.
     pub(crate) fn load(&self, value: ValueId) -> (Kind, f64) {
-        match () {
-            () if self.is_key[value.index()] => {
-                (Kind::Keys, if self.keys == Keys::Seeded { 0.5 } else { 1.0 })
-            }
-            () if self.is_input[value.index()] => (Kind::Inputs, 1.0),
-            () if value == ValueId::ZERO => (Kind::Tables, 1.0),
-            () => (Kind::Spills, 1.0),
+        match self.key_share[value.index()] {
+            Some(share) => (Kind::Keys, share),
+            None if self.is_input[value.index()] => (Kind::Inputs, 1.0),
+            None if value == ValueId::ZERO => (Kind::Tables, 1.0),
+            None => (Kind::Spills, 1.0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_random_half_of_a_key_is_expanded() {
+        let shares = ["evk.a.0", "evk7.b.3", "rotation_key", "a.key.b"].map(streamed_share);
+        assert_eq!(shares, [0.0, 1.0, 0.5, 0.5]);
     }
 }
