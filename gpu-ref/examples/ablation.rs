@@ -5,17 +5,17 @@
 //! Papers: cheddar, he-booster, shivdikar, caramel. The file gets one line per claim and mode:
 //! `paper,claim,claimed,card,mode,baseline,optimised,baseline_us,optimised_us,gain,low,high,verdict`.
 //!
-//! All subjects are measured in turn, as often as there are runs. A run is the median of 15 samples
-//! for the whole batch of a claim's setting: `warm`, on the same data again and again, or `cold`, on
-//! copies of 512 MiB in turn, for transforms and products that are launched one after the other. A
-//! base conversion or residue conversion is one of 20 launches in a graph, an inner product has its
-//! own launches, and all other work is launched as the claim says. A gain has the ratio of the
-//! medians over the runs, and its extremes. Before timing, the kernels of every variant are compared
-//! with the host model on new random inputs (integers and their residues with each other). A
-//! difference is an error.
+//! The subjects of a paper are prepared together, then measured in turn, as often as there are runs. A
+//! run is the median of 15 samples for the whole batch of a claim's setting: `warm`, on the same data
+//! again and again, or `cold`, on copies of 256 MiB in turn, for transforms and products that are
+//! launched one after the other. A base conversion or residue conversion is one of 20 launches in a
+//! graph, an inner product has its own launches, and all other work is launched as the claim says. A gain
+//! has the ratio of the medians over the runs, and its extremes. Before timing, the kernels of every
+//! variant are compared with the host model on new random inputs (integers and their residues with each
+//! other). A difference is an error.
 
 use gpu_ref::ablation::{self, Gain, Operation, Paper, Scheme, SpeedupClaim, Subject, Variant};
-use gpu_ref::base_conversion::BaseConversion;
+use gpu_ref::base_conversion::{BaseConversion, Tile};
 use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::residues::{Access, Reconstruction, Residues};
 use gpu_ref::sequence::{BatchId, Execution};
@@ -25,10 +25,10 @@ use rayon::prelude::*;
 use std::error::Error;
 use std::fmt::Write as _;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Larger than any current L2 cache.
-const COLD_BYTES: usize = 512 << 20;
+/// Several times any current L2 cache.
+const COLD_BYTES: usize = 256 << 20;
 /// More do not fit a graph of a reasonable size.
 const MOST_COPIES: usize = 256;
 
@@ -37,7 +37,23 @@ const MOST_COPIES: usize = 256;
 struct Times {
     warm: Vec<Timing>,
     cold: Vec<Timing>,
-    failure: Option<String>,
+}
+
+/// The plans of a subject that transforms; the others have none.
+enum Plans {
+    Words32(Vec<Plan<u32>>),
+    Words64(Vec<Plan<u64>>),
+    Words128(Vec<Plan<u128>>),
+    None,
+}
+
+/// Measures once, on data that stay on the device.
+type Measure<'p> = Box<dyn FnMut() -> Outcome<Timing> + Send + 'p>;
+
+/// A checked subject. Only transforms and products launched in sequence are measured cold, too.
+struct Prepared<'p> {
+    warm: Measure<'p>,
+    cold: Option<Measure<'p>>,
 }
 
 fn main() -> Outcome<()> {
@@ -49,41 +65,23 @@ fn main() -> Outcome<()> {
          less of it, and refuted if the difference is within the spread of the runs.\n"
     );
     let claims = ablation::claims()?;
-    let wanted: Vec<&SpeedupClaim> = claims.iter().filter(|claim| papers.contains(&claim.paper)).collect();
-    let mut known: Vec<(&Subject, Times)> = Vec::new();
-    for subject in wanted.iter().flat_map(|claim| [&claim.baseline, &claim.optimised]) {
-        if !known.iter().any(|(other, _)| other.same_work(subject)) {
-            known.push((subject, Times::default()));
-        }
-    }
-    // Compilation takes longer than timing, and can use every core. Errors appear when measuring.
-    known.par_iter().for_each(|(subject, _)| drop(compile(&device, subject)));
-    for _ in 0..runs {
-        for (subject, times) in &mut known {
-            match measure(&device, subject) {
-                Ok((warm, cold)) => {
-                    times.warm.push(warm);
-                    times.cold.extend(cold);
-                }
-                Err(error) => times.failure = Some(error.to_string()),
-            }
-        }
-    }
-    let times = |subject: &Subject| {
-        let found = known.iter().find(|(other, _)| other.same_work(subject));
-        &found.expect("every subject was measured").1
-    };
     let mut lines =
         "paper,claim,claimed,card,mode,baseline,optimised,baseline_us,optimised_us,gain,low,high,verdict\n"
             .to_owned();
     for paper in papers {
+        let claims: Vec<&SpeedupClaim> = claims.iter().filter(|claim| claim.paper == paper).collect();
+        let subjects = subjects(&claims);
+        let times = measure(&device, &subjects, runs)?;
         println!("## {paper}\n");
         println!(
             "| claim | claimed | on | mode | baseline | us | optimised | us | gain here | spread | verdict |"
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
-        for claim in wanted.iter().filter(|claim| claim.paper == paper) {
-            let (baseline, optimised) = (times(&claim.baseline), times(&claim.optimised));
+        for claim in claims {
+            let [baseline, optimised] = [&claim.baseline, &claim.optimised].map(|subject| {
+                let found = subjects.iter().position(|other| other.same_work(subject));
+                &times[found.expect("every subject was measured")]
+            });
             report(claim, "warm", &baseline.warm, &optimised.warm, &mut lines)?;
             report(claim, "cold", &baseline.cold, &optimised.cold, &mut lines)?;
         }
@@ -92,10 +90,45 @@ fn main() -> Outcome<()> {
     if let Some(path) = csv {
         std::fs::write(path, lines)?;
     }
-    match known.iter().find_map(|(subject, times)| Some((subject, times.failure.as_ref()?))) {
-        Some((subject, error)) => Err(format!("{subject:?}: {error}").into()),
-        None => Ok(()),
+    Ok(())
+}
+
+/// The subjects of some claims, each once.
+fn subjects<'c>(claims: &[&'c SpeedupClaim]) -> Vec<&'c Subject> {
+    let mut known: Vec<&Subject> = Vec::new();
+    for subject in claims.iter().flat_map(|claim| [&claim.baseline, &claim.optimised]) {
+        if !known.iter().any(|other| other.same_work(subject)) {
+            known.push(subject);
+        }
     }
+    known
+}
+
+/// Prepares all subjects on every core, because compilation and host models take longest, and then
+/// measures them in turn.
+fn measure(device: &Device, subjects: &[&Subject], runs: usize) -> Outcome<Vec<Times>> {
+    let plans: Vec<Plans> =
+        subjects.par_iter().map(|subject| named(subject, plans(device, subject))).collect::<Outcome<_>>()?;
+    let mut prepared: Vec<Prepared<'_>> = subjects
+        .par_iter()
+        .zip(&plans)
+        .map(|(subject, plans)| named(subject, prepare(device, subject, plans)))
+        .collect::<Outcome<_>>()?;
+    let mut times: Vec<Times> = subjects.iter().map(|_| Times::default()).collect();
+    for _ in 0..runs {
+        for ((subject, prepared), times) in subjects.iter().zip(&mut prepared).zip(&mut times) {
+            times.warm.push(named(subject, (prepared.warm)())?);
+            if let Some(cold) = &mut prepared.cold {
+                times.cold.push(named(subject, cold())?);
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// An error with the name of its subject.
+fn named<T>(subject: &Subject, outcome: Outcome<T>) -> Outcome<T> {
+    outcome.map_err(|error| format!("{subject:?}: {error}").into())
 }
 
 struct Options {
@@ -154,52 +187,44 @@ fn report(
     Ok(())
 }
 
-/// Compiles the kernels of a subject's transforms.
-fn compile(device: &Device, subject: &Subject) -> Outcome<()> {
-    let Subject::Transforms(variant) = subject else { return Ok(()) };
-    match variant.recipe.word_bits {
-        32 => compile_words::<u32>(device, variant),
-        64 => compile_words::<u64>(device, variant),
-        _ => compile_words::<u128>(device, variant),
-    }
+/// Compiles the kernels of a subject's transforms, and makes the tables.
+fn plans(device: &Device, subject: &Subject) -> Outcome<Plans> {
+    let Subject::Transforms(variant) = subject else { return Ok(Plans::None) };
+    Ok(match variant.recipe.word_bits {
+        32 => Plans::Words32(plans_of_words(device, variant)?),
+        64 => Plans::Words64(plans_of_words(device, variant)?),
+        _ => Plans::Words128(plans_of_words(device, variant)?),
+    })
 }
 
-fn compile_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<()> {
+fn plans_of_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<Vec<Plan<W>>> {
     let recipe = &variant.recipe;
-    let moduli = moduli::<W>(recipe.modulus_bits, 1 << recipe.log_n, 1)?;
-    let plan = Plan::with_recipe(device, recipe.clone(), &moduli)?;
-    if variant.work == Work::Product {
-        let zero = vec![W::zeroed(); plan.polynomial_words() << recipe.interleave_log];
-        plan.multiply(&mut plan.upload(&zero)?, &mut plan.upload(&zero)?)?;
-    }
-    Ok(())
+    let moduli = moduli::<W>(recipe.modulus_bits, 1 << recipe.log_n, variant.limbs)?;
+    let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
+    let plan = |moduli: &[_]| Ok(Plan::with_recipe(device, recipe.clone(), moduli)?);
+    moduli.chunks(per_plan).map(plan).collect()
 }
 
-/// A subject's time on warm data, and on cold data if it is a transform or product launched in
-/// sequence.
-fn measure(device: &Device, subject: &Subject) -> Outcome<(Timing, Option<Timing>)> {
-    match subject {
-        Subject::Transforms(variant) => match variant.recipe.word_bits {
-            32 => measure_words::<u32>(device, variant),
-            64 => measure_words::<u64>(device, variant),
-            _ => measure_words::<u128>(device, variant),
-        },
-        Subject::Scheme(scheme) => {
+/// Checks a subject and puts its data on the device.
+fn prepare<'p>(device: &Device, subject: &Subject, plans: &'p Plans) -> Outcome<Prepared<'p>> {
+    match (subject, plans) {
+        (Subject::Transforms(variant), Plans::Words32(plans)) => prepare_words(device, variant, plans),
+        (Subject::Transforms(variant), Plans::Words64(plans)) => prepare_words(device, variant, plans),
+        (Subject::Transforms(variant), Plans::Words128(plans)) => prepare_words(device, variant, plans),
+        (Subject::Transforms(_), Plans::None) => Err("no plans".into()),
+        (Subject::Scheme(scheme), _) => {
             let warm = match scheme.operation {
-                Operation::Conversion { .. } => measure_conversion(device, scheme),
-                _ if scheme.word_bits == 32 => measure_scheme::<u32>(device, scheme),
-                _ => measure_scheme::<u64>(device, scheme),
+                Operation::Conversion { to, tile } => prepare_conversion(device, scheme, to, tile),
+                _ if scheme.word_bits == 32 => prepare_scheme::<u32>(device, scheme),
+                _ => prepare_scheme::<u64>(device, scheme),
             };
-            Ok((warm?, None))
+            Ok(Prepared { warm: warm?, cold: None })
         }
     }
 }
 
-/// Checks the first and last column of a conversion and times it.
-fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<Timing> {
-    let Operation::Conversion { to, tile } = scheme.operation else {
-        return Err("expected a conversion".into());
-    };
+/// Checks the first and last column of a conversion.
+fn prepare_conversion<'p>(device: &Device, scheme: &Scheme, to: usize, tile: Tile) -> Outcome<Measure<'p>> {
     let n = 1 << scheme.log_n;
     let all = moduli::<u32>(scheme.modulus_bits, n, scheme.limbs + to)?;
     let (from, to) = all.split_at(scheme.limbs);
@@ -222,12 +247,12 @@ fn measure_conversion(device: &Device, scheme: &Scheme) -> Outcome<Timing> {
             }
         }
     }
-    Ok(conversion.time(&words)?)
+    Ok(Box::new(move || Ok(conversion.time(&words)?)))
 }
 
-/// Checks another operation and times it: residues by conversion back, inner products by their
-/// first and last column.
-fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Timing> {
+/// Checks another operation: residues by conversion back, inner products by their first and last
+/// column.
+fn prepare_scheme<'p, W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Measure<'p>> {
     let n = 1 << scheme.log_n;
     let moduli = moduli::<W>(scheme.modulus_bits, n, scheme.limbs)?;
     let there_and_back = |access: Access, how: Reconstruction| {
@@ -237,16 +262,16 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Timing> 
         if residues.run_decompose(&coefficients)? != words {
             return Err("residues do not convert back to the same integers".into());
         }
-        Ok::<_, Box<dyn Error>>((residues, words, coefficients))
+        Outcome::Ok((residues, words, coefficients))
     };
     match scheme.operation {
         Operation::Decompose(access) => {
             let (residues, _, coefficients) = there_and_back(access, Reconstruction::Garner)?;
-            Ok(residues.time_decompose(&coefficients)?)
+            Ok(Box::new(move || Ok(residues.time_decompose(&coefficients)?)))
         }
         Operation::Reconstruct(access, how) => {
             let (residues, words, _) = there_and_back(access, how)?;
-            Ok(residues.time_reconstruct(how, &words)?)
+            Ok(Box::new(move || Ok(residues.time_reconstruct(how, &words)?)))
         }
         Operation::InnerProduct { terms, fusion } => {
             let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
@@ -263,46 +288,43 @@ fn measure_scheme<W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Timing> 
                     return Err(format!("differs from the host model at word {at}").into());
                 }
             }
-            Ok(product.time(&left, &keys)?)
+            Ok(Box::new(move || Ok(product.time(&left, &keys)?)))
         }
         Operation::Conversion { .. } => Err("base conversion requires 32-bit words".into()),
     }
 }
 
-/// Checks a variant and times it.
-fn measure_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<(Timing, Option<Timing>)> {
-    let (recipe, n) = (&variant.recipe, 1 << variant.recipe.log_n);
-    let moduli = moduli::<W>(recipe.modulus_bits, n, variant.limbs)?;
-    let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
-    let plans = moduli
-        .chunks(per_plan)
-        .map(|moduli| Plan::with_recipe(device, recipe.clone(), moduli))
-        .collect::<Result<Vec<_>, _>>()?;
-    let factors = if variant.work == Work::Product { 2 } else { 1 };
+/// Checks a variant.
+fn prepare_words<'p, W: Word>(
+    device: &Device,
+    variant: &Variant,
+    plans: &'p [Plan<W>],
+) -> Outcome<Prepared<'p>> {
+    let Variant { work, execution, .. } = *variant;
+    let factors = if work == Work::Product { 2 } else { 1 };
     let inputs: Vec<Vec<Vec<W>>> = plans
         .iter()
         .map(|plan| (0..factors).map(|_| random(plan.moduli(), variant.polynomials)).collect())
         .collect();
-
-    // Timing repeats the work on its own results, so the check uses a separate sequence.
-    let mut sequence = Sequence::new(device);
-    let ids = append(&mut sequence, &plans, &inputs, variant.work)?;
-    sequence.run(variant.execution)?;
+    let mut warm = Sequence::new(device);
+    let ids = append(&mut warm, plans, &inputs, work)?;
+    warm.run(execution)?;
     for ((plan, inputs), &id) in plans.iter().zip(&inputs).zip(&ids) {
-        agree(plan.moduli(), inputs, &plan.download(sequence.batch(id))?, variant.work)?;
+        agree(plan.moduli(), inputs, &plan.download(warm.batch(id))?, work)?;
     }
-    let warm = sequence.time(variant.execution)?;
-    if variant.execution == Execution::DependencyGraph {
-        // Copies would run beside each other.
-        return Ok((warm, None));
-    }
-    let bytes: usize = inputs.iter().flatten().map(|words| size_of_val(&words[..])).sum();
-    let copies = (COLD_BYTES / bytes).clamp(2, MOST_COPIES);
-    for _ in 1..copies {
-        append(&mut sequence, &plans, &inputs, variant.work)?;
-    }
-    let cold = sequence.time(variant.execution)?.divided_by(copies);
-    Ok((warm, Some(cold)))
+    // Copies in a graph of dependencies would run beside each other.
+    let cold = if execution == Execution::DependencyGraph {
+        None
+    } else {
+        let bytes: usize = inputs.iter().flatten().map(|words| size_of_val(&words[..])).sum();
+        let copies = (COLD_BYTES / bytes).clamp(2, MOST_COPIES);
+        let mut cold = Sequence::new(device);
+        for _ in 0..copies {
+            append(&mut cold, plans, &inputs, work)?;
+        }
+        Some(Box::new(move || Ok(cold.time(execution)?.divided_by(copies))) as Measure<'_>)
+    };
+    Ok(Prepared { warm: Box::new(move || Ok(warm.time(execution)?)), cold })
 }
 
 /// The largest primes of a given length.

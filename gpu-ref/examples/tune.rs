@@ -1,85 +1,149 @@
-//! Searches for a faster recipe of a strategy on a CUDA device: changes one parameter at a time and
-//! keeps the best change.
+//! Searches for a faster recipe of `best` on a CUDA device: changes one parameter at a time and keeps the
+//! best change.
 //!
-//! `tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]` prints each improvement and the final
-//! recipe.
+//! `tune --bits B --log-n L [--modulus-bits M] [--batch T] [--moduli K] [--work forward|inverse|product]
+//! [--rounds R] [--near]` times batches of T transforms (512), K moduli in turn (64, at most T), cold: batches
+//! of 512 MiB in total take turns. It prints the time of the default recipe and of each improvement, in
+//! microseconds per transform or product, and after R rounds (3) or no improvement the final recipe. With
+//! `--near` it prints the times of all neighbours of the default recipe, fastest first, and stops.
 
 use gpu_ref::recipe::Pass;
-use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Word, Work, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Word, Work, host};
 use rand::RngExt;
+use rayon::prelude::*;
 use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let [strategy, bits, log_n, batch, rest @ ..] = &arguments[..] else {
-        return Err("usage: tune STRATEGY BITS LOG_N BATCH [forward|inverse|product]".into());
-    };
-    let strategy =
-        Strategy::ALL.into_iter().find(|s| s.to_string() == *strategy).ok_or("unknown strategy")?;
-    let work = match rest.first().map(String::as_str) {
-        None | Some("forward") => Work::Transform(Direction::Forward),
-        Some("inverse") => Work::Transform(Direction::Inverse),
-        Some("product") => Work::Product,
-        Some(other) => {
-            return Err(format!("unknown work {other}; expected forward, inverse or product").into());
-        }
-    };
-    let (bits, log_n, batch) = (bits.parse()?, log_n.parse()?, batch.parse()?);
-    let recipe = match (strategy, batch) {
-        (Strategy::Best, 1) => Recipe::low_latency(bits, log_n)?,
-        _ => Recipe::new(strategy, bits, log_n)?,
-    };
-    match bits {
-        32 => tune::<u32>(recipe, batch, work),
-        64 => tune::<u64>(recipe, batch, work),
-        _ => tune::<u128>(recipe, batch, work),
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Larger than any current L2 cache.
+const COLD_BYTES: usize = 512 << 20;
+
+struct Options {
+    bits: u32,
+    log_n: u32,
+    modulus_bits: u32,
+    batch: usize,
+    moduli: usize,
+    work: Work,
+    rounds: usize,
+    near: bool,
+}
+
+fn main() -> Outcome<()> {
+    let options = parse()?;
+    let largest = u128::MAX >> (128 - options.modulus_bits);
+    let start = Recipe::for_batches(options.bits, options.log_n, largest, options.batch)?;
+    match options.bits {
+        32 => tune::<u32>(start, &options),
+        64 => tune::<u64>(start, &options),
+        _ => tune::<u128>(start, &options),
     }
 }
 
-fn tune<W: Word>(start: Recipe, batch: usize, work: Work) -> Result<(), Box<dyn Error>> {
-    let device = Device::open(0)?;
-    let n = 1 << start.log_n;
-    let modulus = Modulus::<W>::find(start.strategy.modulus_bits(W::BITS), n, 0)?;
-    let mut rng = rand::rng();
-    let q = modulus.q().widen();
-    let input: Vec<W> = (0..n).map(|_| W::narrow(rng.random_range(0..q))).collect();
-    let want = host::forward(&modulus, &input);
-
-    let words: Vec<W> = input.iter().copied().cycle().take(n * batch).collect();
-    let first = Plan::with_recipe(&device, start.clone(), &[modulus])?;
-    let mut batches = [first.upload(&words)?, first.upload(&words)?];
-    let used = if work == Work::Product { 2 } else { 1 };
-    let mut best = (first.time(work, &mut batches[..used], 1)?.median, start);
-    println!("{:10.3} us  {:?}", best.0, best.1);
-    loop {
-        let candidates = neighbours(&best.1);
-        // Compilation takes longer than timing, and can use every core.
-        let plans: Vec<_> = std::thread::scope(|scope| {
-            let builds: Vec<_> = candidates
-                .into_iter()
-                .map(|recipe| scope.spawn(|| Plan::with_recipe(&device, recipe, &[modulus])))
-                .collect();
-            builds.into_iter().filter_map(|build| build.join().ok()?.ok()).collect()
-        });
-        let before = best.0;
-        for plan in plans {
-            let Ok(time) = plan.time(work, &mut batches[..used], 1) else { continue };
-            let us = time.median;
-            if us < best.0 * 0.99 && plan.run(Direction::Forward, &input)? == want {
-                best = (us, plan.recipe().clone());
-                println!("{:10.3} us  {:?}", best.0, best.1);
-            }
+fn parse() -> Outcome<Options> {
+    let (mut bits, mut log_n, mut modulus_bits) = (None, None, None);
+    let (mut batch, mut moduli, mut rounds, mut near) = (512, 64, 3, false);
+    let mut work = Work::Transform(Direction::Forward);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if argument == "--near" {
+            near = true;
+            continue;
         }
-        if best.0 > before * 0.99 {
-            break;
+        let value = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match (argument.as_str(), value.as_str()) {
+            ("--bits", "32" | "64" | "128") => bits = Some(value.parse()?),
+            ("--log-n", _) => log_n = Some(value.parse()?),
+            ("--modulus-bits", _) => modulus_bits = Some(value.parse()?),
+            ("--batch", _) => batch = value.parse()?,
+            ("--moduli", _) => moduli = value.parse()?,
+            ("--rounds", _) => rounds = value.parse()?,
+            ("--work", "forward") => work = Work::Transform(Direction::Forward),
+            ("--work", "inverse") => work = Work::Transform(Direction::Inverse),
+            ("--work", "product") => work = Work::Product,
+            _ => return Err(format!("unknown option {argument} {value}").into()),
         }
     }
-    println!("{:10.4} us per transform: {:?}", best.0 / batch as f64, best.1);
+    let (bits, log_n) = bits.zip(log_n).ok_or("expected --bits and --log-n")?;
+    let modulus_bits = modulus_bits.unwrap_or(bits - 2);
+    if !(1..=bits).contains(&modulus_bits) || moduli == 0 || batch == 0 || batch % moduli.min(batch) != 0 {
+        return Err("expected moduli shorter than a word, and a batch that is a multiple of their number".into());
+    }
+    Ok(Options { bits, log_n, modulus_bits, batch, moduli: moduli.min(batch), work, rounds, near })
+}
+
+/// What all candidates transform: one polynomial with all its limbs, and its transform.
+struct Model<W> {
+    moduli: Vec<Modulus<W>>,
+    input: Vec<W>,
+    want: Vec<W>,
+}
+
+impl<W: Word> Model<W> {
+    fn new(start: &Recipe, count: usize) -> Outcome<Self> {
+        let n = 1 << start.log_n;
+        let moduli = (0..count)
+            .map(|skip| Modulus::<W>::find_at_most(start.largest_modulus(), n, skip))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut rng = rand::rng();
+        let bounds = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), n));
+        let input: Vec<W> = bounds.map(|q| W::narrow(rng.random_range(0..q))).collect();
+        let limbs = moduli.par_iter().zip(input.par_chunks(n));
+        let want = limbs.flat_map_iter(|(modulus, x)| host::forward(modulus, x)).collect();
+        Ok(Self { moduli, input, want })
+    }
+
+    /// A plan whose kernels are compiled and whose transforms are right.
+    fn plan(&self, device: &Device, recipe: Recipe, work: Work) -> Option<Plan<W>> {
+        let plan = Plan::with_recipe(device, recipe, &self.moduli).ok()?;
+        if work == Work::Product {
+            let mut factors = [plan.upload(&self.input).ok()?, plan.upload(&self.input).ok()?];
+            let [left, right] = &mut factors;
+            plan.multiply(left, right).ok()?;
+        }
+        (plan.run(Direction::Forward, &self.input).ok()? == self.want).then_some(plan)
+    }
+}
+
+fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
+    let device = Device::open(0)?;
+    let model = Model::<W>::new(&start, options.moduli)?;
+    let own = model.plan(&device, start.clone(), options.work).ok_or("the default recipe fails")?;
+    let words = model.input.repeat(options.batch / options.moduli);
+    let count = (COLD_BYTES / size_of_val(&words[..])).max(2) & !1;
+    let mut batches = (0..count).map(|_| own.upload(&words)).collect::<Result<Vec<_>, _>>()?;
+    let mut time = |plan: &Plan<W>| -> Outcome<f64> {
+        Ok(plan.time(options.work, &mut batches, 1)?.divided_by(options.batch).median)
+    };
+    let mut best = (time(&own)?, start);
+    println!("{:.4} us  {:?}", best.0, best.1);
+    for _ in 0..options.rounds {
+        // Compilation takes longer than timing, and can use every core.
+        let plans: Vec<Plan<W>> = neighbours(&best.1, options.work)
+            .into_par_iter()
+            .filter_map(|recipe| model.plan(&device, recipe, options.work))
+            .collect();
+        let mut times = Vec::new();
+        for plan in &plans {
+            times.push((time(plan)?, plan.recipe().clone()));
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if options.near {
+            times.iter().for_each(|(us, recipe)| println!("{us:.4} us  {recipe:?}"));
+            return Ok(());
+        }
+        match times.into_iter().next() {
+            Some(fastest) if fastest.0 < 0.99 * best.0 => best = fastest,
+            _ => break,
+        }
+        println!("{:.4} us  {:?}", best.0, best.1);
+    }
+    println!("{:.4} us: {:?}", best.0, best.1);
     Ok(())
 }
 
 /// All valid recipes that differ in one parameter.
-fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
+fn neighbours(recipe: &Recipe, work: Work) -> Vec<Recipe> {
     let mut all = Vec::new();
     for at in 0..recipe.passes.len() {
         let changed = |change: &dyn Fn(&mut Pass)| {
@@ -96,7 +160,8 @@ fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
                 p.lanes_log = p.lanes_log.wrapping_add_signed(step);
             }));
         }
-        for blocks in 1..=8 {
+        let limit = recipe.passes[at].blocks;
+        for blocks in (1..=limit + 2).filter(|blocks| *blocks <= 4 || blocks.abs_diff(limit) <= 2) {
             all.push(changed(&|p| p.blocks = blocks));
         }
     }
@@ -109,14 +174,14 @@ fn neighbours(recipe: &Recipe) -> Vec<Recipe> {
             all.push(other);
         }
     }
-    all.push(Recipe { overlap: !recipe.overlap, ..recipe.clone() });
-    all.push(Recipe { early_roots: !recipe.early_roots, ..recipe.clone() });
     all.extend((0..=3).map(|shared_roots| Recipe { shared_roots, ..recipe.clone() }));
-    if recipe.passes.len() > 1 {
-        for mib in [8, 16, 24, 32, 40] {
-            all.push(Recipe { chunk_bytes: Some(mib << 20), ..recipe.clone() });
-        }
-        all.push(Recipe { chunk_bytes: None, ..recipe.clone() });
+    if work == Work::Product {
+        let product = |separate, blocks| {
+            let product = gpu_ref::Product { separate, blocks, ..recipe.product };
+            Recipe { product, ..recipe.clone() }
+        };
+        all.push(product(true, 1));
+        all.extend([1, 2, 3, 4, 6, 8, 10, 12, 14, 16].map(|blocks| product(false, blocks)));
     }
     all.retain(|other| other != recipe && other.check().is_ok());
     all

@@ -26,6 +26,29 @@ impl<W> Batch<W> {
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
     }
 
+    /// Wraps `words` words of device memory that someone else owns, such as an allocation of another
+    /// library. Dropping the batch does not free them.
+    ///
+    /// # Errors
+    /// Returns [`Error::Address`] if the address is zero or not a multiple of the word's size, and on
+    /// a CUDA device also if the memory is not on it or its allocation ends too early.
+    ///
+    /// # Safety
+    /// The memory must be valid for that many words, accessible to kernels of this device, as long as
+    /// the batch exists. Work of others on it must be ordered with this device's: on the same stream
+    /// ([`Device::on_stream`]), or by synchronisation. An emulated device uses host memory.
+    pub unsafe fn from_raw(device: &Device, address: u64, words: usize) -> Result<Self, Error> {
+        device.check_address(address, words * size_of::<W>(), size_of::<W>())?;
+        let buffer = Buffer::Borrowed(address);
+        Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+    }
+
+    /// The address of the first word on its device, for other libraries. Work is done when the
+    /// device's stream has reached it.
+    pub fn address(&self) -> u64 {
+        self.address_of(0)
+    }
+
     /// The device that holds the words.
     pub(crate) fn device(&self) -> &Device {
         &self.device

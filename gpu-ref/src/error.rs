@@ -82,6 +82,16 @@ pub enum Error {
         /// Number of words in the batch.
         got: usize,
     },
+    /// An address is not one of device memory.
+    #[error("invalid address {address:#x} of {bytes} bytes: {reason}")]
+    Address {
+        /// The address.
+        address: u64,
+        /// The length of the memory there.
+        bytes: usize,
+        /// The cause, and what is valid.
+        reason: String,
+    },
     /// A coefficient is not below its modulus.
     #[error("word {index} is out of range: {value} is not below its modulus {q}")]
     Range {

@@ -6,10 +6,23 @@
 //! [`Device::emulated`] runs the same text on a CPU, with one fiber for each thread. The crate
 //! builds and links without CUDA.
 //!
-//! A [`Plan`] transforms and multiplies polynomials. The other operations of homomorphic schemes
-//! are in [`base_conversion`], [`automorphism`], [`residues`] and [`inner_product`]. [`sequence`]
-//! builds graphs of launches, [`multi`] divides work among devices, and [`ablation`] lists the
-//! claims of the four papers.
+//! # Calling it
+//!
+//! * A [`Device`] is a CUDA device or the emulation. [`Device::on_stream`] puts all work on a stream of
+//!   the caller, in order with the caller's own.
+//! * A [`Plan`] transforms and multiplies polynomials in a [`Batch`] of device memory, in place. The
+//!   layout is `[polynomial][limb][N]`, one limb for each modulus of the plan. [`Plan::transform_at`] and
+//!   [`Plan::multiply_at`] take polynomials at any distance ([`Layout`]), for instance of ciphertexts
+//!   with room for more limbs.
+//! * Coefficients are in natural order, transformed polynomials in bit-reversed order
+//!   ([`Direction`]). Every word is below its modulus, before and after.
+//! * [`Batch::from_raw`] wraps memory that someone else owns; [`Plan::upload`] copies from the host.
+//! * Invalid input, a missing device and a failed driver call are an [`Error`], which names what would
+//!   be valid. Kernels do not check words: a word above its modulus gives a meaningless result.
+//! * Calls on a CUDA device return before the work is done. Downloads wait.
+//!
+//! `cargo run -p gpu-ref --example resident` multiplies polynomials in memory and on a stream of another
+//! library; they never leave the card. On data of the host:
 //!
 //! ```
 //! use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};
@@ -30,6 +43,12 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # What else there is
+//!
+//! The other operations of homomorphic schemes are in [`base_conversion`], [`automorphism`], [`residues`] and [`inner_product`]. [`sequence`]
+//! builds graphs of launches, [`multi`] divides work among devices, and [`ablation`] lists the
+//! claims of the four papers.
 
 pub mod ablation;
 pub mod automorphism;
@@ -41,6 +60,7 @@ mod error;
 mod field;
 pub mod host;
 pub mod inner_product;
+mod layout;
 mod mapping;
 pub mod multi;
 pub mod number;
@@ -56,6 +76,7 @@ mod word;
 pub use batch::Batch;
 pub use device::Device;
 pub use error::Error;
+pub use layout::Layout;
 pub use number::Modulus;
 pub use plan::{Direction, Plan};
 pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};

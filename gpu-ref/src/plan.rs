@@ -5,8 +5,9 @@ use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
-use crate::{Batch, Error, Modulus, Word, source};
+use crate::{Batch, Error, Layout, Modulus, Word, source};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Direction of a transform.
@@ -244,12 +245,35 @@ impl<W: Word> Plan<W> {
     /// [`Error::Unsupported`] if it is on another device, and [`Error::Driver`] if a driver call
     /// fails.
     pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
-        for launch in self.transform_launches(direction, batch)? {
-            // SAFETY: the batch holds all words accessed by the launches, and is borrowed
-            // exclusively.
-            unsafe { self.device.launch(&launch) }?;
-        }
-        Ok(())
+        // SAFETY: the batch holds all words accessed by the launches, and is borrowed exclusively.
+        unsafe { self.start(&self.transform_launches(direction, batch)?) }
+    }
+
+    /// Transforms polynomials at equal distances in a batch, in place. On a GPU the call returns
+    /// before the work is done.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds the batch, if the recipe
+    /// interleaves polynomials, or if the batch is on another device, and [`Error::Driver`] if a
+    /// driver call fails.
+    pub fn transform_at(
+        &self,
+        direction: Direction,
+        batch: &mut Batch<W>,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        self.check_layout(batch, layout)?;
+        // SAFETY: the batch holds all words accessed by the launches, and is borrowed exclusively.
+        unsafe { self.start(&self.transforms(direction, batch, layout)?) }
+    }
+
+    /// Starts kernels one after the other.
+    ///
+    /// # Safety
+    /// See [`Device::launch`].
+    unsafe fn start(&self, launches: &[Launch<'_>]) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        launches.iter().try_for_each(|launch| unsafe { self.device.launch(launch) })
     }
 
     /// The launches of [`Self::transform`], in order.
@@ -258,41 +282,49 @@ impl<W: Word> Plan<W> {
         direction: Direction,
         batch: &Batch<W>,
     ) -> Result<Vec<Launch<'_>>, Error> {
+        self.transforms(direction, batch, self.whole(batch.words())?)
+    }
+
+    fn transforms(
+        &self,
+        direction: Direction,
+        batch: &Batch<W>,
+        layout: Layout,
+    ) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(batch.device())?;
         let mut launches = Vec::new();
-        for (start, count) in self.chunks(batch.words())? {
+        for part in self.chunks(layout) {
             for (kernel, number) in self.steps(direction) {
-                launches.push(self.pass_launch(kernel, direction, number, batch, start, count));
+                launches.push(self.pass_launch(kernel, direction, number, batch, part));
             }
         }
         Ok(launches)
     }
 
-    /// Pass `number` on `count` groups of polynomials, in place, from byte `start` of a batch.
+    /// Pass `number` on some groups of polynomials, in place.
     fn pass_launch<'a>(
         &'a self,
         kernel: &'a Kernel,
         direction: Direction,
         number: usize,
         batch: &Batch<W>,
-        start: usize,
-        count: u32,
+        part: Layout,
     ) -> Launch<'a> {
-        let region = batch.region(start, self.group_bytes() * count as usize);
+        let region = self.region(batch, part);
         let data = Argument::address(region.start);
         let mut arguments = vec![
             data,
             data,
             self.tables(direction).pointer(),
             self.constants.pointer(),
-            (self.moduli.len() as u32).into(),
+            self.rows(part),
         ];
         let mut writes = vec![region];
         if let Some((_, sync)) = &self.residency {
             arguments.push(sync.pointer());
-            writes.push(sync.region(0, sync_bytes::<W>(self.polynomial_words() * count as usize)));
+            writes.push(sync.region(0, sync_bytes::<W>(self.polynomial_words() * part.count)));
         }
-        let shape = self.shape(&self.recipe.passes[number], count);
+        let shape = self.shape(&self.recipe.passes[number], part.count as u32);
         Launch { kernel, shape, arguments, reads: Vec::new(), writes }
     }
 
@@ -307,12 +339,26 @@ impl<W: Word> Plan<W> {
     /// polynomials, [`Error::Unsupported`] if they are on another device, [`Error::Compile`] at the
     /// first product, and [`Error::Driver`] if a driver call fails.
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
-        for launch in self.product_launches(left, right)? {
-            // SAFETY: the batches hold all words accessed by the launches, and are borrowed
-            // exclusively.
-            unsafe { self.device.launch(&launch) }?;
-        }
-        Ok(())
+        // SAFETY: the batches hold all words accessed by the launches, and are borrowed exclusively.
+        unsafe { self.start(&self.product_launches(left, right)?) }
+    }
+
+    /// Multiplies polynomials at equal distances, the same in both batches; see [`Self::multiply`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds a batch, if the recipe
+    /// interleaves polynomials, or if a batch is on another device, [`Error::Compile`] at the first
+    /// product, and [`Error::Driver`] if a driver call fails.
+    pub fn multiply_at(
+        &self,
+        left: &mut Batch<W>,
+        right: &mut Batch<W>,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        self.check_layout(left, layout)?;
+        self.check_layout(right, layout)?;
+        // SAFETY: the batches hold all words accessed by the launches, and are borrowed exclusively.
+        unsafe { self.start(&self.products(left, right, layout)?) }
     }
 
     /// The launches of [`Self::multiply`], in order.
@@ -321,32 +367,35 @@ impl<W: Word> Plan<W> {
         left: &Batch<W>,
         right: &Batch<W>,
     ) -> Result<Vec<Launch<'_>>, Error> {
-        self.device.require(left.device())?;
-        self.device.require(right.device())?;
         if left.words() != right.words() {
             return Err(Error::Length { unit: left.words(), got: right.words() });
         }
+        self.products(left, right, self.whole(left.words())?)
+    }
+
+    fn products(&self, left: &Batch<W>, right: &Batch<W>, layout: Layout) -> Result<Vec<Launch<'_>>, Error> {
+        self.device.require(left.device())?;
+        self.device.require(right.device())?;
         let product = self.product_kernels()?;
         let last = self.recipe.passes.len() - 1;
         // Number of passes outside the heart.
         let beside = if self.heart_is_products_alone() { last + 1 } else { last };
         let mut launches = Vec::new();
-        for (start, count) in self.chunks(left.words())? {
+        for part in self.chunks(layout) {
             for number in 0..beside {
                 let kernel = match &product.forward_truncated {
                     Some(kernel) if number == last => kernel,
                     _ => &self.forward[number],
                 };
                 for batch in [left, right] {
-                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, start, count));
+                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, part));
                 }
             }
-            let bytes = self.group_bytes() * count as usize;
-            let [products, others] = [left, right].map(|batch| batch.region(start, bytes));
+            let [products, others] = [left, right].map(|batch| self.region(batch, part));
             let [x, y] = [&products, &others].map(|region| Argument::address(region.start));
             launches.push(Launch {
                 kernel: &product.heart,
-                shape: self.heart_shape(count),
+                shape: self.heart_shape(part.count as u32),
                 arguments: vec![
                     x,
                     y,
@@ -354,7 +403,7 @@ impl<W: Word> Plan<W> {
                     self.tables(Direction::Forward).pointer(),
                     self.tables(Direction::Inverse).pointer(),
                     self.constants.pointer(),
-                    (self.moduli.len() as u32).into(),
+                    self.rows(part),
                 ],
                 reads: vec![others],
                 writes: vec![products],
@@ -365,7 +414,7 @@ impl<W: Word> Plan<W> {
                     (_, Some(kernel)) if number == last => kernel,
                     _ => &self.inverse[number],
                 };
-                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, start, count));
+                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, part));
             }
         }
         Ok(launches)
@@ -444,23 +493,53 @@ impl<W: Word> Plan<W> {
         }
     }
 
-    /// The parts of a batch that go through all passes together: first byte and number of groups of
-    /// polynomials.
-    fn chunks(&self, words: usize) -> Result<Vec<(usize, u32)>, Error> {
-        let groups = self.groups(words)?;
-        let bytes = self.group_bytes();
-        let most = self.residency.as_ref().map_or(GRID_LIMIT, |(most, _)| *most);
+    /// The parts of a layout that go through all passes together, at most `GRID_LIMIT` groups each.
+    fn chunks(&self, layout: Layout) -> Vec<Layout> {
+        let most = match &self.residency {
+            // Resident kernels find a polynomial behind the one before.
+            Some(_) if layout.stride != self.group_words() => 1,
+            Some((most, _)) => *most,
+            None => GRID_LIMIT,
+        };
+        let bytes = self.group_words() * size_of::<W>();
         let chunk = self.recipe.chunk_bytes.map_or(most, |limit| (limit / bytes).clamp(1, most));
-        // At most GRID_LIMIT.
-        Ok((0..groups)
-            .step_by(chunk)
-            .map(|start| (start * bytes, chunk.min(groups - start) as u32))
-            .collect())
+        let part = |start| Layout {
+            first: layout.first + start * layout.stride,
+            count: chunk.min(layout.count - start),
+            ..layout
+        };
+        (0..layout.count).step_by(chunk).map(part).collect()
     }
 
-    /// Bytes of a group of interleaved polynomials.
-    fn group_bytes(&self) -> usize {
-        (self.polynomial_words() << self.recipe.interleave_log) * size_of::<W>()
+    /// Words of a group of interleaved polynomials.
+    fn group_words(&self) -> usize {
+        self.polynomial_words() << self.recipe.interleave_log
+    }
+
+    /// All groups of a batch of that many words.
+    fn whole(&self, words: usize) -> Result<Layout, Error> {
+        Ok(Layout { first: 0, stride: self.group_words(), count: self.groups(words)? })
+    }
+
+    /// The addresses from the first to the last word of a layout.
+    fn region(&self, batch: &Batch<W>, Layout { first, stride, count }: Layout) -> Range<u64> {
+        let words = (count - 1) * stride + self.group_words();
+        batch.region(first * size_of::<W>(), words * size_of::<W>())
+    }
+
+    /// The distance of two polynomials in rows of N words, for the kernels' parameter `limbs`.
+    fn rows(&self, layout: Layout) -> Argument {
+        ((layout.stride >> self.recipe.log_words()) as u32).into()
+    }
+
+    fn check_layout(&self, batch: &Batch<W>, layout: Layout) -> Result<(), Error> {
+        if self.recipe.interleave_log > 0 {
+            return Err(Error::Unsupported {
+                what: format!("{layout:?} with interleaved polynomials"),
+                instead: "use `transform` and `multiply` for whole batches".into(),
+            });
+        }
+        layout.check(self.polynomial_words(), 1 << self.recipe.log_n, batch.words())
     }
 
     fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {
@@ -481,7 +560,7 @@ impl<W: Word> Plan<W> {
 
     /// Number of groups of polynomials in `words` words.
     fn groups(&self, words: usize) -> Result<usize, Error> {
-        let unit = self.polynomial_words() << self.recipe.interleave_log;
+        let unit = self.group_words();
         if words == 0 || !words.is_multiple_of(unit) {
             return Err(Error::Length { unit, got: words });
         }

@@ -1,6 +1,8 @@
 //! Recipes: the division of a transform into kernels, as plain values that can be printed, compared
 //! and modified.
 
+mod best;
+
 use crate::Error;
 use crate::field::DOUBLE_BITS;
 use std::fmt;
@@ -275,7 +277,7 @@ impl Recipe {
                 .map(|first| Pass { first, stages: 1, points_log: 1, lanes_log: 8, blocks: 1 })
                 .collect(),
             (Strategy::HeBooster(_), _) => single(log_n, 1),
-            (Strategy::Best, _) => best(word_bits, log_n),
+            (Strategy::Best, _) => best::passes(word_bits, log_n),
         };
         Ok(Self {
             strategy,
@@ -283,7 +285,7 @@ impl Recipe {
             log_n,
             modulus_bits: strategy.modulus_bits(word_bits),
             product: if strategy == Strategy::Best {
-                best_product(word_bits, log_n)
+                best::product(word_bits, log_n)
             } else {
                 Product::default()
             },
@@ -296,7 +298,7 @@ impl Recipe {
             streaming: false,
             casts: false,
             on_the_fly: false,
-            shared_roots: if strategy == Strategy::Best { best_shared_roots(word_bits, log_n) } else { 0 },
+            shared_roots: if strategy == Strategy::Best { best::shared_roots(word_bits, log_n) } else { 0 },
             short_quotients: false,
         })
     }
@@ -345,8 +347,8 @@ impl Recipe {
             let Self { modulus_bits, short_quotients, .. } = many;
             return Ok(Self { modulus_bits, short_quotients, ..Self::low_latency(word_bits, log_n)? });
         }
-        match few(word_bits, log_n) {
-            Some(passes) if transforms < FEW => Ok(Self { passes, shared_roots: 0, ..many }),
+        match best::few(word_bits, log_n) {
+            Some(passes) if transforms < best::FEW => Ok(Self { passes, shared_roots: 0, ..many }),
             _ => Ok(many),
         }
     }
@@ -495,64 +497,6 @@ impl Recipe {
         }
         Ok(())
     }
-}
-
-/// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli
-/// of 8 polynomials at N = 2^16, one modulus at the others.
-fn best(word_bits: u32, log_n: u32) -> Vec<Pass> {
-    match (word_bits, log_n) {
-        (32, ..=12) => vec![whole(log_n, 4, 4)],
-        (32, 13) => vec![whole(log_n, 5, 2)],
-        (32, 14) => vec![whole(log_n, 5, 2)],
-        (32, 15) => pair(log_n, 7, (4, 4, 4), (4, 2, 14)),
-        (32, 16) => pair(log_n, 8, (4, 5, 2), (4, 2, 14)),
-        (32, _) => pair(log_n, 9, (5, 4, 2), (4, 2, 14)),
-        (64, ..=12) => vec![whole(log_n, 3, 2)],
-        (64, 13) => vec![whole(log_n, 4, 2)],
-        (64, 14 | 15) => pair(log_n, log_n - 8, (4, 3, 2), (3, 0, 16)),
-        (64, 16) => pair(log_n, 8, (4, 3, 3), (4, 1, 8)),
-        (64, _) => pair(log_n, 8, (4, 3, 3), (3, 0, 8)),
-        (_, ..=12) => single(log_n, 3),
-        (_, 17) => pair(log_n, 8, (3, 1, 11), (3, 1, 4)),
-        (_, 16) => pair(log_n, 8, (3, 1, 11), (3, 0, 16)),
-        (_, _) => pair(log_n, log_n / 2, (3, 2, 6), (3, 1, 8)),
-    }
-}
-
-/// Fewer transforms than this leave most of a device without work if each is one block.
-const FEW: usize = 128;
-
-/// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
-fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
-    match (word_bits, log_n) {
-        (32, 14) => Some(pair(log_n, 7, (3, 3, 2), (3, 2, 2))),
-        (64, 12) => Some(pair(log_n, 6, (3, 3, 2), (3, 3, 2))),
-        (64, 13) => Some(pair(log_n, 7, (3, 2, 2), (3, 2, 2))),
-        _ => None,
-    }
-}
-
-/// [`Recipe::shared_roots`] of [`Strategy::Best`]: in words of 32 bits a multiplication costs less
-/// than an entry of the table.
-fn best_shared_roots(word_bits: u32, log_n: u32) -> u32 {
-    match (word_bits, log_n) {
-        (32, 12) => 1,
-        (32, 14..) => 3,
-        _ => 0,
-    }
-}
-
-/// Products of [`Strategy::Best`]: separate if a thread cannot hold both factors.
-fn best_product(word_bits: u32, log_n: u32) -> Product {
-    let (separate, blocks) = match (word_bits, log_n) {
-        (32, ..=12) => (false, 2),
-        (32, 13 | 14) => (false, 1),
-        (32, _) => (false, 12),
-        (64, 13) | (128, ..=12) => (true, 1),
-        (64, 16) => (false, 12),
-        _ => (false, 1),
-    };
-    Product { separate, truncated: false, blocks }
 }
 
 /// A single pass with a register limit.

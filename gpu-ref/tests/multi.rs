@@ -7,8 +7,8 @@
 mod common;
 
 use common::{ON_EMULATED, SEED, named, on, on_each, run, trial};
-use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products, RowKeySwitch};
-use gpu_ref::{Device, Error, Modulus, Word, host};
+use gpu_ref::multi::{Basis, Cluster, KeySwitch, Partition, Products, RowKeySwitch, mod_down, mod_up};
+use gpu_ref::{Device, Error, Modulus, Word, host, number};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::process::ExitCode;
@@ -74,6 +74,35 @@ fn key_switching_in_short_words(device: &Device) {
     check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
 }
 
+/// With one digit, a key switch is an extension, products and a division.
+fn check_steps<W: Word>(device: &Device, bits: u32) {
+    let all = moduli::<W>(5, bits, 1 << 10);
+    let basis = Basis::new(&all[..3], &all[3..], 1).unwrap();
+    let mut rng = StdRng::seed_from_u64(*SEED);
+    let key = rows(&all, 2, &mut rng);
+    for polynomial in rows(&all[..3], 2, &mut rng).chunks(basis.polynomial_words()) {
+        let raised = mod_up(device, &basis, polynomial).unwrap();
+        let extended = [polynomial, &raised].concat();
+        let halves = key.chunks(extended.len()).flat_map(|half| {
+            let rows = extended.chunks(1 << 10).zip(half.chunks(1 << 10)).zip(&all);
+            let products = rows.flat_map(|((x, y), modulus)| {
+                let q = modulus.q().widen();
+                x.iter().zip(y).map(move |(x, y)| W::narrow(number::mul_mod(x.widen(), y.widen(), q)))
+            });
+            mod_down(device, &basis, &products.collect::<Vec<W>>()).unwrap()
+        });
+        let got: Vec<W> = halves.collect();
+        assert!(got == basis.model(polynomial, &key, 1), "{bits} bits, GPU_REF_SEED={}", *SEED);
+    }
+    let short = mod_down(device, &basis, &[]);
+    assert_eq!(short, Err(Error::Length { unit: 5 << 10, got: 0 }));
+}
+
+fn steps_of_a_key_switch(device: &Device) {
+    check_steps::<u32>(device, 30);
+    check_steps::<u64>(device, 62);
+}
+
 fn products_of_batches(device: &Device) {
     check_products(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 5, 3);
     check_products(&[1, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), 24, 8);
@@ -127,7 +156,7 @@ fn on_gpus() {
 }
 
 fn main() -> ExitCode {
-    let each = named![key_switching, key_switching_in_short_words, products_of_batches];
+    let each = named![key_switching, key_switching_in_short_words, steps_of_a_key_switch, products_of_batches];
     let emulated: [common::Test; 1] = named![bad_divisions_are_refused];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));

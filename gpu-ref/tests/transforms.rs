@@ -9,7 +9,8 @@ mod common;
 use common::{ON_EMULATED, ON_GPU, SEED, named, on, on_each, run};
 use gpu_ref::recipe::SHORT_QUOTIENTS;
 use gpu_ref::{
-    Barrett, Device, Direction, Error, Modulus, Plan, Recipe, Strategy, Sync, Word, crosscheck, host, number,
+    Barrett, Batch, Device, Direction, Error, Layout, Modulus, Plan, Product, Recipe, Strategy, Sync, Word,
+    host, number,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -177,18 +178,17 @@ fn bad_input_is_refused(device: &Device) {
     let elsewhere = Plan::new(&Device::emulated().unwrap(), Strategy::Best, &[modulus]).unwrap();
     let foreign = elsewhere.transform(Direction::Forward, &mut batch[0]);
     assert!(matches!(foreign, Err(Error::Unsupported { .. })));
+    // SAFETY: no kernel uses these.
+    let lend = |address| unsafe { Batch::<u32>::from_raw(device, address, 1024) }.map(|_| ());
+    assert!(matches!(lend(0), Err(Error::Address { address: 0, .. })));
+    assert!(matches!(lend(batch[0].address() + 2), Err(Error::Address { .. })));
+    for (first, stride, count) in [(0, 1024, 0), (0, 512, 1), (0, 1025, 1), (1, 1024, 1), (0, usize::MAX - 1023, 3)] {
+        let refused = plan.transform_at(Direction::Forward, &mut batch[0], Layout { first, stride, count });
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{first} {stride} {count}");
+    }
+    assert!(matches!(device.raw_stream(), Err(Error::Unsupported { .. })));
     let timing = plan.time(gpu_ref::Work::Transform(Direction::Forward), &mut batch, 1);
     assert!(matches!(timing, Err(Error::Unsupported { .. })));
-}
-
-/// The calls of a cross-check, with moduli of maximum length.
-fn crosscheck_agrees_with_the_host_model(device: &Device) {
-    let modulus = Modulus::<u128>::find(128, 1 << 10, 0).unwrap();
-    let (q, root, n) = (modulus.q(), modulus.root(), modulus.n());
-    let input = inputs(&[modulus], 1, &mut StdRng::seed_from_u64(*SEED));
-    let transformed = crosscheck::forward_wide(device, n, q, root, &input).unwrap();
-    assert_eq!(transformed, host::forward(&modulus, &input));
-    assert_eq!(crosscheck::inverse_wide(device, n, q, root, &transformed).unwrap(), input);
 }
 
 fn emulated_lengths(device: &Device) {
@@ -220,13 +220,74 @@ fn more_than_fit_at_once(device: &Device) {
     }
 }
 
-/// Short enough for `compute-sanitizer --tool racecheck`.
-fn small_sizes_of_all(device: &Device) {
-    for strategy in Strategy::ALL {
-        check_strategy(device, strategy, all_words(strategy, &[10, 13]));
-    }
-    check_lengths(device, LENGTHS, &[10, 13]);
-    check_recipe(device, &Recipe::low_latency(64, 13).unwrap(), 1, 1);
+/// The sizes of tests that are short enough for `sanitize.sh`: one pass and two.
+const SMALL: [u32; 2] = [10, 13];
+
+fn small_lengths(device: &Device) {
+    check_lengths(device, LENGTHS, &SMALL);
+}
+
+/// Polynomials with gaps between them, in memory of someone else: three of two limbs, four rows apart from
+/// the second row on.
+fn check_layout<W: Word>(device: &Device, recipe: &Recipe) {
+    let (n, bits) = (1 << recipe.log_n, recipe.modulus_bits);
+    let moduli = [1, 0].map(|skip| Modulus::<W>::find(bits, n, skip).unwrap());
+    let plan = Plan::with_recipe(device, recipe.clone(), &moduli).unwrap();
+    let layout = Layout { first: n, stride: 4 * n, count: 3 };
+    let mut rng = StdRng::seed_from_u64(*SEED);
+    // Below both moduli.
+    let mut rows = || -> Vec<W> {
+        (0..11 * n).map(|_| W::narrow(rng.random_range(0..moduli[0].q().widen()))).collect()
+    };
+    let (x, y) = (rows(), rows());
+    let [left, right] = [&x, &y].map(|words| Batch::upload(device, words).unwrap());
+    // SAFETY: the owners outlive what they lend, and all work is in order on one device.
+    let [mut left, mut right] =
+        [&left, &right].map(|batch| unsafe { Batch::from_raw(device, batch.address(), 11 * n) }.unwrap());
+    // The rows in a gap stay as they are.
+    let mapped = |f: &dyn Fn(&Modulus<W>, usize) -> Vec<W>| -> Vec<W> {
+        let modulus = |row: usize| moduli.get(row.checked_sub(1)? % 4);
+        let row = |row| modulus(row).map_or_else(|| x[row * n..(row + 1) * n].to_vec(), |m| f(m, row));
+        (0..11).flat_map(row).collect()
+    };
+    let at = |row: usize| row * n..(row + 1) * n;
+    let check = |what: &str, got: &Batch<W>, want: Vec<W>| {
+        if let Some(difference) = first_difference(&got.download().unwrap(), &want) {
+            panic!("{what} of {recipe:?}, {difference}; GPU_REF_SEED={}", *SEED);
+        }
+    };
+    plan.transform_at(Direction::Forward, &mut left, layout).unwrap();
+    check("forward", &left, mapped(&|m, row| host::forward(m, &x[at(row)])));
+    plan.transform_at(Direction::Inverse, &mut left, layout).unwrap();
+    check("inverse", &left, x.clone());
+    plan.multiply_at(&mut left, &mut right, layout).unwrap();
+    check("product", &left, mapped(&|m, row| host::product(m, &x[at(row)], &y[at(row)])));
+}
+
+fn layouts(device: &Device) {
+    let own = |strategy, bits| Recipe::new(strategy, bits, 10).unwrap();
+    check_layout::<u64>(device, &own(Strategy::Best, 64));
+    let separate = Product { separate: true, ..Product::default() };
+    check_layout::<u32>(device, &Recipe { product: separate, ..own(Strategy::Best, 32) });
+    check_layout::<u128>(device, &own(Strategy::Wide, 128));
+    // Resident kernels have launches of their own.
+    check_layout::<u32>(device, &own(Strategy::HeBooster(Sync::Local), 32));
+}
+
+/// Work on the caller's stream, and memory that is too short for the driver.
+fn foreign_streams(device: &Device) {
+    let stream = device.raw_stream().unwrap();
+    // SAFETY: the device outlives this value.
+    let other = unsafe { device.on_stream(stream) }.unwrap();
+    check_recipe(&other, &Recipe::new(Strategy::Best, 32, 13).unwrap(), 2, 2);
+    let words = Batch::<u64>::zeroed(device, 1 << 20).unwrap();
+    // SAFETY: no kernel uses these.
+    let lend = |words, address| unsafe { Batch::<u64>::from_raw(&other, address, words) }.map(|_| ());
+    assert_eq!(lend(1 << 20, words.address()), Ok(()));
+    assert_eq!(lend(1 << 19, words.address() + (4 << 20)), Ok(()));
+    assert!(matches!(lend(1 << 40, words.address()), Err(Error::Address { .. })));
+    let on_host = [0_u64; 4];
+    assert!(matches!(lend(4, on_host.as_ptr() as u64), Err(Error::Address { .. })));
 }
 
 /// The recipes for single transforms.
@@ -245,11 +306,10 @@ fn low_latency_at_all_sizes(device: &Device) {
 }
 
 fn main() -> ExitCode {
-    let each = named![check_hard_product, recipes_for_moduli_and_batches];
-    let emulated: [common::Test; 4] =
-        named![bad_input_is_refused, crosscheck_agrees_with_the_host_model, emulated_lengths, low_latency];
-    let gpu: [common::Test; 4] =
-        named![all_lengths, more_than_fit_at_once, small_sizes_of_all, low_latency_at_all_sizes];
+    let each = named![check_hard_product, recipes_for_moduli_and_batches, layouts];
+    let emulated: [common::Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
+    let gpu: [common::Test; 5] =
+        named![all_lengths, more_than_fit_at_once, small_lengths, foreign_streams, low_latency_at_all_sizes];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
     trials.extend(gpu.map(|(name, test)| on(ON_GPU, name, test)));
@@ -260,6 +320,9 @@ fn main() -> ExitCode {
         }));
         trials.push(on(ON_GPU, &name, move |device| {
             check_strategy(device, strategy, all_words(strategy, &[10, 11, 12, 13, 14, 15, 16, 17]));
+        }));
+        trials.push(on(ON_GPU, &format!("small_{name}"), move |device| {
+            check_strategy(device, strategy, all_words(strategy, &SMALL));
         }));
     }
     run(trials)

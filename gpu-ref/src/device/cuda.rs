@@ -5,7 +5,8 @@ use super::{
 };
 use crate::Error;
 use cudarc::driver::sys::{
-    self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUstreamCaptureMode,
+    self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUpointer_attribute,
+    CUstreamCaptureMode,
 };
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, result,
@@ -52,6 +53,52 @@ impl Cuda {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(driver("creating a stream"))?;
         Ok(Self { context, stream, architecture: format!("sm_{major}{minor}"), overlaps: major >= 9 })
+    }
+
+    /// The same device, with all work on a stream of the caller.
+    ///
+    /// # Safety
+    /// The stream must exist as long as the result.
+    pub(crate) unsafe fn on_stream(&self, stream: sys::CUstream) -> Result<Self, Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        let mut owner = std::ptr::null_mut();
+        // SAFETY: guaranteed by the caller; the context is written to a local variable.
+        unsafe { sys::cuStreamGetCtx(stream, &raw mut owner) }
+            .result()
+            .map_err(driver("finding the context of a stream"))?;
+        if owner != self.context.cu_ctx() {
+            return Err(Error::Unsupported {
+                what: "a stream of another context".into(),
+                instead: format!("use a stream of the primary context of device {}", self.ordinal()),
+            });
+        }
+        // SAFETY: the stream belongs to this context, and the caller guarantees that it exists.
+        let stream = unsafe { self.context.wrap_borrowed_stream(stream) };
+        Ok(Self { context: self.context.clone(), stream, architecture: self.architecture.clone(), ..*self })
+    }
+
+    /// Checks that memory is on this device, and that its allocation is long enough. Otherwise returns
+    /// the reason.
+    pub(crate) fn check_address(&self, address: u64, bytes: usize) -> Result<(), String> {
+        self.context.bind_to_thread().map_err(|error| format!("cannot bind the context ({:?})", error.0))?;
+        let attribute = |which, value: *mut std::ffi::c_void| {
+            // SAFETY: each caller gives the address of a variable of the attribute's type.
+            unsafe { sys::cuPointerGetAttribute(value, which, address) }
+                .result()
+                .map_err(|error| format!("not known to the driver ({:?})", error.0))
+        };
+        let (mut ordinal, mut start, mut length) = (-1_i32, 0_u64, 0_usize);
+        attribute(CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut ordinal).cast())?;
+        attribute(CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut start).cast())?;
+        attribute(CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut length).cast())?;
+        if usize::try_from(ordinal) != Ok(self.ordinal()) {
+            return Err(format!("the memory is on device {ordinal}, expected {}", self.ordinal()));
+        }
+        let left = (start + length as u64).saturating_sub(address);
+        if (bytes as u64) > left {
+            return Err(format!("the allocation ends after {left} bytes"));
+        }
+        Ok(())
     }
 
     pub(crate) fn name(&self) -> Result<String, Error> {

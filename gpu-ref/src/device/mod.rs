@@ -10,6 +10,7 @@ pub(crate) mod runtime_compiler;
 
 use crate::Error;
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -48,6 +49,34 @@ impl Device {
     /// Returns [`Error::NoCompiler`] if the compiler does not start.
     pub fn emulated() -> Result<Self, Error> {
         Ok(Self::from_backend(Backend::Emulated(emulated::Compiler::find()?)))
+    }
+
+    /// This device with another stream: all work of the new value goes to `stream`, in order with the
+    /// caller's own work there. Compiled kernels are shared. Plans and batches belong to one of the
+    /// two values; [`crate::Batch::from_raw`] gives the other one access to the same memory.
+    ///
+    /// Transforms and products only launch kernels, except for the first product of a plan, which
+    /// compiles them. So they may also be captured into a graph.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device or if the stream belongs to another
+    /// device or context, and [`Error::Driver`] if a driver call fails.
+    ///
+    /// # Safety
+    /// `stream` must be a `cudaStream_t` or `CUstream` (null for the default stream) that exists as
+    /// long as the new value, its clones, and its plans and batches.
+    pub unsafe fn on_stream(&self, stream: *mut c_void) -> Result<Self, Error> {
+        // SAFETY: guaranteed by the caller.
+        let cuda = unsafe { self.cuda("a stream")?.on_stream(stream.cast()) }?;
+        Ok(Self { modules: self.modules.clone(), ..Self::from_backend(Backend::Cuda(cuda)) })
+    }
+
+    /// The stream of all work of this device, as a `CUstream`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device.
+    pub fn raw_stream(&self) -> Result<*mut c_void, Error> {
+        Ok(self.cuda("a stream")?.stream().cu_stream().cast())
     }
 
     fn from_backend(backend: Backend) -> Self {
@@ -116,7 +145,21 @@ impl Device {
                 from.read(to);
                 Ok(())
             }
+            // SAFETY: whoever lent the memory guarantees its length.
+            (_, &Buffer::Borrowed(address)) => unsafe { self.read(address, to) },
             _ => Err(foreign_buffer()),
+        }
+    }
+
+    /// Checks that a kernel can use `bytes` bytes at an address, aligned to `alignment`.
+    pub(crate) fn check_address(&self, address: u64, bytes: usize, alignment: usize) -> Result<(), Error> {
+        let fail = |reason: String| Err(Error::Address { address, bytes, reason });
+        if address == 0 || !address.is_multiple_of(alignment as u64) {
+            return fail(format!("expected a multiple of {alignment} that is not zero"));
+        }
+        match &*self.backend {
+            Backend::Cuda(cuda) => cuda.check_address(address, bytes).or_else(fail),
+            Backend::Emulated(_) => Ok(()),
         }
     }
 
@@ -237,7 +280,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "graphs, timings and NCCL require a CUDA device".into(),
+                instead: "graphs, streams, timings and NCCL require a CUDA device".into(),
             }),
         }
     }
@@ -304,6 +347,8 @@ pub(crate) enum Kernel {
 pub(crate) enum Buffer {
     Cuda(cudarc::driver::CudaSlice<u8>),
     Emulated(emulated::Memory),
+    /// The address of memory that someone else owns.
+    Borrowed(u64),
 }
 
 impl Buffer {
@@ -312,6 +357,7 @@ impl Buffer {
         match self {
             Self::Cuda(slice) => Argument(cuda::address(slice)),
             Self::Emulated(memory) => Argument(memory.address()),
+            &Self::Borrowed(address) => Argument(address),
         }
     }
 

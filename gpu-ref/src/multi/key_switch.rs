@@ -5,7 +5,6 @@ use super::{
 };
 use crate::Direction;
 use crate::batch::check_residues;
-use std::time::Instant;
 
 /// Division of a key switch among devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -214,16 +213,7 @@ impl<W: Word> KeySwitch<W> {
     /// # Errors
     /// Returns [`Error::Driver`] if a driver call fails.
     pub fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, Error> {
-        self.switch(&mut |_| Ok(()))?;
-        self.cluster.synchronize()?;
-        let (mut steps, mut begin) = (Vec::new(), Instant::now());
-        self.switch(&mut |step| {
-            self.cluster.synchronize()?;
-            steps.push((step, begin.elapsed().as_secs_f64() * 1e6));
-            begin = Instant::now();
-            Ok(())
-        })?;
-        Ok(steps)
+        self.cluster.profile(|done| self.switch(done))
     }
 
     /// A complete switch from `input` to `output`. Calls `done` after every step.

@@ -6,6 +6,8 @@
 //! row segments, and moves the data between phases; see [`Partition`]. Caramel gives each device
 //! all limbs of some of the key's digits, so devices communicate only at the start and at the end.
 //!
+//! [`mod_up`] and [`mod_down`] are the conversions of a key switch on one device.
+//!
 //! [`Products`] multiplies batches of polynomials without communication. [`KeySwitch`] switches keys
 //! as the papers do, and [`RowKeySwitch`] with less to send. They run on a [`Cluster`] of CUDA
 //! devices that read each other's memory or are connected by NCCL, or of any devices connected
@@ -17,6 +19,7 @@ mod key_switch;
 mod peer;
 mod products;
 mod rows;
+mod steps;
 
 use std::ops::Range;
 use std::time::Instant;
@@ -25,6 +28,7 @@ pub use basis::Basis;
 pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
 pub use rows::RowKeySwitch;
+pub use steps::{mod_down, mod_up};
 
 use crate::batch::store;
 use crate::device::{Argument, Buffer, Kernel, Launch};
@@ -140,6 +144,24 @@ impl Cluster {
         assert!(start + words.len() <= to.words(), "the caller made the batch for this");
         // SAFETY: in bounds, and the caller has the only reference to the owner of the batch.
         unsafe { self.devices[rank].write(to.address_of(start), bytemuck::cast_slice(words)) }
+    }
+
+    /// The steps of `work` in order, which calls its argument with a name after each. The time of a
+    /// step, in microseconds, ends when all devices have finished it, so nothing overlaps.
+    fn profile(
+        &self,
+        work: impl Fn(&mut dyn FnMut(&'static str) -> Result<(), Error>) -> Result<(), Error>,
+    ) -> Result<Vec<(&'static str, f64)>, Error> {
+        work(&mut |_| Ok(()))?;
+        self.synchronize()?;
+        let (mut steps, mut begin) = (Vec::new(), Instant::now());
+        work(&mut |step| {
+            self.synchronize()?;
+            steps.push((step, begin.elapsed().as_secs_f64() * 1e6));
+            begin = Instant::now();
+            Ok(())
+        })?;
+        Ok(steps)
     }
 
     /// Time of `work` on all devices, in microseconds by the host's clock, from the first launch to

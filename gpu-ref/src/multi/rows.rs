@@ -6,7 +6,6 @@ use crate::device::Argument;
 use crate::field::barrett_constants;
 use crate::{Direction, Timing};
 use std::ops::Range;
-use std::time::Instant;
 
 /// A key distributed over several devices by limbs, ready to switch polynomials in the format of
 /// [`super::KeySwitch`].
@@ -139,16 +138,7 @@ impl<W: Word> RowKeySwitch<W> {
     /// # Errors
     /// Returns [`Error::Driver`] if a driver call fails.
     pub fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, Error> {
-        self.switch(&mut |_| Ok(()))?;
-        self.cluster.synchronize()?;
-        let (mut steps, mut begin) = (Vec::new(), Instant::now());
-        self.switch(&mut |step| {
-            self.cluster.synchronize()?;
-            steps.push((step, begin.elapsed().as_secs_f64() * 1e6));
-            begin = Instant::now();
-            Ok(())
-        })?;
-        Ok(steps)
+        self.cluster.profile(|done| self.switch(done))
     }
 
     fn switch(&self, done: &mut dyn FnMut(&'static str) -> Result<(), Error>) -> Result<(), Error> {
