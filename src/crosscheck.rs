@@ -1,17 +1,21 @@
 //! `rpu crosscheck`
 
+mod kernels;
+
 use crate::failure::Failure;
 use crate::files;
 use crate::generate::ring_failure;
 use crate::machine::MachineArgs;
 use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::Request;
-use golden::Operation;
-use gpu_ref::{Device, crosscheck as cuda};
-use lab::crosscheck::{GoldenModel, Operands, Simulator, Witness, crosscheck};
+use gpu_ref::Device;
+use kernels::{Kernels, Work};
+use lab::crosscheck::{
+    Difference, GoldenModel, KeySwitch, Operands, Results, Simulator, Task, Witness, crosscheck,
+};
 use lab::kernel::{self, ModulusSpec, RequestSpec};
 use rayon::prelude::*;
-use std::error::Error;
+use ring::Degree;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -23,9 +27,13 @@ pub(crate) struct Args {
     /// Ring degrees, powers of two from 1024 to 131072
     #[arg(long, value_name = "N", value_parser = degree, default_values = ["1024", "65536"])]
     n: Vec<u32>,
-    /// Modulus sizes in bits: each modulus is the largest such prime that is 1 mod 2n
-    #[arg(long, value_name = "BITS", default_values = ["64", "128"])]
+    /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are 1
+    /// mod 2n. By default the longest moduli of each kernel
+    #[arg(long, value_name = "BITS")]
     bits: Vec<u32>,
+    /// Only CUDA kernels whose name or operation contains one of these texts
+    #[arg(long, value_name = "TEXT")]
+    kernels: Vec<String>,
     /// Seed of the random operands; by default a new one for each run
     #[arg(long)]
     seed: Option<u64>,
@@ -43,49 +51,46 @@ fn degree(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A CUDA kernel for 128-bit moduli, from degree, modulus, root and operands.
-type CudaKernel = fn(&Device, usize, u128, u128, &[Vec<u128>]) -> Result<Vec<u128>, gpu_ref::Error>;
-
-/// The operations that have a CUDA kernel.
-const CUDA_KERNELS: [(Operation, CudaKernel); 3] = [
-    (golden::NTT, |device, n, modulus, root, x| cuda::forward_wide(device, n, modulus, root, &x[0])),
-    (golden::INTT, |device, n, modulus, root, y| cuda::inverse_wide(device, n, modulus, root, &y[0])),
-    (golden::POLYMUL, |device, n, modulus, root, x| {
-        cuda::product_wide(device, n, modulus, root, &x[0], &x[1])
-    }),
-];
-
-/// The CUDA kernels for 128-bit moduli on one device.
-struct Cuda {
+/// Some kernels on one device.
+struct Cuda<'k> {
     name: String,
-    device: Device,
+    device: &'k Device,
+    kernels: &'k Kernels,
 }
 
-impl Witness for Cuda {
+impl Witness for Cuda<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn compute(
-        &self,
-        request: &Request,
-        sets: &[Operands],
-    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
-        let ring = &request.basis.rings()[0];
-        let (n, modulus, root) = (ring.len(), ring.q(), ring.require_root()?);
-        let operation = request.operation;
-        let (_, kernel) = CUDA_KERNELS
-            .iter()
-            .find(|(known, _)| *known == operation)
-            .ok_or_else(|| format!("there is no CUDA kernel for {operation}"))?;
-        let operand = |number: usize| -> Vec<u128> {
-            sets.iter().flat_map(|set| &set.vectors[number]).copied().collect()
-        };
-        let operands: Vec<Vec<u128>> = (0..operation.inputs().len()).map(operand).collect();
-        let results = kernel(&self.device, n, modulus, root, &operands)?;
-        Ok(results.chunks(n).map(<[u128]>::to_vec).collect())
+    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
+        match &self.kernels.work {
+            Work::Operation(operation, compute) if *operation == request.operation => {
+                sets.iter().map(|set| compute(self.device, request, set)).collect()
+            }
+            Work::Operation(..) | Work::KeySwitch(_) => {
+                Err(format!("these kernels do not compute {}", request.operation).into())
+            }
+        }
+    }
+
+    fn key_switch(&self, task: &KeySwitch, sets: &[Operands]) -> Results {
+        match &self.kernels.work {
+            Work::KeySwitch(switch) => sets.iter().map(|set| switch(self.device, task, set)).collect(),
+            Work::Operation(..) => Err("these kernels do not switch keys".into()),
+        }
     }
 }
+
+/// A task, and the kernels that compute it too.
+struct Check<'k> {
+    task: Box<dyn Task>,
+    bits: u32,
+    kernels: Vec<&'k Kernels>,
+}
+
+/// Whether a witness agrees; `None` if it was not asked.
+type Verdict = Option<Result<(), Difference>>;
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let mut machine = args.machine.load()?;
@@ -94,32 +99,46 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     machine.vdm.size_mib = (MAX_VDM_WORDS * machine.instruction_set().word_bytes()) >> 20;
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let simulator = Simulator { machine, plan };
-    let requests = requests(args)?;
+    let known = kernels::all();
+    let checks = checks(args, &known)?;
     let gpu = args.gpu.then(open_gpu).transpose()?;
     let emulated = emulated();
+    let devices: Vec<&(String, Device)> = emulated.iter().chain(&gpu).collect();
     let seed = args.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
-
-    let mut witnesses: Vec<&dyn Witness> = vec![&simulator];
-    witnesses.extend(emulated.iter().chain(&gpu).map(|cuda| cuda as &dyn Witness));
-    let verdicts = requests
+    let verdicts = checks
         .par_iter()
-        .map(|(_, request)| crosscheck(request, seed, &GoldenModel, &witnesses))
+        .map(|check| verdicts(check, &simulator, &devices, seed))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Failure::Work(error.to_string()))?;
 
+    // A row for each task and its kernels.
+    let rows: Vec<(&Check<'_>, &Kernels, &[Verdict])> = checks
+        .iter()
+        .zip(&verdicts)
+        .flat_map(|(check, verdicts)| {
+            check
+                .kernels
+                .iter()
+                .zip(verdicts)
+                .map(move |(&kernels, verdicts)| (check, kernels, &verdicts[..]))
+        })
+        .collect();
     let column = |head: &str, cell: &dyn Fn(usize) -> String| Column {
         head: head.into(),
-        cells: (0..requests.len()).map(cell).collect(),
+        cells: (0..rows.len()).map(cell).collect(),
     };
     let mut columns = vec![
-        column("transform", &|row| requests[row].1.operation.to_string()),
-        column("n", &|row| requests[row].1.n().to_string()),
-        column("bits", &|row| requests[row].0.to_string()),
+        column("operation", &|row| rows[row].0.task.operation()),
+        column("n", &|row| rows[row].0.task.n().to_string()),
+        column("bits", &|row| rows[row].0.bits.to_string()),
+        column("kernels", &|row| rows[row].1.name.clone()),
     ];
-    for (number, witness) in witnesses.iter().enumerate() {
-        columns.push(column(witness.name(), &|row| match &verdicts[row][number] {
-            Ok(()) => "agrees".into(),
-            Err(difference) => format!("differs at {}", difference.index),
+    let names = [simulator.name()].into_iter().chain(devices.iter().map(|(name, _)| &name[..]));
+    for (number, name) in names.enumerate() {
+        columns.push(column(name, &|row| match &rows[row].2[number] {
+            Some(Ok(())) => "agrees".into(),
+            Some(Err(difference)) => format!("differs at {}", difference.index),
+            None => "skipped".into(),
         }));
     }
     if emulated.is_none() {
@@ -129,40 +148,116 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         format!("with the golden model, on operands from seed {seed}:\n\n{}", table(&columns)).as_bytes(),
     )?;
 
-    let differences: Vec<_> =
-        verdicts.iter().flatten().filter_map(|verdict| verdict.as_ref().err()).collect();
+    let asked: Vec<_> = rows.iter().flat_map(|row| row.2).flatten().collect();
+    let differences: Vec<_> = asked.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
     match differences[..] {
         [] => Ok(()),
         [first, ..] => Err(Failure::Work(format!(
             "{first}\n{} of {} comparisons fail; `--seed {seed}` repeats them",
             differences.len(),
-            requests.len() * witnesses.len()
+            asked.len()
         ))),
     }
 }
 
-/// Every transform at every size, with the size of its modulus in bits.
-fn requests(args: &Args) -> Result<Vec<(u32, Request)>, Failure> {
-    let mut requests = Vec::new();
-    for (operation, _) in CUDA_KERNELS {
+/// For each of the kernels, whether the simulator and they agree with the golden model on each device.
+fn verdicts(
+    check: &Check<'_>,
+    simulator: &Simulator,
+    devices: &[&(String, Device)],
+    seed: u64,
+) -> Result<Vec<Vec<Verdict>>, lab::crosscheck::WitnessError> {
+    let n = check.task.n();
+    let asked = |kernels: &Kernels, device: &Device| !device.is_emulated() || n <= kernels.emulated_n;
+    let pairs =
+        || check.kernels.iter().flat_map(|&kernels| devices.iter().map(move |device| (kernels, device)));
+    let cuda: Vec<Cuda<'_>> = pairs()
+        .filter(|(kernels, (_, device))| asked(kernels, device))
+        .map(|(kernels, (name, device))| Cuda { name: format!("{name} ({})", kernels.name), device, kernels })
+        .collect();
+    let witnesses: Vec<&dyn Witness> =
+        [simulator as &dyn Witness].into_iter().chain(cuda.iter().map(|cuda| cuda as &dyn Witness)).collect();
+    let mut verdicts = crosscheck(&*check.task, seed, &GoldenModel, &witnesses)?.into_iter();
+    let simulated = verdicts.next();
+    let mut rows = Vec::new();
+    for kernels in &check.kernels {
+        let mut row = vec![simulated.clone()];
+        for (_, device) in devices {
+            row.push(if asked(kernels, device) { verdicts.next() } else { None });
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The checks that the options select: every operation with kernels, at every size.
+fn checks<'k>(args: &Args, known: &'k [Kernels]) -> Result<Vec<Check<'k>>, Failure> {
+    let wanted = |kernels: &Kernels| {
+        let operation = kernels.work.operation();
+        args.kernels.is_empty()
+            || args.kernels.iter().any(|text| kernels.name.contains(text) || operation.contains(text))
+    };
+    let mut checks: Vec<Check<'k>> = Vec::new();
+    for kernels in known.iter().filter(|kernels| wanted(kernels)) {
         for &n in &args.n {
-            for &bits in &args.bits {
-                let modulus = ModulusSpec::Bits(bits);
-                let spec = RequestSpec { operation, n, modulus, root: None, towers: 1 };
-                requests.push((bits, spec.resolve().map_err(ring_failure)?));
+            let own = [kernels.longest];
+            let sizes = if args.bits.is_empty() { &own[..] } else { &args.bits };
+            for &bits in sizes.iter().filter(|&&bits| bits <= kernels.longest) {
+                let same = |check: &&mut Check<'_>| {
+                    let task = &check.task;
+                    (task.operation(), task.n(), check.bits) == (kernels.work.operation(), n, bits)
+                };
+                match checks.iter_mut().find(same) {
+                    Some(check) => check.kernels.push(kernels),
+                    None => checks.push(Check {
+                        task: task(&kernels.work, n, bits)?,
+                        bits,
+                        kernels: vec![kernels],
+                    }),
+                }
             }
         }
     }
-    Ok(requests)
+    if checks.is_empty() {
+        let help = "`--bits` is at most 128, and less for most kernels; without `--kernels` all run";
+        return Err(Failure::wrong("no CUDA kernels for these options", help));
+    }
+    Ok(checks)
+}
+
+impl Work {
+    fn operation(&self) -> String {
+        match self {
+            Self::Operation(operation, _) => operation.to_string(),
+            Self::KeySwitch(_) => "key_switch".into(),
+        }
+    }
+}
+
+/// The largest primes of a size, two for each list of moduli. Keys are switched with 3 limbs in 2 digits and
+/// 2 special limbs.
+fn task(work: &Work, n: u32, bits: u32) -> Result<Box<dyn Task>, Failure> {
+    Ok(match work {
+        Work::Operation(operation, _) => {
+            let towers = if operation.in_one_ring() { 1 } else { 2 };
+            let modulus = ModulusSpec::Bits(bits);
+            let spec = RequestSpec { operation: *operation, n, modulus, root: None, towers };
+            Box::new(spec.resolve().map_err(ring_failure)?)
+        }
+        Work::KeySwitch(_) => {
+            let degree = Degree::try_from(n).map_err(ring_failure)?;
+            Box::new(KeySwitch::with_primes(degree, bits, 3, 2, 2).map_err(ring_failure)?)
+        }
+    })
 }
 
 const EMULATED: &str = "emulated CUDA";
 
 /// Opens the CPU as a CUDA device. Returns `None` after a warning if that fails: most machines
 /// without a C++ compiler still have the other witnesses.
-fn emulated() -> Option<Cuda> {
+fn emulated() -> Option<(String, Device)> {
     match Device::emulated() {
-        Ok(device) => Some(Cuda { name: EMULATED.into(), device }),
+        Ok(device) => Some((EMULATED.into(), device)),
         Err(error) => {
             note!("warning: SKIPPED the {EMULATED} kernels: {error}");
             None
@@ -170,10 +265,10 @@ fn emulated() -> Option<Cuda> {
     }
 }
 
-fn open_gpu() -> Result<Cuda, Failure> {
+fn open_gpu() -> Result<(String, Device), Failure> {
     let open = || {
         let device = Device::open(0)?;
-        Ok(Cuda { name: format!("CUDA on {}", device.name()?), device })
+        Ok((format!("CUDA on {}", device.name()?), device))
     };
     let help = "leave --gpu out: the kernels still run, emulated on the CPU";
     open().map_err(|error: gpu_ref::Error| Failure::wrong(error, help))

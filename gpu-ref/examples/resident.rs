@@ -18,7 +18,9 @@ const POLYNOMIALS: usize = 4;
 fn main() -> Result<(), Box<dyn StdError>> {
     let moduli = (0..LIMBS).map(|skip| Modulus::<u64>::find(60, N, skip)).collect::<Result<Vec<_>, _>>()?;
     let words = |seed: u64| -> Vec<u64> {
-        (0..(POLYNOMIALS * ROOM * N) as u64).map(|i| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 5).collect()
+        (0..(POLYNOMIALS * ROOM * N) as u64)
+            .map(|i| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 5)
+            .collect()
     };
     let (left, right) = (words(1), words(2));
     let products = match Device::open(0) {

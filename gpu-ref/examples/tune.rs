@@ -67,7 +67,9 @@ fn parse() -> Outcome<Options> {
     let (bits, log_n) = bits.zip(log_n).ok_or("expected --bits and --log-n")?;
     let modulus_bits = modulus_bits.unwrap_or(bits - 2);
     if !(1..=bits).contains(&modulus_bits) || moduli == 0 || batch == 0 || batch % moduli.min(batch) != 0 {
-        return Err("expected moduli shorter than a word, and a batch that is a multiple of their number".into());
+        return Err(
+            "expected moduli shorter than a word, and a batch that is a multiple of their number".into()
+        );
     }
     Ok(Options { bits, log_n, modulus_bits, batch, moduli: moduli.min(batch), work, rounds, near })
 }

@@ -312,13 +312,8 @@ impl<W: Word> Plan<W> {
     ) -> Launch<'a> {
         let region = self.region(batch, part);
         let data = Argument::address(region.start);
-        let mut arguments = vec![
-            data,
-            data,
-            self.tables(direction).pointer(),
-            self.constants.pointer(),
-            self.rows(part),
-        ];
+        let mut arguments =
+            vec![data, data, self.tables(direction).pointer(), self.constants.pointer(), self.rows(part)];
         let mut writes = vec![region];
         if let Some((_, sync)) = &self.residency {
             arguments.push(sync.pointer());

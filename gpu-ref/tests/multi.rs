@@ -156,7 +156,8 @@ fn on_gpus() {
 }
 
 fn main() -> ExitCode {
-    let each = named![key_switching, key_switching_in_short_words, steps_of_a_key_switch, products_of_batches];
+    let each =
+        named![key_switching, key_switching_in_short_words, steps_of_a_key_switch, products_of_batches];
     let emulated: [common::Test; 1] = named![bad_divisions_are_refused];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));

@@ -182,7 +182,9 @@ fn bad_input_is_refused(device: &Device) {
     let lend = |address| unsafe { Batch::<u32>::from_raw(device, address, 1024) }.map(|_| ());
     assert!(matches!(lend(0), Err(Error::Address { address: 0, .. })));
     assert!(matches!(lend(batch[0].address() + 2), Err(Error::Address { .. })));
-    for (first, stride, count) in [(0, 1024, 0), (0, 512, 1), (0, 1025, 1), (1, 1024, 1), (0, usize::MAX - 1023, 3)] {
+    for (first, stride, count) in
+        [(0, 1024, 0), (0, 512, 1), (0, 1025, 1), (1, 1024, 1), (0, usize::MAX - 1023, 3)]
+    {
         let refused = plan.transform_at(Direction::Forward, &mut batch[0], Layout { first, stride, count });
         assert!(matches!(refused, Err(Error::Unsupported { .. })), "{first} {stride} {count}");
     }
@@ -236,9 +238,8 @@ fn check_layout<W: Word>(device: &Device, recipe: &Recipe) {
     let layout = Layout { first: n, stride: 4 * n, count: 3 };
     let mut rng = StdRng::seed_from_u64(*SEED);
     // Below both moduli.
-    let mut rows = || -> Vec<W> {
-        (0..11 * n).map(|_| W::narrow(rng.random_range(0..moduli[0].q().widen()))).collect()
-    };
+    let mut rows =
+        || -> Vec<W> { (0..11 * n).map(|_| W::narrow(rng.random_range(0..moduli[0].q().widen()))).collect() };
     let (x, y) = (rows(), rows());
     let [left, right] = [&x, &y].map(|words| Batch::upload(device, words).unwrap());
     // SAFETY: the owners outlive what they lend, and all work is in order on one device.

@@ -1,11 +1,18 @@
-//! Compares witnesses that share no arithmetic, word for word, on the same ring operations.
+//! Compares witnesses that share no arithmetic, word for word, on the same tasks: ring operations, and
+//! [key switching](KeySwitch) as a chain of them.
+
+mod key_switch;
 
 use crate::run::{self, Mode, Options, draw};
 use codegen::{PlanChoice, Request, generate};
-use golden::Operation;
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
+
+pub use key_switch::KeySwitch;
+
+/// The results of a task for each set of operands.
+pub type Results = Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
 
 /// Operands of one computation, one vector of n residues each.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,15 +24,12 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// The operands for `request`: residues at the ends of their range, and random ones from the
-    /// seed, as [`draw`] generates them.
-    pub fn sets(request: &Request, seed: u64) -> Vec<Self> {
-        let n = request.n() as usize;
-        // A request with an invalid claim has no operands; every witness refuses it.
-        let moduli = golden::moduli(&request.claim(0)).map_or(Vec::new(), |moduli| moduli.inputs);
+    /// Operands of n residues modulo these numbers: residues at the ends of their range, and random ones
+    /// from the seed, as [`draw`] generates them.
+    pub fn sets(moduli: &[u128], n: usize, seed: u64) -> Vec<Self> {
         let set = |name, vector: &dyn Fn(u64, u128) -> Vec<u128>| Self {
             name,
-            vectors: (0..).zip(&moduli).map(|(operand, &q)| vector(operand, q)).collect(),
+            vectors: (0..).zip(moduli).map(|(operand, &q)| vector(operand, q)).collect(),
         };
         let extreme = |operand, q: u128| match operand {
             0 => vec![q - 1; n],
@@ -35,9 +39,47 @@ impl Operands {
     }
 }
 
-/// The modulus of the request's first ring.
-fn modulus(request: &Request) -> u128 {
-    request.basis.rings()[0].q()
+/// What witnesses compute.
+pub trait Task: Send + Sync {
+    /// The operation's name.
+    fn operation(&self) -> String;
+
+    /// The ring degree.
+    fn n(&self) -> u32;
+
+    /// The modulus of the first ring.
+    fn modulus(&self) -> u128;
+
+    /// The moduli of the operands. A task that is invalid has none; every witness refuses it.
+    fn operands(&self) -> Vec<u128>;
+
+    /// The results of a witness.
+    ///
+    /// # Errors
+    /// Returns an error if the witness cannot compute the task.
+    fn ask(&self, witness: &dyn Witness, sets: &[Operands]) -> Results;
+}
+
+impl Task for Request {
+    fn operation(&self) -> String {
+        self.operation.to_string()
+    }
+
+    fn n(&self) -> u32 {
+        Self::n(self)
+    }
+
+    fn modulus(&self) -> u128 {
+        self.basis.rings()[0].q()
+    }
+
+    fn operands(&self) -> Vec<u128> {
+        golden::moduli(&self.claim(0)).map_or(Vec::new(), |moduli| moduli.inputs)
+    }
+
+    fn ask(&self, witness: &dyn Witness, sets: &[Operands]) -> Results {
+        witness.compute(self, sets)
+    }
 }
 
 /// An independent implementation of the ring operations.
@@ -49,11 +91,16 @@ pub trait Witness: Sync {
     ///
     /// # Errors
     /// Returns an error if the witness cannot compute the request.
-    fn compute(
-        &self,
-        request: &Request,
-        sets: &[Operands],
-    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
+    fn compute(&self, request: &Request, sets: &[Operands]) -> Results;
+
+    /// The results of a key switch for each set of operands. A witness without a key switch of its own
+    /// computes the chain of operations.
+    ///
+    /// # Errors
+    /// Returns an error if the witness cannot compute one of them.
+    fn key_switch(&self, task: &KeySwitch, sets: &[Operands]) -> Results {
+        task.chain(self, sets)
+    }
 }
 
 /// [`golden::evaluate`].
@@ -65,11 +112,7 @@ impl Witness for GoldenModel {
         "golden model"
     }
 
-    fn compute(
-        &self,
-        request: &Request,
-        sets: &[Operands],
-    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
         let claim = request.claim(0);
         let evaluate = |set: &Operands| {
             let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
@@ -93,11 +136,7 @@ impl Witness for Simulator {
         "simulator"
     }
 
-    fn compute(
-        &self,
-        request: &Request,
-        sets: &[Operands],
-    ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
         let program = generate(request, &self.machine, &self.plan)?.program;
         let claim = program.claims.first().ok_or("the generated program has no claim")?;
         let execute = |set: &Operands| {
@@ -115,12 +154,12 @@ impl Witness for Simulator {
 /// The first difference between a witness and the reference.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
-    "{function} of {n} coefficients modulo {modulus:#x}: on the {operands} operands, the {witness} has {found} at \
+    "{operation} of {n} coefficients modulo {modulus:#x}: on the {operands} operands, the {witness} has {found} at \
      index {index} where the {reference} has {expected:#x}", found = .found.map_or("nothing".into(), |f| format!("{f:#x}"))
 )]
 pub struct Difference {
-    /// The ring operation.
-    pub function: Operation,
+    /// The operation.
+    pub operation: String,
     /// The ring degree.
     pub n: u32,
     /// The modulus.
@@ -141,12 +180,12 @@ pub struct Difference {
 
 /// A witness that could not compute something.
 #[derive(Debug, Error)]
-#[error("the {witness} cannot compute {function} of {n} coefficients modulo {modulus:#x}: {cause}")]
+#[error("the {witness} cannot compute {operation} of {n} coefficients modulo {modulus:#x}: {cause}")]
 pub struct WitnessError {
     /// The witness.
     pub witness: String,
-    /// The ring operation.
-    pub function: Operation,
+    /// The operation.
+    pub operation: String,
     /// The ring degree.
     pub n: u32,
     /// The modulus.
@@ -160,19 +199,19 @@ pub struct WitnessError {
 /// Returns for each witness whether it agrees.
 ///
 /// # Errors
-/// Returns an error if one of them cannot compute the request at all.
+/// Returns an error if one of them cannot compute the task at all.
 pub fn crosscheck(
-    request: &Request,
+    task: &dyn Task,
     seed: u64,
     reference: &dyn Witness,
     witnesses: &[&dyn Witness],
 ) -> Result<Vec<Result<(), Difference>>, WitnessError> {
-    let (function, n, modulus) = (request.operation, request.n(), modulus(request));
-    let sets = Operands::sets(request, seed);
+    let (operation, n, modulus) = (task.operation(), task.n(), task.modulus());
+    let sets = Operands::sets(&task.operands(), n as usize, seed);
     let ask = |witness: &dyn Witness| {
-        witness.compute(request, &sets).map_err(|cause| WitnessError {
+        task.ask(witness, &sets).map_err(|cause| WitnessError {
             witness: witness.name().into(),
-            function,
+            operation: operation.clone(),
             n,
             modulus,
             cause,
@@ -186,7 +225,7 @@ pub fn crosscheck(
             if let Some(index) = (0..expected.len()).find(|&index| found.get(index) != Some(&expected[index]))
             {
                 return Ok(Err(Difference {
-                    function,
+                    operation: operation.clone(),
                     n,
                     modulus,
                     operands: set.name,
@@ -207,6 +246,8 @@ pub fn crosscheck(
 mod tests {
     use super::*;
     use crate::kernel::{ModulusSpec, RequestSpec};
+    use golden::Operation;
+    use ring::Degree;
     use sim::MachineFile;
 
     fn request(operation: Operation, n: u32) -> Request {
@@ -224,11 +265,7 @@ mod tests {
             "liar"
         }
 
-        fn compute(
-            &self,
-            request: &Request,
-            sets: &[Operands],
-        ) -> Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>> {
+        fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
             let mut results = GoldenModel.compute(request, sets)?;
             let last = results.last_mut().ok_or("no operands")?;
             if self.cuts {
@@ -257,7 +294,7 @@ mod tests {
                 format!(
                     "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
                      where the golden model has {:#x}",
-                    modulus(&request),
+                    request.modulus(),
                     changed.expected ^ 1,
                     changed.expected
                 )
@@ -265,6 +302,19 @@ mod tests {
             let cut = verdicts[2].clone().unwrap_err();
             assert_eq!((cut.index, cut.found), (700, None));
         }
+    }
+
+    /// 3 limbs in 2 digits, 2 special limbs.
+    #[test]
+    fn the_simulator_switches_keys_as_the_golden_model() {
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
+        let task = KeySwitch::with_primes(Degree::try_from(1024_u32).unwrap(), 30, 3, 2, 2).unwrap();
+        assert_eq!(task.operands().len(), 3 + 2 * 2 * 5);
+        let witnesses: [&dyn Witness; 2] = [&simulator, &Liar { cuts: false }];
+        let verdicts = crosscheck(&task, 5, &GoldenModel, &witnesses).unwrap();
+        assert_eq!(verdicts[0], Ok(()));
+        assert_eq!(verdicts[1].clone().unwrap_err().operation, "key_switch");
     }
 
     #[test]
@@ -279,7 +329,8 @@ mod tests {
     #[test]
     fn operands_reach_the_ends_of_the_range() {
         let request = request(golden::POLYMUL, 1024);
-        let (sets, q) = (Operands::sets(&request, 3), modulus(&request));
+        let q = request.modulus();
+        let sets = Operands::sets(&request.operands(), 1024, 3);
         assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
         assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);
         assert_eq!(sets[0].vectors[1][..4], [q - 1, 0, 1, q - 1]);

@@ -1,9 +1,9 @@
 //! The measured parameters of [`Strategy::Best`]: which passes and products are fastest for a word size
 //! and a ring dimension.
 
+use super::{Pass, Product, pair, single, whole};
 #[cfg(doc)]
 use super::{Recipe, Strategy};
-use super::{Pass, Product, pair, single, whole};
 
 /// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli
 /// of 8 polynomials at N = 2^16, one modulus at the others.
