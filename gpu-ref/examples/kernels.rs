@@ -3,9 +3,9 @@
 //! && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
 //!
 //! `kernels all FOLDER` writes every kernel of the crate to files in a folder, where transforms have
-//! N = 2^13 and few points in a thread, and the default kernels of `best` for every N from 2^12, every
-//! arithmetic and every batch to files in `FOLDER/default`. `kernels check` checks the same files with
-//! NVRTC, without a GPU.
+//! N = 2^13 and few points in a thread, the default kernels of `best` for every N from 2^12, every
+//! arithmetic and every batch to files in `FOLDER/default`, and a sample of the former to files in
+//! `FOLDER/sample`. `kernels check` checks the same files with NVRTC, without a GPU.
 
 use gpu_ref::base_conversion::Tile;
 use gpu_ref::recipe::{Pass, SHORT_QUOTIENTS};
@@ -115,6 +115,23 @@ fn all_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     Ok(files)
 }
 
+/// Kernels for another architecture, from each file of `cuda`. Architectures differ in two definitions of
+/// `common.cuh` only: the resident threads, and the wait for the kernel before.
+const SAMPLE: [&str; 12] = [
+    "wide-128",
+    "cheddar-32",
+    "shivdikar-4-64",
+    "caramel-64",
+    "he-booster-local-64",
+    "best-32",
+    "best-124",
+    "key-switch-64",
+    "residues-64",
+    "automorphism-128",
+    "base-conversion",
+    "rows",
+];
+
 /// The largest number of a length in bits.
 fn longest(bits: u32) -> u128 {
     u128::MAX >> (128 - bits)
@@ -149,9 +166,17 @@ fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
 }
 
 fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let write = |name: &str, text: &str| std::fs::write(folder.join(format!("{name}.cu")), text);
     std::fs::create_dir_all(folder.join("default"))?;
-    for (name, text) in [all_kernels()?, default_kernels()?].concat() {
-        std::fs::write(folder.join(format!("{name}.cu")), text)?;
+    std::fs::create_dir_all(folder.join("sample"))?;
+    let all = all_kernels()?;
+    for (name, text) in all.iter().chain(&default_kernels()?) {
+        write(name, text)?;
+    }
+    for name in SAMPLE {
+        let found = all.iter().find(|(known, _)| known == name);
+        let (_, text) = found.ok_or_else(|| format!("no kernels {name} for the sample"))?;
+        write(&format!("sample/{name}"), text)?;
     }
     Ok(())
 }

@@ -2,10 +2,12 @@
 //! best change.
 //!
 //! `tune --bits B --log-n L [--modulus-bits M] [--batch T] [--moduli K] [--work forward|inverse|product]
-//! [--rounds R] [--near]` times batches of T transforms (512), K moduli in turn (64, at most T), cold: batches
-//! of 512 MiB in total take turns. It prints the time of the default recipe and of each improvement, in
-//! microseconds per transform or product, and after R rounds (3) or no improvement the final recipe. With
-//! `--near` it prints the times of all neighbours of the default recipe, fastest first, and stops.
+//! [--rounds R] [--near]` times batches of T transforms (512), K moduli in turn (64, at most T), cold:
+//! batches of 512 MiB in total take turns. It prints the default recipe and each improvement, at most R
+//! (3). With `--near` it prints the default recipe and all its neighbours, fastest first.
+//!
+//! A line is `us,passes,product,shared_roots`, in microseconds per transform or product: a pass is
+//! `stages:points_log:lanes_log:blocks`, a product `fused:blocks` or `separate`.
 
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Word, Work, host};
@@ -118,7 +120,7 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
         Ok(plan.time(options.work, &mut batches, 1)?.divided_by(options.batch).median)
     };
     let mut best = (time(&own)?, start);
-    println!("{:.4} us  {:?}", best.0, best.1);
+    print(best.0, &best.1);
     for _ in 0..options.rounds {
         // Compilation takes longer than timing, and can use every core.
         let plans: Vec<Plan<W>> = neighbours(&best.1, options.work)
@@ -131,17 +133,31 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         if options.near {
-            times.iter().for_each(|(us, recipe)| println!("{us:.4} us  {recipe:?}"));
+            times.iter().for_each(|(us, recipe)| print(*us, recipe));
             return Ok(());
         }
         match times.into_iter().next() {
             Some(fastest) if fastest.0 < 0.99 * best.0 => best = fastest,
             _ => break,
         }
-        println!("{:.4} us  {:?}", best.0, best.1);
+        print(best.0, &best.1);
     }
-    println!("{:.4} us: {:?}", best.0, best.1);
     Ok(())
+}
+
+/// One line of the output.
+fn print(us: f64, recipe: &Recipe) {
+    let pass = |pass: &Pass| {
+        let Pass { stages, points_log, lanes_log, blocks, .. } = pass;
+        format!("{stages}:{points_log}:{lanes_log}:{blocks}")
+    };
+    let passes: Vec<String> = recipe.passes.iter().map(pass).collect();
+    let product = if recipe.product.separate {
+        "separate".to_owned()
+    } else {
+        format!("fused:{}", recipe.product.blocks)
+    };
+    println!("{us:.4},{},{product},{}", passes.join(" "), recipe.shared_roots);
 }
 
 /// All valid recipes that differ in one parameter.

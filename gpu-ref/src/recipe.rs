@@ -329,6 +329,7 @@ impl Recipe {
         let modulus_bits = lengths.iter().copied().find(|&bits| bits >= longest).unwrap_or(own.modulus_bits);
         let passes = match (word_bits, modulus_bits, log_n) {
             (64, DOUBLE_BITS, 16) => pair(log_n, 8, (4, 4, 2), (4, 1, 10)),
+            (64, 60 | 61, 16) => pair(log_n, 8, (4, 3, 3), (4, 1, 8)),
             _ => own.passes,
         };
         let short_quotients = modulus_bits == 126 && largest <= SHORT_QUOTIENTS;

@@ -8,11 +8,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/gpu")
 }
 
-/// The fields of each line of a file after its header. Commas inside quotes are not handled: no
-/// field used here follows one.
+/// The fields of each line of a file after its header.
 fn lines(file: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(folder().join(file)).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    let records = csv::Reader::from_path(folder().join(file)).unwrap().into_records();
+    records.map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
 fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
@@ -257,20 +256,88 @@ fn strategies() -> String {
     table(&["strategy", "word", "modulus", "64 moduli, 512", "one modulus, 512", "alone"], rows)
 }
 
-/// Number of claims per verdict for each paper.
+/// A line of the ablation: a claim in one mode.
+struct Judged {
+    paper: String,
+    claim: String,
+    claimed: String,
+    mode: String,
+    /// The gain over all runs, and its extremes.
+    gain: [f64; 3],
+    verdict: String,
+}
+
+fn ablation() -> Vec<Judged> {
+    let judged = |fields: Vec<String>| {
+        let [paper, claim, claimed, _, mode, _, _, _, _, gain, low, high, verdict] = &fields[..] else {
+            panic!("thirteen fields in {fields:?}")
+        };
+        let [paper, claim, claimed, mode, verdict] =
+            [paper, claim, claimed, mode, verdict].map(String::clone);
+        let gain = [gain, low, high].map(|field| field.parse().unwrap());
+        Judged { paper, claim, claimed, mode, gain, verdict }
+    };
+    lines("h200-ablation.csv").into_iter().map(judged).collect()
+}
+
+/// Number of claims per verdict for each paper and mode.
 fn verdicts() -> String {
-    let claims = lines("h200-ablation.csv");
+    let claims = ablation();
     let verdicts = ["reproduced", "weaker", "refuted"];
-    assert!(claims.iter().all(|claim| verdicts.iter().any(|verdict| claim.last().unwrap() == verdict)));
-    let row = |paper: &str| {
+    assert!(claims.iter().all(|claim| verdicts.contains(&&claim.verdict[..])));
+    let papers = ["Cheddar", "HE-Booster", "Shivdikar et al.", "Caramel"];
+    let rows = papers.iter().flat_map(|&paper| ["warm", "cold"].map(|mode| (paper, mode)));
+    let row = |(paper, mode): (&str, &str)| {
         let counts = verdicts.map(|verdict| {
-            let counted = claims.iter().filter(|claim| claim[0] == paper && claim.last().unwrap() == verdict);
+            let counted = claims.iter().filter(|claim| {
+                (&claim.paper[..], &claim.mode[..], &claim.verdict[..]) == (paper, mode, verdict)
+            });
             counted.count().to_string()
         });
-        [vec![paper.to_owned()], counts.to_vec()].concat()
+        [vec![paper.to_owned(), mode.to_owned()], counts.to_vec()].concat()
     };
-    let papers = ["Cheddar", "HE-Booster", "Shivdikar et al.", "Caramel"];
-    table(&["paper", "reproduced", "weaker", "refuted"], papers.map(row))
+    table(&["paper", "mode", "reproduced", "weaker", "refuted"], rows.map(row))
+}
+
+/// The claims with a number: the paper's gain, and those of this card.
+fn numbers() -> String {
+    let claims = ablation();
+    let with_number = claims.iter().filter(|claim| claim.claimed != "faster" && claim.mode == "warm");
+    let row = |warm: &Judged| {
+        let cold = claims.iter().find(|cold| cold.claim == warm.claim && cold.mode == "cold");
+        let cells = |judged: Option<&Judged>| {
+            judged.map_or(
+                [String::new(), String::new()],
+                |Judged { gain: [gain, low, high], verdict, .. }| {
+                    [format!("{gain:.2} ({low:.2} to {high:.2})"), verdict.clone()]
+                },
+            )
+        };
+        let Judged { paper, claim, claimed, .. } = warm;
+        let claimed = claimed.parse::<f64>().unwrap();
+        let head = vec![paper.clone(), claim.clone(), format!("{claimed:.2}")];
+        [head, cells(Some(warm)).to_vec(), cells(cold).to_vec()].concat()
+    };
+    table(&["paper", "claim", "claimed", "warm", "", "cold", ""], with_number.map(row))
+}
+
+/// Tests of each binary that are clean under each tool.
+fn sanitizer() -> String {
+    let results = lines("h200-sanitizer.csv");
+    let binaries = ["transforms", "variants", "schemes", "multi"];
+    let row = |tool: &str| {
+        let counts = binaries.map(|binary| {
+            let of = results.iter().filter(|line| line[0] == tool && line[1] == binary);
+            let (clean, other): (Vec<_>, Vec<_>) = of.partition(|line| line[4] == "clean");
+            if other.is_empty() {
+                clean.len().to_string()
+            } else {
+                format!("{}, not {}", clean.len(), other.len())
+            }
+        });
+        [vec![tool.to_owned()], counts.to_vec()].concat()
+    };
+    table(&[&["clean tests"][..], &binaries].concat(), ["memcheck", "racecheck"].map(row))
 }
 
 /// Microseconds of multi-GPU work by number of cards, and the speedup.
@@ -311,6 +378,8 @@ fn tables_are_what_the_files_say() {
         ("ratios", ratios()),
         ("strategies", strategies()),
         ("verdicts", verdicts()),
+        ("numbers", numbers()),
+        ("sanitizer", sanitizer()),
         ("cards", cards()),
     ] {
         let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
