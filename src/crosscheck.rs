@@ -92,6 +92,9 @@ struct Check<'k> {
 /// Whether a witness agrees; `None` if it was not asked.
 type Verdict = Option<Result<(), Difference>>;
 
+/// A task, some of its kernels, and the verdicts of the simulator and of each device.
+type Row<'r> = (&'r Check<'r>, &'r Kernels, &'r [Verdict]);
+
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let mut machine = args.machine.load()?;
     // The largest VDM that programs can address: a product of 65536 coefficients exceeds the paper's
@@ -112,7 +115,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::Work(error.to_string()))?;
 
     // A row for each task and its kernels.
-    let rows: Vec<(&Check<'_>, &Kernels, &[Verdict])> = checks
+    let rows: Vec<Row<'_>> = checks
         .iter()
         .zip(&verdicts)
         .flat_map(|(check, verdicts)| {
@@ -123,26 +126,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
                 .map(move |(&kernels, verdicts)| (check, kernels, &verdicts[..]))
         })
         .collect();
-    let column = |head: &str, cell: &dyn Fn(usize) -> String| Column {
-        head: head.into(),
-        cells: (0..rows.len()).map(cell).collect(),
-    };
-    let mut columns = vec![
-        column("operation", &|row| rows[row].0.task.operation()),
-        column("n", &|row| rows[row].0.task.n().to_string()),
-        column("bits", &|row| rows[row].0.bits.to_string()),
-        column("kernels", &|row| rows[row].1.name.clone()),
-    ];
-    let names = [simulator.name()].into_iter().chain(devices.iter().map(|(name, _)| &name[..]));
-    for (number, name) in names.enumerate() {
-        columns.push(column(name, &|row| match &rows[row].2[number] {
-            Some(Ok(())) => "agrees".into(),
-            Some(Err(difference)) => format!("differs at {}", difference.index),
-            None => "skipped".into(),
-        }));
-    }
+    let names = devices.iter().map(|(name, _)| &name[..]);
+    let mut columns = columns(&rows, &[simulator.name()].into_iter().chain(names).collect::<Vec<_>>());
     if emulated.is_none() {
-        columns.push(column(EMULATED, &|_| "skipped".into()));
+        let cells = rows.iter().map(|_| "skipped".into()).collect();
+        columns.push(Column { head: EMULATED.into(), cells });
     }
     files::print(
         format!("with the golden model, on operands from seed {seed}:\n\n{}", table(&columns)).as_bytes(),
@@ -158,6 +146,28 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             asked.len()
         ))),
     }
+}
+
+/// The output's columns: the tasks, and the verdicts of these witnesses.
+fn columns(rows: &[Row<'_>], witnesses: &[&str]) -> Vec<Column> {
+    let column = |head: &str, cell: &dyn Fn(usize) -> String| Column {
+        head: head.into(),
+        cells: (0..rows.len()).map(cell).collect(),
+    };
+    let mut columns = vec![
+        column("operation", &|row| rows[row].0.task.operation()),
+        column("n", &|row| rows[row].0.task.n().to_string()),
+        column("bits", &|row| rows[row].0.bits.to_string()),
+        column("kernels", &|row| rows[row].1.name.clone()),
+    ];
+    for (number, name) in witnesses.iter().enumerate() {
+        columns.push(column(name, &|row| match &rows[row].2[number] {
+            Some(Ok(())) => "agrees".into(),
+            Some(Err(difference)) => format!("differs at {}", difference.index),
+            None => "skipped".into(),
+        }));
+    }
+    columns
 }
 
 /// For each of the kernels, whether the simulator and they agree with the golden model on each device.

@@ -38,7 +38,7 @@ impl<W> Batch<W> {
     /// the batch exists. Work of others on it must be ordered with this device's: on the same stream
     /// ([`Device::on_stream`]), or by synchronisation. An emulated device uses host memory.
     pub unsafe fn from_raw(device: &Device, address: u64, words: usize) -> Result<Self, Error> {
-        device.check_address(address, words * size_of::<W>(), size_of::<W>())?;
+        device.check_address(address, words.saturating_mul(size_of::<W>()), size_of::<W>())?;
         let buffer = Buffer::Borrowed(address);
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
     }

@@ -318,7 +318,7 @@ fn numbers() -> String {
         let head = vec![paper.clone(), claim.clone(), format!("{claimed:.2}")];
         [head, cells(Some(warm)).to_vec(), cells(cold).to_vec()].concat()
     };
-    table(&["paper", "claim", "claimed", "warm", "", "cold", ""], with_number.map(row))
+    table(&["paper", "claim", "claimed", "warm", "verdict", "cold", "verdict"], with_number.map(row))
 }
 
 /// Tests of each binary that are clean under each tool.
