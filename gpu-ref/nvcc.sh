@@ -68,6 +68,7 @@ export nvcc version cache
 # and are the fastest all the same: reports/gpu/h200-tune.csv has them beside their neighbours without spills.
 limit=16
 known='32-14-512 product 56
+64-16-64 product 28
 128-16-64 forward_0 20
 128-17-64 forward_0 20'
 spills=$(awk -v limit=$limit -v known="$known" '
