@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::generate::ring_failure;
 use crate::machine::MachineArgs;
+use crate::numbers;
 use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::Request;
 use gpu_ref::Device;
@@ -45,8 +46,8 @@ pub(crate) struct Args {
 }
 
 fn degree(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(n @ 1024..=131_072) if u32::is_power_of_two(n) => Ok(n),
+    match numbers::degree(text) {
+        Ok(n @ 1024..=131_072) => Ok(n),
         _ => Err("choose a power of two from 1024 to 131072".into()),
     }
 }

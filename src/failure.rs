@@ -1,7 +1,8 @@
 //! Command failures and their rendering.
 
+use crate::message::{Message, is_json};
 use b512_asm::Code;
-use diagnostic::{Diagnostic, Diagnostics, render, render_message};
+use diagnostic::{Diagnostic, Diagnostics, printable, render, render_message};
 use sim::Override;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -18,11 +19,8 @@ pub(crate) enum Failure {
         /// The fix.
         help: Option<String>,
     },
-    /// A file, or an option in place of one, is invalid: status 2. Boxed because it carries the
-    /// text.
-    Input(Box<Diagnostic>),
-    /// An assembly text is invalid: status 2.
-    Source(Diagnostics),
+    /// Files, or options in place of them, are invalid: status 2.
+    Input(Diagnostics),
     /// A signal stopped the work; the results so far are in its journal.
     Interrupted {
         /// The exit status, 128 + the number of the signal.
@@ -44,7 +42,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Work(_) => 1,
-            Self::Wrong { .. } | Self::Input(_) | Self::Source(_) => 2,
+            Self::Wrong { .. } | Self::Input(_) => 2,
             Self::Interrupted { status, .. } => *status,
             Self::BrokenPipe => 0,
         }
@@ -52,27 +50,48 @@ impl Failure {
 
     /// Reports the failure, in colour on a terminal.
     pub(crate) fn print(&self) {
-        tell(self.render(has_colour()).trim_end());
+        let text = if is_json() { printable(&self.json()).into_owned() } else { self.render(has_colour()) };
+        tell(text.trim_end());
+    }
+
+    /// The failure as lines of JSON.
+    fn json(&self) -> String {
+        match self {
+            Self::Work(message) => Message::error(message, None).line(),
+            Self::Wrong { message, help } => Message::error(message, help.as_deref()).line(),
+            Self::Input(errors) => {
+                errors.iter().map(|error| Message::from(error).line() + "\n").collect::<String>()
+            }
+            Self::Interrupted { name, .. } => {
+                Message::error(&format!("stopped by {name}"), Some(CONTINUE)).line()
+            }
+            Self::BrokenPipe => String::new(),
+        }
     }
 
     fn render(&self, colour: bool) -> String {
         match self {
             Self::Work(message) => render_message(message, None, colour),
             Self::Wrong { message, help } => render_message(message, help.as_deref(), colour),
-            Self::Input(error) => error.render(colour),
-            Self::Source(errors) => render(errors, colour) + &hints(errors),
+            Self::Input(errors) => render(errors, colour) + &hints(errors),
             Self::Interrupted { name, .. } => {
-                let help = "the same command continues; all results so far are in the journal";
-                render_message(&format!("stopped by {name}"), Some(help), colour)
+                render_message(&format!("stopped by {name}"), Some(CONTINUE), colour)
             }
             Self::BrokenPipe => String::new(),
         }
     }
 }
 
+/// The help of a failure by a signal.
+const CONTINUE: &str = "the same command continues; all results so far are in the journal";
+
 /// Reports a warning.
 pub(crate) fn warn(warning: &Diagnostic) {
-    tell(&(warning.render(has_colour()) + "\n"));
+    if is_json() {
+        tell(&printable(&Message::from(warning).line()));
+    } else {
+        tell(&(warning.render(has_colour()) + "\n"));
+    }
 }
 
 /// Writes a rendered message to standard error, which may be closed. Its colours are no text of a file.
@@ -95,11 +114,17 @@ fn hints(errors: &Diagnostics) -> String {
 }
 
 impl From<Diagnostic> for Failure {
+    fn from(error: Diagnostic) -> Self {
+        Diagnostics::from(error).into()
+    }
+}
+
+impl From<Diagnostics> for Failure {
     /// Names overrides by their option.
-    fn from(mut error: Diagnostic) -> Self {
-        if &*error.file == Override::SOURCE {
-            error.file = "-p".into();
-        }
-        Self::Input(Box::new(error))
+    fn from(errors: Diagnostics) -> Self {
+        Self::Input(errors.map(|error| match &*error.file {
+            Override::SOURCE => Diagnostic { file: "-p".into(), ..error },
+            _ => error,
+        }))
     }
 }

@@ -5,16 +5,19 @@ mod program;
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
+use crate::numbers::degree;
 use crate::run::{self, Format};
 use crate::settings;
 use b512_asm::Setting;
 use codegen::explain::explain;
 use codegen::{Parameters, Request, choose, compile};
+use diagnostic::counted;
 use golden::{Operand, Operation, SettingSpec};
 use lab::kernel::{self, parse_u128};
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Error as RingError, Ring};
 use serde_json::json;
+use sim::Machine;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -32,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "table", requires = "list")]
     format: Format,
     /// Ring degree, a power of two
-    #[arg(long, value_name = "N", required_unless_present = "list")]
+    #[arg(long, value_name = "N", value_parser = degree, required_unless_present = "list")]
     n: Option<u32>,
     /// Modulus, or several separated by commas: one program for as many rings, with symbols x0, x1,
     /// ... in place of x
@@ -85,6 +88,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let parameters = settings::parse(operation, &args.setting)?;
+    check_towers(args, n, &machine)?;
     let request = request(args, operation, n, parameters)?;
     let failure = |error| match error {
         codegen::Error::Ring(error) => ring_failure(error),
@@ -96,6 +100,27 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         note!("recipe   {}\n{}", choice.origin, explain(&kernel, &machine).trim_end());
     }
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
+}
+
+/// Refuses more towers than the memory has room for, before a search for as many primes.
+fn check_towers(args: &Args, n: u32, machine: &Machine) -> Result<(), Failure> {
+    let room = (machine.vdm_words() / n.max(1)) as usize;
+    if args.towers == 0 {
+        return Err(Failure::wrong("0 towers", "--towers is the number of rings, at least 1"));
+    }
+    if args.towers > room.max(1) {
+        let message = format!(
+            "{} towers of {n} coefficients do not fit the VDM: it has {} words",
+            args.towers,
+            machine.vdm_words()
+        );
+        let help = match room {
+            0 | 1 => "leave --towers out, or set `vdm.size_mib`".to_owned(),
+            room => format!("give --towers up to {room}, or set `vdm.size_mib`"),
+        };
+        return Err(Failure::Wrong { message, help: Some(help) });
+    }
+    Ok(())
 }
 
 /// The request in the rings of the given moduli and roots, or of the largest primes.
@@ -111,7 +136,12 @@ fn request(args: &Args, operation: Operation, n: u32, parameters: Parameters) ->
     };
     let (roots, towers) = (args.root.len(), moduli.len());
     if roots > 0 && roots != towers {
-        let message = format!("--root gives {roots} roots, but there are {towers} moduli");
+        let message = format!(
+            "--root gives {}, but there {} {}",
+            counted(roots, "root", "roots"),
+            if towers == 1 { "is" } else { "are" },
+            counted(towers, "modulus", "moduli")
+        );
         return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
     }
     let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, args.root.get(tower).copied());

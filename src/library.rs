@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::numbers::degree;
 use codegen::forwarding::Removed;
 use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task};
 use codegen::search::{Effort, build};
@@ -19,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "KERNEL")]
     kernel: Option<Operation>,
     /// Ring degrees to list; by default all
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = degree)]
     n: Vec<u32>,
 }
 

@@ -1,7 +1,15 @@
-//! The options that choose a machine.
+//! `rpu machine`, and the options that choose a machine.
+
+mod diff;
+mod list;
+mod schema;
+mod show;
 
 use crate::failure::Failure;
-use sim::{Machine, MachineFile, Override};
+use crate::files;
+use diagnostic::{Diagnostics, counted};
+use sim::{Machine, MachineBase, Override};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct MachineArgs {
@@ -16,17 +24,83 @@ pub(crate) struct MachineArgs {
 impl MachineArgs {
     /// Loads the machine: a file if the name ends in `.toml`, else a built-in machine.
     pub(crate) fn load(&self) -> Result<Machine, Failure> {
-        let overrides = parse_overrides(&self.overrides)?;
-        let machine = if self.machine.ends_with(".toml") {
-            MachineFile::load(&self.machine, &overrides)
-        } else {
-            MachineFile::built_in(&self.machine, &overrides)
-        };
-        Ok(machine?)
+        load(&self.machine, &self.overrides)
     }
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// List the keys of a machine with their values, default, origin and effects
+    List(list::Args),
+    /// Print a machine with all its keys, as a machine file, and where each value comes from
+    Show(show::Args),
+    /// Check machine files: report all errors of each
+    Check(CheckArgs),
+    /// Print the keys in which two machines differ, and what follows for clock and area
+    Diff(diff::Args),
+    /// Print the JSON schema of a TOML format, with which editors complete and check files
+    Schema(schema::Args),
+}
+
+#[derive(clap::Args)]
+struct CheckArgs {
+    /// Machine files, or names of built-in machines
+    #[arg(value_name = "M.toml", required = true)]
+    machines: Vec<String>,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::List(args) => list::main(args),
+        Command::Show(args) => show::main(args),
+        Command::Check(args) => check(args),
+        Command::Diff(args) => diff::main(args),
+        Command::Schema(args) => schema::main(args),
+    }
+}
+
+fn check(args: &CheckArgs) -> Result<(), Failure> {
+    let mut errors = Diagnostics::default();
+    let mut text = String::new();
+    for name in &args.machines {
+        if let Some(machine) = errors.keep(base(name).and_then(|base| base.machine(&[]))) {
+            text += &format!("{name}: {}\n", facts(&machine));
+        }
+    }
+    files::print_text(&text)?;
+    Ok(errors.or(())?)
+}
+
+/// The size, clock and area of a machine in one line.
+fn facts(machine: &Machine) -> String {
+    format!(
+        "{}, {}, {} GHz, {:.2} mm2",
+        counted(machine.hple.count as usize, "HPLE", "HPLEs"),
+        counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
+        machine.frequency_ghz(),
+        sim::Area::of(machine).total()
+    )
+}
+
+/// A machine file if the name ends in `.toml`, else a built-in machine.
+fn base(name: &str) -> Result<MachineBase, Diagnostics> {
+    if name.ends_with(".toml") { MachineBase::load(PathBuf::from(name)) } else { MachineBase::built_in(name) }
+}
+
+fn load(name: &str, overrides: &[String]) -> Result<Machine, Failure> {
+    let overrides = parse_overrides(overrides)?;
+    Ok(base(name)?.machine(&overrides)?)
 }
 
 /// Parses `-p` options.
 pub(crate) fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
-    Ok(texts.iter().map(|text| Override::parse(text)).collect::<Result<_, _>>()?)
+    let mut errors = Diagnostics::default();
+    let overrides = texts.iter().filter_map(|text| errors.keep(Override::parse(text))).collect();
+    Ok(errors.or(overrides)?)
 }

@@ -30,10 +30,13 @@ mod isa;
 mod library;
 mod lint;
 mod machine;
+mod message;
+mod numbers;
 mod plot;
 mod program;
 mod reproduce;
 mod run;
+mod serve;
 mod settings;
 mod signals;
 mod sweep;
@@ -42,13 +45,18 @@ mod tune;
 use clap::{Parser, Subcommand};
 use diagnostic::printable;
 use failure::Failure;
+use message::{Message, MessageFormat};
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Assembler, code generator and cycle-level simulator for the Ring Processing Unit
 #[derive(Parser)]
 #[command(name = "rpu", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
+    /// Form of errors and warnings on standard error
+    #[arg(long, global = true, value_enum, default_value = "text", value_name = "FORM")]
+    message_format: MessageFormat,
     #[command(subcommand)]
     command: Command,
 }
@@ -87,6 +95,8 @@ subcommands! {
     Diff => diff,
     /// Simulate many machines and plot area against latency
     Sweep => sweep,
+    /// Show the page of a sweep that is still running, on a port of this computer only
+    Serve => serve,
     /// Search a space of machines and plans for its Pareto front
     Explore => explore,
     /// Search for the fastest plan of an operation on a machine
@@ -103,6 +113,8 @@ subcommands! {
     Fit => fit,
     /// Explain an error code such as B001
     Explain => explain,
+    /// List, show, check and compare machines; print schemas of the TOML formats
+    Machine => machine,
     /// Print the instruction set reference
     Isa => isa,
     /// Print shell completions
@@ -125,9 +137,23 @@ fn restrict_cpu() -> Result<(), Failure> {
     }
 }
 
+/// Whether the arguments, which clap has refused, ask for messages in JSON.
+fn wants_json() -> bool {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let pair = |pair: &[OsString]| pair[0] == "--message-format" && pair[1] == "json";
+    arguments.windows(2).any(pair) || arguments.iter().any(|argument| argument == "--message-format=json")
+}
+
 /// Ends the process with clap's message. Arguments in it may have control characters.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
+    if error.use_stderr() && wants_json() {
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let (message, help) = text.split_once("\n").unwrap_or((text, ""));
+        let help = Some(help.trim()).filter(|help| !help.is_empty());
+        note!("{}", Message::error(message, help).line());
+        std::process::exit(error.exit_code());
+    }
     match printable(&text) {
         Cow::Owned(safe) if error.use_stderr() => {
             note!("{}", safe.trim_end());
@@ -139,6 +165,7 @@ fn refuse(error: &clap::Error) -> ! {
 
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    message::set_format(cli.message_format);
     match restrict_cpu().and_then(|()| cli.command.run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,

@@ -47,7 +47,7 @@ impl ProgramFile {
             .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
         match checked {
             Ok(program) => Ok(Self { program, name, text: Some(text) }),
-            Err(errors) => Err(Failure::Source(errors.in_file(&name))),
+            Err(errors) => Err(Failure::Input(errors.in_file(&name))),
         }
     }
 
@@ -74,7 +74,7 @@ impl ProgramFile {
     pub(crate) fn invalid(&self, invalid: InvalidProgram) -> Failure {
         let mut errors = Diagnostics::default();
         self.diagnostics(invalid.defects).into_iter().for_each(|error| errors.push(error));
-        Failure::Source(errors)
+        Failure::Input(errors)
     }
 
     /// The failure of an instruction.
@@ -86,7 +86,7 @@ impl ProgramFile {
             }
             _ => Diagnostic::new(error.to_string()).in_file(&self.name),
         };
-        Failure::Input(Box::new(error))
+        error.into()
     }
 
     /// A part of an object, as the beginning of a message about it.

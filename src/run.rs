@@ -8,7 +8,7 @@ use crate::machine::MachineArgs;
 use crate::program::ProgramFile;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
-use lab::run::{InputError, Mode, Options, RunError, run, table};
+use lab::run::{InputError, Mode, Options, RunError, page, run, table};
 use serde::Serialize;
 use sim::lint;
 use sim::trace::Trace;
@@ -58,12 +58,15 @@ pub(crate) struct Args {
     /// text; FILE may be -
     #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
     traces: Vec<TraceFile>,
-    /// First instruction of an ASCII trace
-    #[arg(long, value_name = "INDEX", default_value_t = 0)]
-    from: usize,
-    /// Number of instructions in an ASCII trace
-    #[arg(long, value_name = "COUNT", default_value_t = 40)]
-    count: usize,
+    /// Write a page with causes of the cycles, pipeline timeline, area and energy: one HTML file
+    #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
+    page: Option<PathBuf>,
+    /// First instruction of an ASCII trace, by default 0
+    #[arg(long, value_name = "INDEX")]
+    from: Option<usize>,
+    /// Number of instructions in an ASCII trace, by default 40
+    #[arg(long, value_name = "COUNT")]
+    count: Option<usize>,
     /// Warn of values that are read before they are written, of accesses outside the memories and of
     /// outputs that overlap inputs, instead of refusing the program
     #[arg(long)]
@@ -134,6 +137,7 @@ pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    args.check_options()?;
     if ring::is_meant(args)? { ring::main(args) } else { run_kernel(args) }
 }
 
@@ -171,17 +175,77 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
             let written = match kind {
                 TraceKind::Kanata => trace.write_kanata(&mut content),
                 TraceKind::Perfetto => trace.write_perfetto(&mut content),
-                TraceKind::Ascii => trace.write_ascii(args.from, args.count, &mut content),
+                TraceKind::Ascii => {
+                    trace.write_ascii(args.from.unwrap_or(0), args.count.unwrap_or(40), &mut content)
+                },
             };
             written.map_err(|error| Failure::Work(error.to_string()))?;
             files::write(path, &content)?;
         }
     }
+    if let Some(path) = &args.page {
+        let trace = outcome.timing.as_ref().map(|timing| Trace::new(&machine, program, timing));
+        files::write(path, page(&outcome.report, trace.as_ref()).as_bytes())?;
+    }
     let text = match args.format {
         Format::Table => table(&outcome.report),
         Format::Json => json(&outcome.report)?,
     };
-    files::print_text(&text)
+    args.print_report(&text)
+}
+
+impl Args {
+    /// Prints the report: to standard error if data or a trace go to standard output.
+    fn print_report(&self, text: &str) -> Result<(), Failure> {
+        if self.to_standard_output().next().is_some() {
+            note!("{}", text.trim_end());
+            return Ok(());
+        }
+        files::print_text(text)
+    }
+
+    /// The options that write to standard output.
+    fn to_standard_output(&self) -> impl Iterator<Item = String> {
+        let outputs = self.outputs.iter().filter(|output| files::is_dash(&output.path));
+        let outputs = outputs.map(|output| format!("--output {}=-", output.name));
+        let traces = self.traces.iter().filter(|trace| files::is_dash(&trace.path));
+        let page = self.page.iter().filter(|path| files::is_dash(path)).map(|_| "--page -".to_owned());
+        outputs.chain(traces.map(|trace| format!("--trace {}=-", trace.kind.name()))).chain(page)
+    }
+
+    /// Refuses options that have no effect beside the others.
+    fn check_options(&self) -> Result<(), Failure> {
+        let mut to_standard_output = self.to_standard_output();
+        if let (Some(first), Some(second)) = (to_standard_output.next(), to_standard_output.next()) {
+            let message = format!("`{first}` and `{second}` both write to standard output");
+            return Err(Failure::wrong(message, "name a file for one of them"));
+        }
+        let ascii = self.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii));
+        for (option, given) in [("--from", self.from.is_some()), ("--count", self.count.is_some())] {
+            if given && !ascii {
+                let message = format!("`{option}` has no effect without `--trace ascii=FILE`");
+                return Err(Failure::wrong(message, "it selects the instructions of an ASCII trace"));
+            }
+        }
+        let random = self.seed.is_some();
+        for (option, given) in [("--input", !self.inputs.is_empty()), ("--seed", random)] {
+            if given && self.timing_only {
+                let message = format!("`{option}` has no effect with `--timing-only`");
+                return Err(Failure::wrong(message, "timing does not depend on data: leave one of them out"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TraceKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Kanata => "kanata",
+            Self::Perfetto => "perfetto",
+            Self::Ascii => "ascii",
+        }
+    }
 }
 
 /// Checks that every file to write belongs to an output of the program.

@@ -5,6 +5,7 @@ use crate::files;
 use crate::machine::parse_overrides;
 use crate::signals;
 use clap::Subcommand;
+use diagnostic::counted;
 use diagnostic::input::Content;
 use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
@@ -151,7 +152,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
     } else {
-        note!("shard {shard}: {simulated} points simulated; `rpu sweep merge` merges all shards");
+        note!("shard {shard}: {} simulated; `rpu sweep merge` merges all shards", counted(simulated, "point", "points"));
         Ok(())
     }
 }
@@ -211,7 +212,8 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 }
 
 fn status(results: &Results) -> String {
-    let mut text = format!("{}: {} points\n", results.manifest.name, results.manifest.points.len());
+    let points = counted(results.manifest.points.len(), "point", "points");
+    let mut text = format!("{}: {points}\n", results.manifest.name);
     let (failed, pruned) = (results.failed(), results.pruned());
     let ok = results.lines().count() - failed - pruned;
     let mut line = |name: &str, count| text += &format!("  {name:<8} {count}\n");

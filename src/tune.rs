@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
+use crate::numbers::degree;
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
@@ -21,7 +22,7 @@ pub(crate) struct Args {
     #[arg(value_name = "KERNEL")]
     kernel: Operation,
     /// Ring degree, a power of two
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = degree)]
     n: u32,
     /// Number of rings in one program
     #[arg(long, value_name = "COUNT", default_value_t = 1)]

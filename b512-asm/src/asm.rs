@@ -59,12 +59,12 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 /// # Errors
 /// Returns the errors of [`assemble`].
 pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
-    run(source, grammar::parse, |assembler, missing| assembler.check(missing))
+    run(source, grammar::parse, |assembler| assembler.check(true))
 }
 
 /// Assembles directives without the checks of the whole program.
 pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> {
-    run(source, grammar::parse, |_, _| {}).map(|(program, _)| program)
+    run(source, grammar::parse, |_| {}).map(|(program, _)| program)
 }
 
 /// Assembles the directives in the comments of a C text, and the function that `read` finds there.
@@ -72,7 +72,7 @@ pub(crate) fn assemble_calls<'a>(
     source: &'a str,
     read: impl FnOnce(Isa) -> Function<'a>,
 ) -> Result<(Program, Places<'a>), Diagnostics> {
-    run(source, grammar::parse_comments, |assembler, missing| {
+    run(source, grammar::parse_comments, |assembler| {
         let Function { name, instructions, faults } = read(assembler.program.isa);
         if assembler.program.name.is_empty() {
             assembler.program.name = name.to_owned();
@@ -84,24 +84,17 @@ pub(crate) fn assemble_calls<'a>(
             assembler.program.instructions.push(instr);
             assembler.places.instructions.push(text);
         }
-        assembler.check(Missing { instructions: missing.instructions || !complete, ..missing });
+        assembler.check(complete);
     })
-}
-
-/// The parts that may be missing from a program because of errors already reported.
-#[derive(Clone, Copy)]
-struct Missing {
-    instructions: bool,
-    directives: bool,
 }
 
 fn run<'a>(
     source: &'a str,
     parse: fn(&'a str, &mut Diagnostics) -> Parse<'a>,
-    check: impl FnOnce(&mut Assembler<'a>, Missing),
+    check: impl FnOnce(&mut Assembler<'a>),
 ) -> Result<(Program, Places<'a>), Diagnostics> {
     let mut diagnostics = Diagnostics::default();
-    let Parse { statements, lost_instruction, lost_directive } = parse(source, &mut diagnostics);
+    let Parse { statements, lost } = parse(source, &mut diagnostics);
     let mut assembler = Assembler {
         source,
         diagnostics,
@@ -110,10 +103,10 @@ fn run<'a>(
         free: [0; 2],
         places: Places { source, ..Places::default() },
         has_isa: false,
+        lost,
     };
-    let complete = assembler.statements(statements);
-    let directives = lost_directive || !assembler.diagnostics.is_empty();
-    check(&mut assembler, Missing { instructions: lost_instruction || !complete, directives });
+    assembler.statements(statements);
+    check(&mut assembler);
     let Assembler { diagnostics, program, places, .. } = assembler;
     diagnostics.into_result(source).map(|()| (program, places))
 }
@@ -129,17 +122,22 @@ struct Assembler<'a> {
     places: Places<'a>,
     /// Whether an `.isa` directive has been read.
     has_isa: bool,
+    /// The lines with errors, which are missing from the program.
+    lost: Vec<&'a str>,
 }
 
 impl<'a> Assembler<'a> {
-    /// Assembles the statements. Returns false if an instruction is missing because of an error.
-    fn statements(&mut self, statements: Vec<Statement<'a>>) -> bool {
+    /// Assembles the statements.
+    fn statements(&mut self, statements: Vec<Statement<'a>>) {
         for statement in &statements {
             if let Kind::Symbol { .. } = statement.kind {
+                let errors = self.diagnostics.len();
                 self.take(|this| this.symbol(statement));
+                if self.diagnostics.len() > errors {
+                    self.lost.push(statement.text);
+                }
             }
         }
-        let mut complete = true;
         let mut segments = [Vec::new(), Vec::new()];
         for statement in statements {
             match statement.kind {
@@ -151,7 +149,9 @@ impl<'a> Assembler<'a> {
                     Ok(())
                 }),
                 Kind::Instruction { mnemonic, ref operands } => {
-                    complete &= self.instruction(statement.text, mnemonic, operands);
+                    if !self.instruction(statement.text, mnemonic, operands) {
+                        self.lost.push(statement.text);
+                    }
                 }
                 _ => self.take(|this| this.directive(&statement)),
             }
@@ -165,7 +165,6 @@ impl<'a> Assembler<'a> {
                 Space::Sdm => self.program.sdm = Image { segments },
             }
         }
-        complete
     }
 
     /// Reports the fault of `step`, if it has one.
@@ -440,20 +439,36 @@ impl<'a> Assembler<'a> {
     }
 
     /// Checks the program as a whole and locates its defects in the source, without those that
-    /// follow from earlier errors.
-    fn check(&mut self, missing: Missing) {
+    /// follow from earlier errors. `complete` is false if instructions are missing for another reason than
+    /// a lost line.
+    fn check(&mut self, complete: bool) {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
-            let consequence = match defect.code {
-                Code::Halt => missing.instructions,
-                Code::UnknownSymbol => missing.directives,
+            let code = defect.code;
+            let diagnostic = self.places.diagnostic(defect);
+            let name = diagnostic.span.clone().and_then(|span| self.source.get(span));
+            let consequence = match code {
+                Code::Halt => !complete || self.lost.iter().any(|line| may_be_halt(line)),
+                Code::UnknownSymbol => name.is_some_and(|name| self.is_lost(name)),
                 _ => false,
             };
             if !consequence {
-                self.diagnostics.push(self.places.diagnostic(defect));
+                self.diagnostics.push(diagnostic);
             }
         }
     }
+
+    /// Whether a line with an error may declare the symbol `name`.
+    fn is_lost(&self, name: &str) -> bool {
+        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        self.lost.iter().any(|line| line.starts_with('.') && line.split(|c| !in_name(c)).any(|word| word == name))
+    }
+}
+
+/// Whether a line with an error was meant to be `halt`.
+fn may_be_halt(line: &str) -> bool {
+    let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(line);
+    nearest(word, ["halt"]).is_some()
 }
 
 /// The memory that an instruction's offset refers to.

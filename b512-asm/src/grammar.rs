@@ -91,10 +91,8 @@ const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "
 #[derive(Debug, Default)]
 pub(crate) struct Parse<'a> {
     pub(crate) statements: Vec<Statement<'a>>,
-    /// A line that should be an instruction did not parse.
-    pub(crate) lost_instruction: bool,
-    /// A line that should be a directive did not parse.
-    pub(crate) lost_directive: bool,
+    /// The lines that did not parse.
+    pub(crate) lost: Vec<&'a str>,
 }
 
 /// Parses a whole source.
@@ -119,8 +117,7 @@ pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse
                 parse.statements.push(Statement { text, kind });
             }
             Err(fault) => {
-                parse.lost_directive |= is_directive;
-                parse.lost_instruction |= !is_directive;
+                parse.lost.push(line);
                 diagnostics.push(fault.into_diagnostic(source));
             }
         }
@@ -138,7 +135,7 @@ pub(crate) fn parse_comments<'a>(source: &'a str, diagnostics: &mut Diagnostics)
         match directive(line, comment, &mut after, source, diagnostics) {
             Ok(kind) => parse.statements.push(Statement { text: line, kind }),
             Err(fault) => {
-                parse.lost_directive = true;
+                parse.lost.push(line);
                 diagnostics.push(fault.into_diagnostic(source));
             }
         }

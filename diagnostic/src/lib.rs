@@ -135,7 +135,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The errors in a text, in the order of their positions; at least one.
+/// The errors in a text or in several, in the order of their positions.
 ///
 /// Errors after the first [`Diagnostics::LIMIT`] are only counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -172,6 +172,11 @@ impl Diagnostics {
         self.list.len() == Self::LIMIT
     }
 
+    /// The number of errors, with those that are not listed.
+    pub fn len(&self) -> usize {
+        self.list.len() + self.omitted
+    }
+
     /// True if there are no errors.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -191,10 +196,41 @@ impl Diagnostics {
         Err(self)
     }
 
+    /// The value of a step, or `None` if it failed; its errors are added to these.
+    pub fn keep<T, E: Into<Self>>(&mut self, step: Result<T, E>) -> Option<T> {
+        let errors: Self = match step {
+            Ok(value) => return Some(value),
+            Err(errors) => errors.into(),
+        };
+        errors.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
+        self.omitted += errors.omitted;
+        None
+    }
+
+    /// The value of work without errors.
+    ///
+    /// # Errors
+    /// Returns the errors if there are any.
+    pub fn or<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// The errors, each changed by `change`.
+    pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Self {
+        self.list = self.list.into_iter().map(change).collect();
+        self
+    }
+
     /// The errors of a text that was read from `file`.
     pub fn in_file(mut self, file: &str) -> Self {
         self.list.iter_mut().for_each(|diagnostic| diagnostic.file = file.into());
         self
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { list: vec![diagnostic], omitted: 0 }
     }
 }
 
@@ -220,6 +256,11 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+/// A number with its noun: `counted(1, "modulus", "moduli")` is `1 modulus`.
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
 
 /// The candidate that is most similar to `word`, if the two differ in at most a third of their
 /// characters. Upper and lower case are the same.
@@ -265,6 +306,15 @@ mod tests {
         let error = Diagnostic::new("unknown name").on_line("a", 1_000_000, "b c", 2..3);
         assert_eq!(error.to_string(), "a:1000000:3: unknown name");
         assert_eq!(error.marked(), Some("c"));
+    }
+
+    #[test]
+    fn steps_leave_their_errors() {
+        let mut errors = Diagnostics::default();
+        assert_eq!(errors.keep(Ok::<_, Diagnostic>(1)), Some(1));
+        assert_eq!(errors.keep(Err::<(), _>(Diagnostic::new("first"))), None);
+        assert_eq!(errors.keep(Err::<(), _>(Diagnostics::from(Diagnostic::new("second")))), None);
+        assert_eq!((errors.len(), errors.or(()).unwrap_err().to_string()), (2, "first\nsecond".to_owned()));
     }
 
     #[test]

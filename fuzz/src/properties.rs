@@ -64,16 +64,17 @@ pub fn object(data: &[u8]) {
 pub fn machine(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let overrides: Result<Vec<_>, _> = text.lines().map(Override::parse).collect();
-    if let Err(error) = overrides.and_then(|overrides| MachineFile::built_in("rpu-128x128", &overrides)) {
-        check_place(&error);
+    let overrides = overrides.map_err(Into::into);
+    if let Err(errors) = overrides.and_then(|overrides| MachineFile::built_in("rpu-128x128", &overrides)) {
+        errors.iter().for_each(check_place);
     }
 }
 
 /// A text defines a sweep, or has an error that points into the text.
 pub fn sweep(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Err(error) = Definition::parse("sweep.toml", text) {
-        check_place(&error);
+    if let Err(errors) = Definition::parse("sweep.toml", text) {
+        errors.iter().for_each(check_place);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::claim::{ClaimFault, Settings};
 use crate::error::GoldenError;
 use crate::signature::{Kind, SettingSpec};
 use crate::transform::{Root, forward, inverse};
+use diagnostic::counted;
 use num_bigint::{BigInt, BigUint};
 
 /// The moduli that the operands are residues of.
@@ -215,7 +216,11 @@ pub(crate) fn check_roots(settings: &Settings<'_>, moduli: &str, roots: &str) ->
     if given == wanted {
         return Vec::new();
     }
-    let message = format!("`{roots}` has {given} roots, but `{moduli}` has {wanted} moduli");
+    let message = format!(
+        "`{roots}` has {}, but `{moduli}` has {}",
+        counted(given, "root", "roots"),
+        counted(wanted, "modulus", "moduli")
+    );
     vec![ClaimFault::new(settings.part(roots), message)]
 }
 

@@ -1,6 +1,8 @@
 //! Errors of the golden model.
 
 use crate::claim::ClaimFault;
+use diagnostic::counted;
+use std::fmt;
 use thiserror::Error;
 
 /// An invalid claim, or a wrong result.
@@ -23,7 +25,7 @@ pub enum GoldenError {
         given: usize,
     },
     /// An operand or a result with a length other than n.
-    #[error("{what} has {given} coefficients instead of {n}")]
+    #[error("{what} has {} instead of {n}", counted(*given, "coefficient", "coefficients"))]
     Length {
         /// The name: `operand 1`, `operand 2` .. or the name of a result.
         what: String,
@@ -57,21 +59,50 @@ pub enum GoldenError {
         modulus: u128,
     },
     /// A result that differs from the model's.
-    #[error(
-        "`{output}` differs from {operation} at coefficient {index}: it is {found:#x} and should be {expected:#x}"
-    )]
+    #[error("`{output}` differs from {operation} in {number} of {n} coefficients:{}", Listed(first, *number))]
     Differs {
         /// The symbol of the result.
         output: String,
         /// The operation.
         operation: String,
-        /// The index of the first difference.
-        index: usize,
-        /// The value there.
-        found: u128,
-        /// The model's value.
-        expected: u128,
+        /// The number of wrong coefficients.
+        number: usize,
+        /// The number of coefficients.
+        n: usize,
+        /// The first wrong coefficients, at least one and at most [`GoldenError::SHOWN`].
+        first: Vec<WrongWord>,
     },
+}
+
+impl GoldenError {
+    /// The number of wrong coefficients that an error shows.
+    pub const SHOWN: usize = 4;
+}
+
+/// A coefficient that differs from the model's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrongWord {
+    /// The index.
+    pub index: usize,
+    /// The value.
+    pub found: u128,
+    /// The model's value.
+    pub expected: u128,
+}
+
+/// Some of `number` wrong coefficients, one a line.
+struct Listed<'w>(&'w [WrongWord], usize);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for WrongWord { index, found, expected } in self.0 {
+            write!(f, "\n  coefficient {index} is {found:#x} and should be {expected:#x}")?;
+        }
+        match self.1 - self.0.len() {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
+    }
 }
 
 /// An unknown operation.

@@ -1,7 +1,7 @@
 //! The results of claims, and the comparison of a program's results with them.
 
 use crate::claim::Settings;
-use crate::error::GoldenError;
+use crate::error::{GoldenError, WrongWord};
 use crate::operation::Operation;
 use crate::signature::Range;
 use b512_asm::Claim;
@@ -84,7 +84,7 @@ impl Operation {
 /// Checks that `outputs` are the results of `claim` for `inputs`.
 ///
 /// # Errors
-/// Returns [`GoldenError::Differs`] with the first wrong coefficient, or another error if the claim
+/// Returns [`GoldenError::Differs`] with the first wrong coefficients, or another error if the claim
 /// cannot be evaluated.
 pub fn compare(claim: &Claim, inputs: &[&[u128]], outputs: &[&[u128]]) -> Result<(), GoldenError> {
     let expected = evaluate(claim, inputs)?;
@@ -96,14 +96,13 @@ pub fn compare(claim: &Claim, inputs: &[&[u128]], outputs: &[&[u128]]) -> Result
         if found.len() != n {
             return Err(GoldenError::Length { what: format!("`{name}`"), n, given: found.len() });
         }
-        if let Some(index) = (0..n).find(|&index| found[index] != expected[index]) {
-            return Err(GoldenError::Differs {
-                output: name.clone(),
-                operation: claim.operation.clone(),
-                index,
-                found: found[index],
-                expected: expected[index],
-            });
+        let wrong = || (0..n).filter(|&index| found[index] != expected[index]);
+        let number = wrong().count();
+        if number > 0 {
+            let word = |index| WrongWord { index, found: found[index], expected: expected[index] };
+            let first = wrong().take(GoldenError::SHOWN).map(word).collect();
+            let (output, operation) = (name.clone(), claim.operation.clone());
+            return Err(GoldenError::Differs { output, operation, number, n, first });
         }
     }
     Ok(())

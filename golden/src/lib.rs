@@ -35,7 +35,7 @@ mod tests;
 mod transform;
 
 pub use claim::{ClaimFault, Settings};
-pub use error::{GoldenError, UnknownOperation};
+pub use error::{GoldenError, UnknownOperation, WrongWord};
 pub use evaluate::{Moduli, compare, evaluate, moduli};
 pub use operation::{Definition, Operation};
 pub use ops::*;

@@ -4,6 +4,7 @@ use crate::claim::{ClaimFault, Settings};
 use crate::operation::Operation;
 use crate::signature::Range;
 use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
+use diagnostic::counted;
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
 /// words, moduli fit a word and are in a modulus register, and the program's initial words of
@@ -51,7 +52,7 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     let wrong = outputs.chain(inputs).filter_map(|(part, name)| {
         let words = program.symbol(name)?.words;
         (words as usize != n)
-            .then(|| ClaimFault::new(part, format!("`{name}` has {words} words, but n = {n}")))
+            .then(|| ClaimFault::new(part, format!("`{name}` has {}, but n = {n}", counted(words as usize, "word", "words"))))
     });
     wrong.collect()
 }

@@ -290,11 +290,15 @@ fn a_wrong_result_is_named() {
     assert_eq!(compare(&claim, &[&a, &b], &[&[Q - 1, 0, 1, 2]]), Ok(()));
     assert_eq!(
         compare(&claim, &[&a, &b], &[&[Q - 1, 0, 2, 3]]).unwrap_err().to_string(),
-        "`y` differs from sub at coefficient 2: it is 0x2 and should be 0x1"
+        "`y` differs from sub in 2 of 4 coefficients:\n  coefficient 2 is 0x2 and should be 0x1\n  \
+         coefficient 3 is 0x3 and should be 0x2"
     );
     assert_eq!(
         compare(&claim, &[&a, &b], &[&[Q - 1]]).unwrap_err().to_string(),
-        "`y` has 1 coefficients instead of 4"
+        "`y` has 1 coefficient instead of 4"
+    );
+    assert!(
+        compare(&claim, &[&a, &b], &[&[0, 1, 2, 3]]).unwrap_err().to_string().contains("in 4 of 4 coefficients")
     );
 }
 

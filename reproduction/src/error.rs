@@ -1,6 +1,6 @@
 //! Errors of a reproduction.
 
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use plot::PlotError;
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum Error {
     /// A built-in sweep is invalid.
     #[error(transparent)]
-    Config(#[from] Diagnostic),
+    Config(#[from] Diagnostics),
     /// A simulation failed.
     #[error("{sweep}: {reason}")]
     Failed {
@@ -59,4 +59,10 @@ pub enum Error {
     /// A document cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+}
+
+impl From<Diagnostic> for Error {
+    fn from(error: Diagnostic) -> Self {
+        Self::Config(error.into())
+    }
 }

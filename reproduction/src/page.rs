@@ -91,19 +91,19 @@ pub(super) fn page(
                 }
                 p { strong { (tally(reproduction)) } }
                 h2 { "Claims" }
-                p.muted { (METHOD.replace('`', "")) }
+                p.muted { (prose(METHOD)) }
                 (claims(&reproduction.claims))
                 @if let Some(account) = &reproduction.account { (setting(account)) }
                 h2 { "Why claims are missed" }
                 ul {
                     @for claim in &reproduction.claims {
-                        @if let Some(reason) = claim.reason { li { strong { (claim.id) } " " (reason) } }
+                        @if let Some(reason) = claim.reason { li { strong { (claim.id) } " " (prose(reason)) } }
                     }
                 }
                 h2 { "Remarks" }
                 ul {
                     @for claim in &reproduction.claims {
-                        @if let Some(remark) = &claim.remark { li { strong { (claim.id) } " " (remark) } }
+                        @if let Some(remark) = &claim.remark { li { strong { (claim.id) } " " (prose(remark)) } }
                     }
                 }
                 h2 { "Figures" }
@@ -111,7 +111,7 @@ pub(super) fn page(
                     figure id=(figure.name()) {
                         div.draw { (PreEscaped(svg)) }
                         figcaption {
-                            strong { "Fig. " (figure.number) "." } " " (figure.caption) " "
+                            strong { "Fig. " (figure.number) "." } " " (prose(&figure.caption)) " "
                             a href={ (figure.name()) ".csv" } { "Data as CSV" }
                         }
                     }
@@ -136,7 +136,7 @@ pub(super) fn page(
                     }
                 }
                 h2 { "Contradictions in the paper" }
-                ul { @for sentence in inconsistencies::list() { li { (sentence) } } }
+                ul { @for sentence in inconsistencies::list() { li { (prose(&sentence)) } } }
                 (PreEscaped(begin))
                 @if let Some((measurements, table)) = measured {
                     (measurements_section(measurements, table, svgs.last().map_or("", String::as_str)))
@@ -207,6 +207,15 @@ fn claims(claims: &[Assessment]) -> Markup {
     }
 }
 
+/// A sentence whose names stand between backticks, as in the Markdown page.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (i, part) in text.split('`').enumerate() {
+            @if i % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// The style of the cell of a claim's verdict.
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
@@ -248,6 +257,11 @@ fn measurements_section(measurements: &Measurements, table: &Table, svg: &str) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_between_backticks_are_code() {
+        assert_eq!(prose("as `a < b` says").into_string(), "as <code>a &lt; b</code> says");
+    }
 
     #[test]
     fn measurements_can_be_left_out() {

@@ -6,7 +6,7 @@
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use serde::{Deserialize, Serialize};
 use sim::{Machine, MachineBase, Override};
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Space {
     ///
     /// # Errors
     /// Returns an error if a key or a value is invalid.
-    pub fn setting(&self, picks: &Picks) -> Result<Setting, Diagnostic> {
+    pub fn setting(&self, picks: &Picks) -> Result<Setting, Diagnostics> {
         let fixed = self.keys.iter().map(|(key, value)| Override::parse(&format!("{key}={value}")));
         let mut overrides = fixed.collect::<Result<Vec<_>, _>>()?;
         let mut scheduler = self.scheduler.clone();
@@ -113,7 +113,7 @@ impl Space {
         }
         let wrong = |message: String| Diagnostic::new(message).in_file(FILE);
         if !(1..=5).contains(&self.depth) {
-            return Err(wrong("`depth` must be a number from 1 to 5".into()));
+            return Err(wrong("`depth` must be a number from 1 to 5".into()).into());
         }
         let tuning =
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;

@@ -22,10 +22,10 @@ pub use keys::{
     Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm,
     SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
-pub use load::{MachineBase, MachineFile, Override};
+pub use load::{MachineBase, MachineFile, Override, ValueSource};
 pub use mapping::SRAMS;
-pub use reference::{machine_file, reference};
-pub use schema::find as key;
+pub use reference::{BuiltInValue, machine_file, reference};
+pub use schema::{find as key, keys};
 #[cfg(feature = "testing")]
 pub use strategy::machines;
 
@@ -118,14 +118,20 @@ impl Machine {
                 return Err(InvalidMachine { message, help: format!("it must be {}", key.kind.describe()) });
             }
         }
-        self.broken_rule().map_or(Ok(()), |rule| {
+        self.broken_rules().first().map_or(Ok(()), |rule| {
             Err(InvalidMachine { message: rule.message.into(), help: rule.help.into() })
         })
     }
 
-    /// The first rule over several keys that the machine breaks.
-    fn broken_rule(&self) -> Option<&'static Rule> {
-        RULES.iter().find(|rule| !(rule.holds)(self))
+    /// The rules over several keys that the machine breaks.
+    fn broken_rules(&self) -> Vec<&'static Rule> {
+        RULES.iter().filter(|rule| !(rule.holds)(self)).collect()
+    }
+
+    /// The value of each key, in the order of the paper's machine file.
+    pub fn values(&self) -> Vec<(&'static Key, toml::Value)> {
+        let values = self.to_value();
+        schema::keys().map(|key| (key, schema::value_at(&values, key.path).clone())).collect()
     }
 
     /// The keys in which `self` differs from `base`, in the order of the built-in machine file.

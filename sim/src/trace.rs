@@ -4,8 +4,11 @@
 //! not depend on them.
 
 mod ascii;
+mod intervals;
 mod kanata;
 pub mod perfetto;
+
+pub use intervals::Interval;
 
 use crate::machine::Machine;
 use crate::timing::scheduling::{Decoder, MicroOp};

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::numbers::wide_degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
 use diagnostic::nearest;
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIMBS")]
     tile: Option<NonZeroUsize>,
     /// Ring degree in place of the set's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = wide_degree)]
     n: Option<u64>,
     /// Slots to rotate by, in either direction; several with commas between them for hoisted-rotations
     #[arg(long, value_name = "SLOTS", value_delimiter = ',', allow_hyphen_values = true)]

@@ -3,11 +3,11 @@
 use super::{Args, Format, NamedFile, TraceFile, TraceKind, json};
 use crate::failure::Failure;
 use crate::files;
+use crate::numbers::wide_degree;
 use clap::ValueEnum;
 use diagnostic::nearest;
 use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
-use runtime::report::Report;
 use runtime::{Keys, RunError, Runtime};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct RingArgs {
     manifest: Option<PathBuf>,
     /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
     /// they are written; `%7` has the name `id7`
-    #[arg(long, value_name = "N", conflicts_with = "manifest")]
+    #[arg(long, value_name = "N", value_parser = wide_degree, conflicts_with = "manifest")]
     n: Option<u64>,
     /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`
     #[arg(long, value_enum)]
@@ -111,7 +111,11 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         written.map_err(|error| Failure::Work(error.to_string()))?;
         files::write(path, &content)?;
     }
-    print(args.format, &report)
+    let text = match args.format {
+        Format::Table => report.table(),
+        Format::Json => json(&report)?,
+    };
+    args.print_report(&text)
 }
 
 /// Refuses the options that are for single kernels.
@@ -119,6 +123,7 @@ fn check_options(args: &Args) -> Result<(), Failure> {
     let refused = [
         ("--functional-only", args.functional_only),
         ("--stream", args.stream.is_some()),
+        ("--page", args.page.is_some()),
         ("--trace kanata", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Kanata))),
         ("--trace ascii", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii))),
     ];
@@ -145,7 +150,7 @@ fn read_program(args: &Args) -> Result<RingProgram, Failure> {
     for warning in manifest.iter().flat_map(|manifest| &manifest.warnings) {
         note!("warning: {warning}");
     }
-    read_file(&args.file, interface).map_err(Failure::Source)
+    read_file(&args.file, interface).map_err(Failure::Input)
 }
 
 /// The manifest that has the program's name, if there is such a file.
@@ -199,14 +204,6 @@ fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Word
         }
     }
     Ok(())
-}
-
-fn print(format: Format, report: &Report) -> Result<(), Failure> {
-    let text = match format {
-        Format::Table => report.table(),
-        Format::Json => json(report)?,
-    };
-    files::print_text(&text)
 }
 
 fn failure(error: RunError) -> Failure {

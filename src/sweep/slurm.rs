@@ -3,6 +3,7 @@
 use super::{SweepArgs, pool};
 use crate::failure::Failure;
 use crate::files;
+use diagnostic::counted;
 use lab::sweep::slurm::{self, Division, Job, TimeLimit};
 use lab::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
 use std::num::NonZero;
@@ -84,14 +85,23 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
 fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division) {
     let Division { tasks, whole, longest } = division;
     note!(
-        "{} points timed; {left} of {} left, about {whole:.1?} in one task",
-        spent.points,
-        plan.points.len()
+        "{} timed; {left} of {} left{}",
+        counted(spent.points as usize, "point", "points"),
+        plan.points.len(),
+        if left == 0 { String::new() } else { format!(", about {whole:.1?} in one task") }
     );
-    if tasks < args.tasks.get() {
-        note!("{tasks} instead of {} tasks: more would run for less than {} s each", args.tasks, args.least);
+    if left == 0 {
+        note!("nothing is left to simulate: the array only merges");
+        return;
     }
-    note!("the longest of {tasks} tasks runs for about {longest:.1?}");
+    if tasks < args.tasks.get() {
+        let tasks = counted(tasks, "task", "tasks");
+        note!("{tasks} instead of {}: more would run for less than {} s each", args.tasks, args.least);
+    }
+    match tasks {
+        1 => note!("the task runs for about {longest:.1?}"),
+        _ => note!("the longest of {tasks} tasks runs for about {longest:.1?}"),
+    }
     if longest > args.time.duration() {
         note!("warning: this exceeds --time {}; submit again to run the rest", args.time);
     }

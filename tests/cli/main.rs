@@ -3,8 +3,11 @@
 mod common;
 mod crosscheck;
 mod generated;
+mod machine;
+mod pages;
 mod programs;
 mod refuse;
 mod reproduce;
 mod ring;
+mod schema;
 mod sweep;

@@ -1,6 +1,7 @@
 //! The initial data of a program.
 
 use b512_asm::{Claim, Image, Program, Role, Segment, Symbol};
+use diagnostic::counted;
 use golden::Range;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -20,7 +21,7 @@ pub enum InputError {
         known: Vec<String>,
     },
     /// Data whose length differs from the symbol's.
-    #[error("input `{name}` takes {words} coefficients, but {given} were given")]
+    #[error("input `{name}` takes {}, but the data has {given}", counted(*words, "coefficient", "coefficients"))]
     Length {
         /// The input.
         name: String,

@@ -3,6 +3,7 @@
 mod diff;
 mod document;
 mod inputs;
+mod page;
 mod pipes;
 mod report;
 mod stream;
@@ -11,6 +12,7 @@ mod table;
 pub use diff::{Compared, Comparison, Delta};
 use inputs::Drawn;
 pub use inputs::{InputError, draw, modulus_of_input};
+pub use page::page;
 pub(crate) use pipes::label;
 pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};

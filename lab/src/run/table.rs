@@ -1,14 +1,19 @@
 //! A report as text: where the cycles go, at a glance.
 
 use super::pipes::label;
+use crate::page::cause_label;
 use super::{Claim, RunReport, StreamReport, TimingReport};
 use b512_asm::Pipe;
+use diagnostic::counted;
 use sim::Machine;
 use sim::hbm::Bottleneck;
+use sim::timing::Cause;
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
-const BAR: usize = 40;
+const BAR: usize = 24;
+/// Width of the names beside bars.
+const NAME: usize = 39;
 
 /// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
@@ -30,6 +35,10 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
         }
         writeln!(f)?;
     }
+    let changes = overrides(report);
+    if !changes.is_empty() {
+        writeln!(f, "  not as in rpu-128x128: {}", changes.join(", "))?;
+    }
     if report.checked {
         writeln!(f, "  checked: every coefficient agrees with the golden model")?;
     }
@@ -37,9 +46,9 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     if let Some(timing) = &report.timing {
         write_timing(f, timing)?;
     }
-    for (name, value, unit) in [("area", report.area_mm2, "mm2"), ("energy", report.energy_uj, "uJ")] {
-        writeln!(f, "  {name:<18}{value:>9.2} {unit}")?;
-    }
+    let (area, energy) = (report.area_breakdown_mm2.components(), report.energy_breakdown_uj.components());
+    write_total(f, "area", report.area_mm2, "mm2", &area)?;
+    write_total(f, "energy", report.energy_uj, "uJ", &energy)?;
     if let Some(timing) = &report.timing {
         write_cycles(f, timing)?;
     }
@@ -49,9 +58,26 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     Ok(())
 }
 
+/// A total, and its parts with their shares, the largest first.
+fn write_total(
+    f: &mut String,
+    name: &str,
+    total: f64,
+    unit: &str,
+    components: &[(&'static str, f64)],
+) -> fmt::Result {
+    let mut parts: Vec<_> = components.iter().filter(|(_, part)| *part > 0.0).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let part = |(name, part): &&(&'static str, f64)| {
+        format!("{} {:.0}%", name.replace('_', " "), 100.0 * part / total.max(f64::MIN_POSITIVE))
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    writeln!(f, "  {name:<18}{total:>9.2} {unit}: {}", parts.join(", "))
+}
+
 fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
     let StreamReport { runs, words_per_run: words, .. } = stream;
-    writeln!(f, "\nA stream of {runs} runs, the words of {} at once in the VDM", machine.hbm.buffers)?;
+    writeln!(f, "\nA stream of {}, the words of {} at once in the VDM", counted(*runs as usize, "run", "runs"), machine.hbm.buffers)?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
     writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
     writeln!(
@@ -78,15 +104,26 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     Ok(())
 }
 
+/// The keys in which the machine differs from the paper's, as overrides. A technology is one of them.
+pub(super) fn overrides(report: &RunReport) -> Vec<String> {
+    let machine = &report.machine;
+    let changes = machine.changes_from(&Machine::rpu_128x128()).into_iter();
+    let (technology, others): (Vec<_>, Vec<_>) = changes
+        .filter(|change| change.key != "name")
+        .partition(|change| change.key.starts_with("technology."));
+    let technology = technology.first().map(|_| format!("technology = {}", machine.technology.name));
+    technology.into_iter().chain(others.iter().map(|change| format!("{} = {}", change.key, change.to))).collect()
+}
+
 /// Program and machine in one line.
 pub(super) fn title(report: &RunReport) -> String {
     let machine = &report.machine;
     format!(
-        "{} on {}: {} HPLEs, {} VDM banks, {} GHz",
+        "{} on {}: {}, {}, {} GHz",
         if report.program.is_empty() { "the program" } else { &report.program },
         machine.name,
-        machine.hple.count,
-        machine.vdm.banks,
+        counted(machine.hple.count as usize, "HPLE", "HPLEs"),
+        counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
         machine.frequency_ghz()
     )
 }
@@ -105,13 +142,14 @@ fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
 
 fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     let cycles = timing.cycles.max(1) as f64;
-    writeln!(f, "\nWhere the cycles go")?;
-    let mut causes: Vec<_> = timing.stalls.iter().filter(|&(_, &cycles)| cycles > 0).collect();
-    causes.sort_by_key(|&(name, &cycles)| (std::cmp::Reverse(cycles), name));
-    for (cause, &spent) in causes {
-        row(f, &cause.replace('_', " "), spent as f64 / cycles, spent, "cycles")?;
+    writeln!(f, "\nWhere the cycles of the front end go")?;
+    let spent = |cause: Cause| (cause_label(cause), timing.stalls.get(cause.name()).copied().unwrap_or(0));
+    let mut causes: Vec<_> = Cause::all().map(spent).filter(|&(_, cycles)| cycles > 0).collect();
+    causes.sort_by_key(|(name, cycles)| (std::cmp::Reverse(*cycles), name.clone()));
+    for (cause, spent) in causes {
+        row(f, &cause, spent as f64 / cycles, spent, "cycles")?;
     }
-    writeln!(f, "\nPipe utilisation")?;
+    writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
     for pipe in Pipe::VECTOR {
         let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
         row(f, &label(pipe), share, count, "instructions")?;
@@ -127,7 +165,7 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
 }
 
 fn row(f: &mut String, name: &str, share: f64, count: u64, of: &str) -> fmt::Result {
-    writeln!(f, "  {name:<17} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
+    writeln!(f, "  {name:<NAME$} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
 }
 
 /// A bar of at most `width` characters, filled to `share` in eighths of a character.

@@ -3,10 +3,20 @@
 use super::record::Record;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use plot::{Chart, Point, Series};
+use std::collections::BTreeSet;
 
 /// A key as words, which a legend can break into lines: `vbar latency`.
 pub(super) fn words(key: &str) -> String {
     title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
+}
+
+/// The key that makes the series: the last varying one with two to eight values.
+pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
+    let values = |key: &&&str| {
+        let values: BTreeSet<String> = view.records.iter().map(|record| plain(record.point.get(**key))).collect();
+        (2..=plot::MAX_SERIES).contains(&values.len())
+    };
+    view.varying.iter().rfind(values).copied()
 }
 
 /// Area against latency. The last varying key with at most eight values makes the series.

@@ -2,7 +2,7 @@
 
 use super::definition::{DataFile, Definition};
 use crate::program::{coefficients, read};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, counted};
 use std::collections::BTreeMap;
 
 /// The data with which programs are checked.
@@ -41,7 +41,8 @@ impl Data {
             })?;
             if found.len() != expected.len() {
                 let (given, words) = (expected.len(), found.len());
-                return Err(format!("`{name}` has {words} coefficients, but {given} are expected"));
+                let words = counted(words, "coefficient", "coefficients");
+                return Err(format!("`{name}` has {words}, but the expected data has {given}"));
             }
             if let Some(index) = (0..found.len()).find(|&index| found[index] != expected[index]) {
                 return Err(format!(

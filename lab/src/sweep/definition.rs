@@ -50,14 +50,16 @@
 //! and every key of a machine file. The last grid axis varies fastest, then the zipped rows, then the list.
 
 mod checks;
+mod read;
 
 use super::explore::Exploration;
 use super::manifest::{Halving, Reference, Settings, Source};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sim::Override;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -142,6 +144,15 @@ pub(super) struct Setting {
 /// Alternatives, of which each point takes one: values of some keys.
 type Axis = Vec<Vec<Setting>>;
 
+/// The parts of a definition that are checked together with others.
+#[derive(Default)]
+struct Parts {
+    zip: Axis,
+    list: Axis,
+    /// The position of each key in `schedule_for`.
+    scheduled_spans: Vec<Range<usize>>,
+}
+
 /// The number of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,9 +188,9 @@ impl Definition {
     /// Parses a definition; `file` is its name in errors and the base of its relative paths.
     ///
     /// # Errors
-    /// Returns an error if the text is not TOML, has an unknown key or an invalid value.
+    /// Returns all errors: the text is not TOML, has an unknown key or an invalid value.
     /// [`Plan::new`](super::Plan::new) checks keys and values of machines.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
         let mut definition = Self {
             file: file.into(),
             text: text.into(),
@@ -198,77 +209,87 @@ impl Definition {
             references: Vec::new(),
             data: Vec::new(),
         };
-        let table = DeTable::parse(text).map_err(|error| definition.toml_error(0..text.len(), &error))?;
-        let (mut zip, mut list) = (Axis::new(), Axis::new());
-        let mut scheduled_spans = Vec::new();
-        for (key, value) in in_order(table.into_inner()) {
-            let span = value.span();
-            match key.get_ref().as_ref() {
-                "name" => definition.name = definition.read(value)?,
-                "title" => definition.title = definition.read(value)?,
-                "machine" => definition.machine = definition.read(value)?,
-                "schedule_for" => {
-                    (definition.schedule_for, scheduled_spans) = definition.schedule_for(value)?;
-                }
-                "seed" => definition.seed = definition.read(value)?,
-                "sample" => {
-                    let sample: Sample = definition.read(value)?;
-                    if sample.points == 0 {
-                        let help = "give the number of points to draw, at least 1";
-                        return Err(definition.error(span, "a sample of 0 points", help));
-                    }
-                    definition.sample = Some(sample);
-                }
-                "input" => definition.add_data(false, value)?,
-                "expect" => definition.add_data(true, value)?,
-                "halving" => {
-                    let halving: Halving = definition.read(value)?;
-                    halving.check().map_err(|(message, help)| definition.error(span, message, help))?;
-                    definition.halving = Some(halving);
-                }
-                "explore" => {
-                    let explore: Exploration = definition.read(value)?;
-                    explore.check().map_err(|(message, help)| definition.error(span, message, help))?;
-                    definition.explore = Some(explore);
-                }
-                "reference" => definition.references = definition.read(value)?,
-                "grid" => {
-                    for (key, values) in definition.columns(value)? {
-                        definition.check_distinct(&key, &values)?;
-                        let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
-                        definition.axes.push(values.into_iter().map(setting).collect());
-                    }
-                }
-                "zip" => {
-                    zip = definition.zip(value)?;
-                    definition.check_rows("zip", &zip)?;
-                }
-                "list" => {
-                    list = definition.list(value)?;
-                    definition.check_rows("list", &list)?;
-                }
-                kernel if KERNEL_KEYS.contains(&kernel) => {
-                    let setting = Setting { key: kernel.into(), value: definition.plain(value)?, span };
-                    definition.kernel.push(setting);
-                }
-                unknown => {
-                    let known = TOP_KEYS.iter().chain(&KERNEL_KEYS[1..]).copied();
-                    let help = format!("the keys are {}", quoted(known));
-                    return Err(definition.error(key.span(), format!("unknown key `{unknown}`"), help));
-                }
-            }
+        let (table, faults) = DeTable::parse_recoverable(text);
+        let mut errors = Diagnostics::default();
+        faults.iter().for_each(|fault| errors.push(definition.toml_error(0..text.len(), fault)));
+        let table = errors.or(table.into_inner())?;
+        definition.check_kind(&table)?;
+        let (mut errors, mut parts) = (Diagnostics::default(), Parts::default());
+        for (key, value) in in_order(table) {
+            errors.keep(definition.entry(key, value, &mut parts));
         }
-        definition.axes.extend([zip, list].into_iter().filter(|axis| !axis.is_empty()));
-        definition.check_axes()?;
-        definition.check_scheduled_keys(&scheduled_spans)?;
-        Ok(definition)
+        definition.axes.extend([parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty()));
+        errors.keep(definition.check_axes());
+        errors.keep(definition.check_scheduled_keys(&parts.scheduled_spans));
+        errors.or(definition)
+    }
+
+    /// Reads one key of the file.
+    fn entry(
+        &mut self,
+        key: Spanned<Cow<'_, str>>,
+        value: Spanned<DeValue<'_>>,
+        parts: &mut Parts,
+    ) -> Result<(), Diagnostics> {
+        let span = value.span();
+        match key.get_ref().as_ref() {
+            "name" => self.name = self.read(value)?,
+            "title" => self.title = self.read(value)?,
+            "machine" => self.machine = self.read(value)?,
+            "schedule_for" => (self.schedule_for, parts.scheduled_spans) = self.schedule_for(value)?,
+            "seed" => self.seed = self.read(value)?,
+            "sample" => {
+                let sample: Sample = self.read(value)?;
+                if sample.points == 0 {
+                    let help = "give the number of points to draw, at least 1";
+                    return Err(self.error(span, "a sample of 0 points", help).into());
+                }
+                self.sample = Some(sample);
+            }
+            "input" => self.add_data(false, value)?,
+            "expect" => self.add_data(true, value)?,
+            "halving" => {
+                let halving: Halving = self.read(value)?;
+                halving.check().map_err(|(message, help)| self.error(span, message, help))?;
+                self.halving = Some(halving);
+            }
+            "explore" => {
+                let explore: Exploration = self.read(value)?;
+                explore.check().map_err(|(message, help)| self.error(span, message, help))?;
+                self.explore = Some(explore);
+            }
+            "reference" => self.references = self.read(value)?,
+            "grid" => {
+                let mut errors = Diagnostics::default();
+                for (key, values) in self.columns(value)? {
+                    errors.keep(self.check_distinct(&key, &values));
+                    let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
+                    self.axes.push(values.into_iter().map(setting).collect());
+                }
+                errors.or(())?;
+            }
+            "zip" => {
+                parts.zip = self.zip(value)?;
+                self.check_rows("zip", &parts.zip)?;
+            }
+            "list" => {
+                parts.list = self.list(value)?;
+                self.check_rows("list", &parts.list)?;
+            }
+            kernel if KERNEL_KEYS.contains(&kernel) => {
+                let setting = Setting { key: kernel.into(), value: self.plain(value)?, span };
+                self.kernel.push(setting);
+            }
+            unknown => return Err(self.unknown_key(key.span(), unknown).into()),
+        }
+        Ok(())
     }
 
     /// Parses a definition again, with the keys that the command line had set.
     ///
     /// # Errors
     /// Returns the errors of [`Definition::parse`] and [`Definition::set`].
-    pub fn from_source(source: &Source) -> Result<Self, Diagnostic> {
+    pub fn from_source(source: &Source) -> Result<Self, Diagnostics> {
         let mut definition = Self::parse(&source.file, &source.text)?;
         for change in &source.changes {
             definition.set(&Override::parse(change)?)?;
@@ -396,173 +417,6 @@ impl Definition {
     /// The path of a file that the definition names.
     pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
-    }
-
-    fn toml_error(&self, within: Range<usize>, error: &toml::de::Error) -> Diagnostic {
-        let span = error.span().unwrap_or(within);
-        Diagnostic { help: None, ..self.error(span, error.message(), "") }
-    }
-
-    fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, Diagnostic> {
-        let span = value.span();
-        T::deserialize(toml::de::ValueDeserializer::from(value))
-            .map_err(|error| self.toml_error(span, &error))
-    }
-
-    /// A number, a boolean or a text.
-    fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, Diagnostic> {
-        let span = value.span();
-        match self.read(value)? {
-            toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
-                span,
-                "invalid value for a key",
-                "write a number, true or false, or a text in quotes",
-            )),
-            plain => Ok(plain),
-        }
-    }
-
-    /// The value of `schedule_for`, and the position of each key in it.
-    fn schedule_for(
-        &self,
-        value: Spanned<DeValue<'_>>,
-    ) -> Result<(ScheduleFor, Vec<Range<usize>>), Diagnostic> {
-        let span = value.span();
-        let wrong = |span| {
-            let help = "write \"machine\", \"base\", or a list of keys such as [\"hple.count\"]";
-            self.error(span, "invalid `schedule_for`", help)
-        };
-        match value.into_inner() {
-            DeValue::String(name) if name == "machine" => Ok((ScheduleFor::Machine, Vec::new())),
-            DeValue::String(name) if name == "base" => Ok((ScheduleFor::Base, Vec::new())),
-            DeValue::Array(values) => {
-                let (mut keys, mut spans) = (Vec::new(), Vec::new());
-                for value in values {
-                    spans.push(value.span());
-                    match value.into_inner() {
-                        DeValue::String(key) => keys.push(key.into_owned()),
-                        _ => return Err(wrong(spans[keys.len()].clone())),
-                    }
-                }
-                Ok((ScheduleFor::Keys(keys), spans))
-            }
-            _ => Err(wrong(span)),
-        }
-    }
-
-    /// Dotted keys with their values, in the order of the text.
-    fn leaves<'t>(
-        &self,
-        prefix: &str,
-        value: Spanned<DeValue<'t>>,
-    ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, Diagnostic> {
-        let span = value.span();
-        let DeValue::Table(table) = value.into_inner() else {
-            return Err(self.error(span, "expected a table", "write keys with their values"));
-        };
-        let mut leaves = Vec::new();
-        for (key, value) in in_order(table) {
-            let key = if prefix.is_empty() {
-                key.get_ref().to_string()
-            } else {
-                format!("{prefix}.{}", key.get_ref())
-            };
-            if matches!(value.get_ref(), DeValue::Table(_)) {
-                leaves.extend(self.leaves(&key, value)?);
-            } else {
-                leaves.push((key, value));
-            }
-        }
-        Ok(leaves)
-    }
-
-    /// Adds the files of symbols.
-    fn add_data(&mut self, expected: bool, value: Spanned<DeValue<'_>>) -> Result<(), Diagnostic> {
-        for (symbol, value) in self.leaves("", value)? {
-            let span = value.span();
-            let DeValue::String(path) = value.into_inner() else {
-                return Err(self.error(span, "expected the path of a file", "write `x = \"x.bin\"`"));
-            };
-            self.data.push(DataFile { expected, symbol, path: path.into_owned(), span });
-        }
-        Ok(())
-    }
-
-    /// Keys with lists of values.
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is used")]
-    fn columns(
-        &self,
-        value: Spanned<DeValue<'_>>,
-    ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, Diagnostic> {
-        let column = |(key, value): (String, Spanned<DeValue<'_>>)| {
-            let span = value.span();
-            let values = match value.into_inner() {
-                DeValue::Array(values) if !values.is_empty() => values,
-                _ => {
-                    let message = format!("`{key}` needs a list of values");
-                    return Err(self.error(span, message, format!("write `{key} = [1, 2]`")));
-                }
-            };
-            let values = values.into_iter().map(|value| {
-                let span = value.span();
-                Ok((self.plain(value)?, span))
-            });
-            Ok((key, values.collect::<Result<_, _>>()?))
-        };
-        let span = value.span();
-        let leaves = self.leaves("", value)?;
-        if leaves.is_empty() {
-            return Err(self.error(
-                span,
-                "no keys to vary",
-                "write keys with lists of values, or leave it out",
-            ));
-        }
-        leaves.into_iter().map(column).collect()
-    }
-
-    fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
-        let span = value.span();
-        let columns = self.columns(value)?;
-        let rows = columns.first().map_or(0, |(_, values)| values.len());
-        if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
-            let message = format!("`{key}` has {} values, `{}` has {rows}", values.len(), columns[0].0);
-            return Err(self.error(
-                span,
-                message,
-                "the keys of [zip] advance together: give each as many values",
-            ));
-        }
-        let row = |row: usize| {
-            let setting = |(key, values): &(String, Vec<(toml::Value, Range<usize>)>)| {
-                let (value, span) = values[row].clone();
-                Setting { key: key.clone(), value, span }
-            };
-            columns.iter().map(setting).collect()
-        };
-        Ok((0..rows).map(row).collect())
-    }
-
-    fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
-        let span = value.span();
-        let tables = match value.into_inner() {
-            DeValue::Array(tables) if !tables.is_empty() => tables,
-            _ => {
-                return Err(self.error(
-                    span,
-                    "`list` must be a list of tables",
-                    "write [[list]] before each",
-                ));
-            }
-        };
-        let row = |table| {
-            let settings = self.leaves("", table)?.into_iter().map(|(key, value)| {
-                let span = value.span();
-                Ok(Setting { key, value: self.plain(value)?, span })
-            });
-            settings.collect()
-        };
-        tables.into_iter().map(row).collect()
     }
 }
 

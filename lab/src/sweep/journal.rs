@@ -301,6 +301,26 @@ pub fn is_sweep(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file()
 }
 
+/// The bytes of all journals of a folder: a number that rises with every record.
+pub fn journal_state(folder: &Path) -> u64 {
+    let journals = journal_paths(folder).unwrap_or_default();
+    journals.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum()
+}
+
+/// The journals of a folder, in the order of their names.
+fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
+    let mut journals = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
+        let name = entry.map_err(io_error(folder))?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("journal") && name.ends_with(".jsonl") {
+            journals.push(folder.join(&*name));
+        }
+    }
+    journals.sort();
+    Ok(journals)
+}
+
 /// The manifest of a sweep's folder.
 pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     let path = folder.join(MANIFEST);
@@ -321,16 +341,7 @@ pub(super) fn for_each_record(
     folder: &Path,
     mut visit: impl FnMut(&str, Outcome, &str, Place<'_>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
-    let mut journals = Vec::new();
-    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
-        let name = entry.map_err(io_error(folder))?.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with("journal") && name.ends_with(".jsonl") {
-            journals.push(folder.join(&*name));
-        }
-    }
-    journals.sort();
-    for path in journals {
+    for path in journal_paths(folder)? {
         let content = fs::read(&path).map_err(io_error(&path))?;
         let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         let lines: Vec<&[u8]> = content[..whole].split(|&byte| byte == b'\n').collect();

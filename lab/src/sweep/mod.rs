@@ -15,7 +15,7 @@
 //! | `results.jsonl` | the records in the order of the points |
 //! | `results.csv` | the same as a table |
 //! | `pareto.svg`, `pareto.png` | area against latency |
-//! | `report.html` | chart and table in one page |
+//! | `report.html` | interactive chart, causes of the cycles and table in one page |
 //! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
 //!
 //! Everything except the journals and the job is a function of the results: it is byte-identical
@@ -49,7 +49,7 @@ mod view;
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
-pub use journal::{Batch, Journal, JournalError, is_sweep, line};
+pub use journal::{Batch, Journal, JournalError, is_sweep, journal_state, line};
 pub use manifest::{Halving, Manifest, ManifestPoint, Objective, Reference, Settings, Source, Workload};
 pub use meter::Spent;
 pub use plan::{GivenProgram, Plan, PlannedPoint, Task};

@@ -137,7 +137,7 @@ impl<'r> Outputs<'r> {
             for (group, chart) in self.groups.iter().zip(&charts) {
                 sections.push((self.view(group), chart.as_ref().map(|(svg, _)| svg.as_str())));
             }
-            let page = page(self.results, &self.records, &sections).into_string();
+            let page = page(self.results, &self.records, &sections, None).into_string();
             let page = printable(&page).into_owned();
             contents.push(("report.html".to_owned(), page.into_bytes()));
         }
@@ -152,6 +152,21 @@ impl<'r> Outputs<'r> {
             contents.push((format!("{name}.png"), png));
         }
         Ok(contents)
+    }
+
+    /// The page of a sweep that is still running, with the state by which its script sees a change.
+    ///
+    /// # Errors
+    /// Returns an error if a chart cannot be drawn.
+    pub fn live_page(&self, state: &str) -> Result<String, PlotError> {
+        let charts: Vec<Option<String>> = self
+            .groups
+            .iter()
+            .map(|group| (!group.front.is_empty()).then(|| plot::svg(&chart(&self.view(group)))).transpose())
+            .collect::<Result<_, _>>()?;
+        let sections: Vec<_> =
+            self.groups.iter().zip(&charts).map(|(group, svg)| (self.view(group), svg.as_deref())).collect();
+        Ok(page(self.results, &self.records, &sections, Some(state)).into_string())
     }
 
     /// The fronts as text, slowest design last.

@@ -1,79 +1,178 @@
 //! The page of a sweep.
 
+use super::columns::{Column, columns};
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
+use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, title};
+use crate::page::{Part, cause_label, key, names, shell, stack};
 use crate::run::label;
 use b512_asm::Pipe;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use diagnostic::counted;
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Value, json};
+use sim::timing::Cause;
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --line: #d5d5d5; --muted: #666; --mark: #fdf3d8; }
-@media (prefers-color-scheme: dark) { :root { --line: #444; --muted: #aaa; --mark: #3a3118; } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin-bottom: .25rem; }
-h2 { font-size: 1.2rem; margin: 2rem 0 0; }
-p { margin: .25rem 0 1rem; color: var(--muted); }
-figure { margin: 1.5rem 0; background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .5rem; }
-figure svg { width: 100%; height: auto; display: block; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; width: 100%; }
-th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; vertical-align: bottom; }
-tr.front { background: var(--mark); }
-td.pruned { text-align: left; color: var(--muted); }
-td.failed { text-align: left; white-space: normal; color: #c0392b; }
-footer { margin: 1.5rem 0; color: var(--muted); font-size: .85rem; }
-";
+/// The most points of a workload that the interactive chart has: more make a page too large for a browser.
+const MAX_CHART_POINTS: usize = 5000;
 
-/// A page with a table and, if a point succeeded, a chart for each workload.
-pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>, Option<&str>)]) -> Markup {
+/// A page with a table and, if a point succeeded, a chart for each workload. `state` is that of a sweep
+/// that a server follows.
+pub(super) fn page(
+    results: &Results,
+    records: &[Record],
+    sections: &[(View<'_>, Option<&str>)],
+    state: Option<&str>,
+) -> Markup {
     let manifest = &results.manifest;
-    let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
     let simulator = records.iter().find_map(|record| Some(&record.report.as_ref()?.simulator));
-    let (columns, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
+    let (varying, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
         let mut values = records.iter().map(|record| record.point.get(*column));
         let first = values.next();
         values.any(|value| Some(value) != first)
     });
-    let common: Vec<String> = common
-        .into_iter()
-        .map(|column| {
-            format!("{column} {}", plain(records.first().and_then(|record| record.point.get(column))))
-        })
-        .collect();
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (manifest.title) }
-                style { (PreEscaped(STYLE)) }
+    let first = |column: &String| plain(records.first().and_then(|record| record.point.get(column)));
+    let common: Vec<String> = common.into_iter().map(|column| format!("{column} {}", first(column))).collect();
+    let body = html! {
+        h1 { (manifest.title) }
+        (summary(results, records, &common))
+        @for (index, (view, svg)) in sections.iter().enumerate() {
+            @if sections.len() > 1 { h2 { (view.workload) } }
+            @if let Some(svg) = svg {
+                figure.static { (PreEscaped(svg)) }
+                div.interactive id=(format!("chart-{index}")) {}
             }
-            body {
-                h1 { (manifest.title) }
-                p {
-                    (common.join(", ")) ". " (records.len()) " points"
-                    @if failed > 0 { ", " (failed) " of them failed" }
-                    @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
-                    @if missing > 0 { "; " (missing) " more have not run yet" }
-                    ". Rows on the Pareto front are marked."
-                    @if records.iter().filter_map(|record| record.report.as_ref()).all(|run| run.checked) {
-                        " Every program was executed, and every coefficient of its results was checked."
+            @for note in view.notes() { p { (note) "." } }
+            @if view.records.len() > MAX_CHART_POINTS {
+                p { "The interactive chart shows the front and " (MAX_CHART_POINTS) " other points; results.csv has all." }
+            }
+            (front_stacks(view))
+            h3 { "All points" }
+            @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
+                p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
+            }
+            (table(view, &varying, index))
+        }
+        @if let Some(simulator) = simulator {
+            footer { "rpu " (simulator.version) ", model " (simulator.model_version) }
+        }
+    };
+    let data = sections.iter().any(|(_, svg)| svg.is_some()).then(|| data(manifest, sections));
+    shell(&manifest.title, &body, data.as_ref(), state)
+}
+
+fn summary(results: &Results, records: &[Record], common: &[String]) -> Markup {
+    let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
+    html! {
+        p {
+            (common.join(", ")) ". " (counted(records.len(), "point", "points"))
+            @if failed > 0 { ", " (failed) " of them failed" }
+            @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
+            @if missing > 0 { "; " (missing) " more have not run yet" }
+            ". Rows on the Pareto front are marked."
+            @if records.iter().filter_map(|record| record.report.as_ref()).all(|run| run.checked) {
+                " Every program was executed, and every coefficient of its results was checked."
+            }
+        }
+    }
+}
+
+/// The data of the interactive charts: columns, and the values of each point.
+fn data(manifest: &super::Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
+    let results = columns();
+    let setting = |name: &String| json!({ "name": name, "label": axis_label(name), "number": true });
+    let columns = manifest.columns.iter().map(setting).chain(results.iter().map(of_column));
+    let groups = sections.iter().map(|(view, _)| {
+        let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
+        json!({ "colour": super::chart::series_key(view), "points": points })
+    });
+    json!({
+        "columns": columns.collect::<Vec<_>>(),
+        "settings": manifest.columns,
+        "groups": groups.collect::<Vec<_>>(),
+    })
+}
+
+/// The columns that are not numbers.
+const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_blake3"];
+
+/// The records of the interactive chart.
+fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
+    let step = view.records.len().div_ceil(MAX_CHART_POINTS).max(1);
+    let chosen = move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(record.key.as_str());
+    view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
+}
+
+fn of_column(column: &Column) -> Value {
+    let name = column.name.as_str();
+    let cause = Cause::all().find(|cause| name.strip_suffix("_cycles") == Some(cause.name()));
+    let part = match cause {
+        Some(cause) => cause_label(cause),
+        None => name.trim_end_matches("_mm2").trim_end_matches("_uj").replace('_', " "),
+    };
+    // Lower is better: a front needs two of these.
+    let is_cost = ["cycles", "_mm2", "_uj", "_us"].iter().any(|end| name.ends_with(end)) && cause.is_none();
+    json!({
+        "name": name,
+        "label": axis_label(name),
+        "part": part,
+        "cause": cause.is_some(),
+        "number": !TEXTS.contains(&name),
+        "cost": is_cost,
+    })
+}
+
+fn point(manifest: &super::Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
+    let name: Vec<String> = view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
+    let rounded = |value: Value| match value.as_f64() {
+        // Six digits are enough for a chart, and a third of the page.
+        Some(number) if value.is_f64() => format!("{number:.5e}").parse::<f64>().map_or(value, Value::from),
+        _ => value,
+    };
+    let settings = manifest.columns.iter().map(|column| record.point.get(column).cloned().unwrap_or_default());
+    let values = results.iter().map(|column| column.value(record).map_or(Value::Null, rounded));
+    json!({
+        "key": record.key,
+        "name": format!("({})", name.join(", ")),
+        "values": settings.chain(values).collect::<Vec<_>>(),
+    })
+}
+
+/// The causes of the cycles of each point on the front, as stacked bars.
+fn front_stacks(view: &View<'_>) -> Markup {
+    let on_front = |record: &&&Record| view.front.contains(record.key.as_str());
+    let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
+    let time = |record: &Record| costs(record).map_or(0.0, |(timing, _)| timing.time_us);
+    front.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    let parts = |record: &&Record| -> Vec<Part> {
+        let Some((timing, _)) = costs(record) else { return Vec::new() };
+        let part = |cause: Cause| Part {
+            name: cause_label(cause),
+            size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+        };
+        Cause::all().map(part).collect()
+    };
+    let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
+    let names = names(stacks.iter().map(Vec::as_slice));
+    html! {
+        @if !front.is_empty() {
+            h3 { "Where the cycles go on the front" }
+            (key(&names))
+            div.scroll {
+                table {
+                    thead { tr {
+                        th { @for (i, name) in view.varying.iter().enumerate() { @if i > 0 { ", " } (title(name)) } }
+                        th { "cycles" } th { "share" }
+                    } }
+                    tbody {
+                        @for (record, parts) in front.iter().zip(&stacks) {
+                            @let whole = parts.iter().map(|part| part.size).sum();
+                            tr {
+                                td.name { (view.varying.iter().map(|name| plain(record.point.get(*name))).collect::<Vec<_>>().join(", ")) }
+                                td { (whole) }
+                                td style="width:70%" { (stack(parts, &names, whole)) }
+                            }
+                        }
                     }
-                }
-                @for (view, svg) in sections {
-                    @if sections.len() > 1 { h2 { (view.workload) } }
-                    @if let Some(svg) = svg { figure { (PreEscaped(svg)) } }
-                    @for note in view.notes() { p { (note) "." } }
-                    @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
-                        p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
-                    }
-                    (table(view, &columns))
-                }
-                @if let Some(simulator) = simulator {
-                    footer { "rpu " (simulator.version) ", model " (simulator.model_version) }
                 }
             }
         }
@@ -81,12 +180,12 @@ pub(super) fn page(results: &Results, records: &[Record], sections: &[(View<'_>,
 }
 
 /// All points of a workload.
-fn table(view: &View<'_>, columns: &[&String]) -> Markup {
+fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
     // The share of cycles in which each pipe is busy; results.csv has the rest.
     let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
     html! {
         div.scroll {
-            table {
+            table.sortable id=(format!("table-{index}")) {
                 thead {
                     tr {
                         @for column in columns { th { (title(column)) } }
@@ -97,7 +196,7 @@ fn table(view: &View<'_>, columns: &[&String]) -> Markup {
                 }
                 tbody {
                     @for record in &view.records {
-                        tr.front[view.front.contains(record.key.as_str())] {
+                        tr.front[view.front.contains(record.key.as_str())] data-key=(record.key) {
                             @for column in columns { td { (plain(record.point.get(*column))) } }
                             @if let (Some((timing, area)), Some(report)) = (costs(record), &record.report) {
                                 td { (timing.cycles) }

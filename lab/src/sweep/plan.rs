@@ -11,7 +11,7 @@ use crate::run::{SCHEMA, program_blake3};
 use b512_asm::Program;
 use codegen::library::{self, BUILT_IN};
 use codegen::{PlanChoice, Recipe};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use golden::Operation;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -84,13 +84,13 @@ impl Plan {
     /// Resolves a definition.
     ///
     /// # Errors
-    /// Returns an error if a machine or kernel key or its value is invalid; the error has its
-    /// position.
-    pub fn new(definition: &Definition) -> Result<Self, Diagnostic> {
+    /// Returns all errors: a machine or kernel key or its value is invalid. Each has its position.
+    pub fn new(definition: &Definition) -> Result<Self, Diagnostics> {
         let resolver = Resolver::new(definition)?;
-        let resolve = |point: Vec<&Setting>| resolver.point(&point);
-        let resolved = definition.points()?.into_par_iter().map(resolve);
-        let mut points: Vec<PlannedPoint> = resolved.collect::<Result<_, _>>()?;
+        let settings = definition.points()?;
+        let resolved = settings.par_iter().map(|point| resolver.point(point));
+        let resolved: Result<Vec<PlannedPoint>, _> = resolved.collect();
+        let mut points = resolved.map_err(|_| resolver.errors(&settings))?;
         let mut seen = HashSet::new();
         points.retain(|point| seen.insert(point.key.clone()));
 
@@ -187,7 +187,7 @@ impl<K: Hash + Eq, V: Clone> Known<K, V> {
 }
 
 impl<'d> Resolver<'d> {
-    pub(super) fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
+    pub(super) fn new(definition: &'d Definition) -> Result<Self, Diagnostics> {
         let file = if definition.machine.ends_with(".toml") {
             MachineBase::load(definition.path(&definition.machine))?
         } else {
@@ -213,6 +213,23 @@ impl<'d> Resolver<'d> {
     /// The data with which programs are checked.
     pub(super) fn data(&self) -> &Data {
         &self.data
+    }
+
+    /// The errors of points, each once: most points share theirs with others.
+    fn errors(&self, points: &[Vec<&Setting>]) -> Diagnostics {
+        let mut errors = Diagnostics::default();
+        let mut seen = HashSet::new();
+        for error in points.iter().filter_map(|point| self.point(point).err()) {
+            for error in &error {
+                if seen.insert((error.span.clone(), error.message.clone())) {
+                    errors.push(error.clone());
+                }
+            }
+            if errors.len() >= Diagnostics::LIMIT {
+                break;
+            }
+        }
+        errors
     }
 
     /// Whether a setting is invalid whatever the others are.
@@ -264,7 +281,7 @@ impl<'d> Resolver<'d> {
     }
 
     /// The base machine with a point's settings.
-    fn machine(&self, settings: &[&Setting]) -> Result<Hashed, Diagnostic> {
+    fn machine(&self, settings: &[&Setting]) -> Result<Hashed, Diagnostics> {
         if settings.is_empty() {
             return Ok(self.base.clone());
         }
@@ -273,21 +290,19 @@ impl<'d> Resolver<'d> {
         for setting in settings {
             overrides.push(Override::parse(&text(setting))?);
         }
-        let machine = self.file.machine(&overrides).map_err(|error| {
-            // An error of a setting is an error in the sweep file, not on the command line.
-            match settings.iter().find(|setting| text(setting) == *error.text) {
-                Some(setting) => Diagnostic {
-                    help: error.help,
-                    ..self.definition.error(setting.span.clone(), error.message, "")
-                },
-                None => error,
-            }
-        });
-        machine.map(Hashed::new)
+        // An error of a setting is an error in the sweep file, not on the command line.
+        let in_sweep = |error: Diagnostic| match settings.iter().find(|setting| text(setting) == *error.text) {
+            Some(setting) => Diagnostic {
+                help: error.help,
+                ..self.definition.error(setting.span.clone(), error.message, "")
+            },
+            None => error,
+        };
+        self.file.machine(&overrides).map(Hashed::new).map_err(|errors| errors.map(in_sweep))
     }
 
     /// The machine for which the program of a point is scheduled.
-    fn scheduled_for(&self, machine: &Hashed, settings: &[&Setting]) -> Result<Hashed, Diagnostic> {
+    fn scheduled_for(&self, machine: &Hashed, settings: &[&Setting]) -> Result<Hashed, Diagnostics> {
         let keys = match &self.definition.schedule_for {
             ScheduleFor::Machine => return Ok(machine.clone()),
             ScheduleFor::Base => return Ok(self.base.clone()),
@@ -298,7 +313,7 @@ impl<'d> Resolver<'d> {
         self.scheduled_for.get(name(&settings), || self.machine(&settings))
     }
 
-    pub(super) fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostic> {
+    pub(super) fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostics> {
         let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
             point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
         let machine = self.machine(&machine_settings)?;
@@ -479,7 +494,7 @@ mod tests {
     use super::super::FIG4;
     use super::*;
 
-    fn plan(text: &str) -> Result<Plan, Diagnostic> {
+    fn plan(text: &str) -> Result<Plan, Diagnostics> {
         Plan::new(&Definition::parse("test.toml", text)?)
     }
 

@@ -8,7 +8,7 @@ use super::manifest::{Manifest, Settings};
 use super::plan::{Plan, PlannedPoint};
 use super::record::Status;
 use super::results::Results;
-use diagnostic::Diagnostic;
+use diagnostic::Diagnostics;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum ReplayError {
     /// The sweep's definition is no longer valid, for example because a file that it names is
     /// missing.
     #[error(transparent)]
-    Config(#[from] Diagnostic),
+    Config(#[from] Diagnostics),
     /// No point has this key.
     #[error("{}: no key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
     Unknown {

@@ -3,6 +3,7 @@
 use crate::machine::FitError;
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{AReg, Feature, Instr, MReg, SReg, Space, VReg};
+use diagnostic::counted;
 use ring::modular::ModulusError;
 use thiserror::Error;
 
@@ -66,7 +67,7 @@ pub enum AccessError {
         known: Vec<String>,
     },
     /// Data whose length differs from the symbol's.
-    #[error("symbol `{symbol}` has {words} words, but {given} were given")]
+    #[error("symbol `{symbol}` has {}, but {given} were given", counted(*words as usize, "word", "words"))]
     Length {
         /// The name.
         symbol: String,

@@ -7,9 +7,10 @@
 use super::table::{Key, Kind};
 use super::{Machine, schema};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, nearest};
+use diagnostic::{Diagnostic, Diagnostics, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -88,9 +89,9 @@ impl MachineFile {
     /// built-in file.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, is not TOML, inherits from itself, lacks a key,
+    /// Returns all errors: a file cannot be read, is not TOML, inherits from itself, lacks a key,
     /// or has an unknown key or an invalid value.
-    pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, Diagnostic> {
+    pub fn load(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Machine, Diagnostics> {
         MachineBase::load(path)?.machine(overrides)
     }
 
@@ -98,7 +99,7 @@ impl MachineFile {
     ///
     /// # Errors
     /// Returns an error if there is no machine of that name, or an override is invalid.
-    pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, Diagnostic> {
+    pub fn built_in(name: &str, overrides: &[Override]) -> Result<Machine, Diagnostics> {
         MachineBase::built_in(name)?.machine(overrides)
     }
 }
@@ -109,7 +110,7 @@ pub struct MachineBase {
     layers: Layers,
     /// The file's name for errors.
     name: String,
-    /// The machine without overrides; `None` if the file lacks a key.
+    /// The machine without overrides; `None` if the file lacks a key or breaks a rule.
     machine: Option<Machine>,
 }
 
@@ -117,9 +118,9 @@ impl MachineBase {
     /// Reads a machine file, like [`MachineFile::load`].
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, is not TOML, inherits from itself, or has an
+    /// Returns all errors: a file cannot be read, is not TOML, inherits from itself, or has an
     /// unknown key or an invalid value.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         Self::read(&Place::File(path.as_ref().into()))
     }
 
@@ -127,7 +128,7 @@ impl MachineBase {
     ///
     /// # Errors
     /// Returns an error if there is no machine of that name.
-    pub fn built_in(name: &str) -> Result<Self, Diagnostic> {
+    pub fn built_in(name: &str) -> Result<Self, Diagnostics> {
         let place = built_in(MACHINES, name).ok_or_else(|| {
             Diagnostic::new(format!("unknown built-in machine `{name}`"))
                 .with_help(format!("the built-in machines are {}", names(MACHINES)))
@@ -135,26 +136,47 @@ impl MachineBase {
         Self::read(&place)
     }
 
-    fn read(place: &Place) -> Result<Self, Diagnostic> {
+    fn read(place: &Place) -> Result<Self, Diagnostics> {
         let mut layers = Layers::default();
-        layers.add_file(place, "", None, &mut Vec::new())?;
-        let (name, machine) = (place.name(), layers.clone().finish(&place.name()).ok());
-        Ok(Self { layers, name, machine })
+        layers.add_file(place, "", None, &mut Vec::new());
+        let (name, machine) = (place.name(), layers.clone().finish(&place.name()));
+        match machine {
+            Err(errors) if !layers.errors.is_empty() => Err(errors),
+            machine => Ok(Self { layers, name, machine: machine.ok() }),
+        }
     }
 
     /// The machine with `overrides` applied in order.
     ///
     /// # Errors
-    /// Returns an error if the file lacks a key, or an override is invalid.
-    pub fn machine(&self, overrides: &[Override]) -> Result<Machine, Diagnostic> {
-        if let Some(machine) = self.changed(overrides) {
-            return Ok(machine);
+    /// Returns all errors: the file lacks a key, or an override is invalid.
+    pub fn machine(&self, overrides: &[Override]) -> Result<Machine, Diagnostics> {
+        match self.changed(overrides) {
+            Some(machine) => Ok(machine),
+            None => self.changed_layers(overrides).finish(&self.name),
         }
+    }
+
+    /// The source of every key's value, in the order of the paper's machine file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::machine`].
+    pub fn sources(&self, overrides: &[Override]) -> Result<Vec<ValueSource>, Diagnostics> {
+        let layers = self.changed_layers(overrides);
+        layers.clone().finish(&self.name)?;
+        let source = |key: &'static Key| {
+            let Leaf { at, .. } = &layers.leaves[key.path];
+            let Source { name, text } = &layers.sources[at.source];
+            let line = text[..at.span.start].matches('\n').count() + 1;
+            ValueSource { key, file: name.clone(), line }
+        };
+        Ok(schema::keys().map(source).collect())
+    }
+
+    fn changed_layers(&self, overrides: &[Override]) -> Layers {
         let mut layers = self.layers.clone();
-        for change in overrides {
-            layers.add_override(change)?;
-        }
-        layers.finish(&self.name)
+        overrides.iter().for_each(|change| layers.add_override(change));
+        layers
     }
 
     /// The machine with `overrides` if all are valid values of keys. Many times as fast as through the
@@ -168,8 +190,19 @@ impl MachineBase {
             }
             (key.set)(&mut machine, value).ok()?;
         }
-        machine.broken_rule().is_none().then_some(machine)
+        machine.broken_rules().is_empty().then_some(machine)
     }
+}
+
+/// The place where a machine's value of a key comes from.
+#[derive(Clone, Debug)]
+pub struct ValueSource {
+    /// The key.
+    pub key: &'static Key,
+    /// The file; `built-in NAME` for a built-in one, [`Override::SOURCE`] for an override.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
 }
 
 /// The location of a file.
@@ -247,6 +280,11 @@ struct Layers {
     leaves: BTreeMap<&'static str, Leaf>,
     /// Values set so far.
     settings: usize,
+    errors: Diagnostics,
+    /// Keys with invalid values. They are not missing.
+    invalid: Vec<&'static str>,
+    /// Whether a text could not be read as a whole.
+    incomplete: bool,
 }
 
 impl Layers {
@@ -258,50 +296,66 @@ impl Layers {
         }
     }
 
+    fn report(&mut self, at: &At, message: String, help: impl Into<Option<String>>) {
+        let error = self.error(at, message, help.into());
+        self.errors.push(error);
+    }
+
     /// Adds the keys of a file below `prefix`: empty for a machine, `technology` for a technology.
     /// `named_at` is the reference to the file in another text; `chain` are the files that inherit
     /// from it.
-    fn add_file(
-        &mut self,
-        place: &Place,
-        prefix: &str,
-        named_at: Option<&At>,
-        chain: &mut Vec<PathBuf>,
-    ) -> Result<(), Diagnostic> {
+    fn add_file(&mut self, place: &Place, prefix: &str, named_at: Option<&At>, chain: &mut Vec<PathBuf>) {
         let identity = place.identity();
         if let (true, Some(at)) = (chain.contains(&identity), named_at) {
+            self.incomplete = true;
             let message = format!("`{}` inherits from itself", place.name());
-            return Err(self.error(at, message, Some("name a file that does not lead back here".into())));
+            return self.report(at, message, "name a file that does not lead back here".to_owned());
         }
         let text = match place {
-            Place::BuiltIn(_, text) => (*text).to_owned(),
-            Place::File(path) => input::read_text(path, Content::Document)
-                .map_err(|error| self.unreadable(place, named_at, &error))?,
+            Place::BuiltIn(_, text) => Ok((*text).to_owned()),
+            Place::File(path) => input::read_text(path, Content::Document),
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                self.incomplete = true;
+                let error = self.unreadable(place, named_at, &error);
+                return self.errors.push(error);
+            }
         };
         let source = self.sources.len();
         self.sources.push(Source { name: place.name(), text: text.clone() });
-        let table = DeTable::parse(&text).map_err(|error| {
+        let (table, errors) = DeTable::parse_recoverable(&text);
+        for error in errors {
+            self.incomplete = true;
             let at = At { source, span: error.span().unwrap_or(0..0) };
-            self.error(&at, error.message().to_owned(), None)
-        })?;
+            self.report(&at, error.message().to_owned(), None);
+        }
         let table = table.into_inner();
+        if let Some((key, kind)) = other_format(&table) {
+            self.incomplete = true;
+            let message = format!("this is {kind}, not a {}", if prefix.is_empty() { "machine" } else { "technology" });
+            let help = format!("`{}` belongs to {kind}; `rpu machine show` prints a machine", key.get_ref());
+            return self.report(&At { source, span: key.span() }, message, help);
+        }
         if let Some(parent) = table.get("inherits") {
             let at = At { source, span: parent.span() };
-            let DeValue::String(parent) = parent.get_ref() else {
+            if let DeValue::String(parent) = parent.get_ref() {
+                let built_ins = if prefix.is_empty() { MACHINES } else { TECHNOLOGIES };
+                chain.push(identity);
+                self.add_file(&place.relative(parent, built_ins), prefix, Some(&at), chain);
+                chain.pop();
+            } else {
+                self.incomplete = true;
                 let help = "it names the file whose keys this one changes".to_owned();
-                return Err(self.error(&at, "`inherits` must be text in quotes".into(), Some(help)));
-            };
-            let built_ins = if prefix.is_empty() { MACHINES } else { TECHNOLOGIES };
-            chain.push(identity);
-            self.add_file(&place.relative(parent, built_ins), prefix, Some(&at), chain)?;
-            chain.pop();
-        }
-        for (key, value) in table {
-            if key.get_ref() != "inherits" {
-                self.add_key(place, prefix, source, key.span(), key.get_ref(), value)?;
+                self.report(&at, "`inherits` must be text in quotes".into(), help);
             }
         }
-        Ok(())
+        let mut entries: Vec<_> = table.into_iter().filter(|(key, _)| key.get_ref() != "inherits").collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            self.add_key(place, prefix, source, key.span(), key.get_ref(), value);
+        }
     }
 
     fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
@@ -327,56 +381,62 @@ impl Layers {
         key_span: Range<usize>,
         key: &str,
         value: Spanned<DeValue<'_>>,
-    ) -> Result<(), Diagnostic> {
+    ) {
         let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
         let at = At { source, span: value.span() };
         if let Some(key) = schema::find(&path) {
-            let value = to_value(value).ok_or_else(|| self.wrong_value(key, &at, None))?;
-            return self.set(key, value, at);
+            return self.set(key, to_value(value), at);
         }
         let is_section = schema::section(&path).next().is_some();
         match value.into_inner() {
             DeValue::Table(table) if is_section => {
-                for (key, value) in table {
-                    self.add_key(place, &path, source, key.span(), key.get_ref(), value)?;
+                let mut entries: Vec<_> = table.into_iter().collect();
+                entries.sort_by_key(|(key, _)| key.span().start);
+                for (key, value) in entries {
+                    self.add_key(place, &path, source, key.span(), key.get_ref(), value);
                 }
-                Ok(())
             }
             DeValue::String(name) if path == "technology" => self.set_technology(place, &name, &at),
-            _ if is_section => Err(self.not_a_value(&path, &at)),
-            _ => Err(self.unknown(&path, &At { source, span: key_span })),
+            _ if is_section => self.not_a_value(&path, &at),
+            _ => self.unknown(&path, &At { source, span: key_span }),
         }
     }
 
-    fn add_override(&mut self, change: &Override) -> Result<(), Diagnostic> {
+    fn add_override(&mut self, change: &Override) {
         let source = self.sources.len();
         self.sources.push(Source { name: Override::SOURCE.into(), text: change.text.clone() });
         let at = At { source, span: change.equals + 1..change.text.len() };
         let path = change.key();
         match schema::find(path) {
-            Some(key) => self.set(key, change.leaf_value(), at),
+            Some(key) => self.set(key, Some(change.leaf_value()), at),
             None if path == "technology" => {
                 let name = change.leaf_value();
                 let here = Place::File(PathBuf::new());
-                self.set_technology(&here, name.as_str().unwrap_or(change.value()), &at)
+                self.set_technology(&here, name.as_str().unwrap_or(change.value()), &at);
             }
-            None if schema::section(path).next().is_some() => Err(self.not_a_value(path, &at)),
-            None => Err(self.unknown(path, &At { source, span: 0..change.equals })),
+            None if schema::section(path).next().is_some() => self.not_a_value(path, &at),
+            None => self.unknown(path, &At { source, span: 0..change.equals }),
         }
     }
 
-    fn set_technology(&mut self, place: &Place, name: &str, at: &At) -> Result<(), Diagnostic> {
+    fn set_technology(&mut self, place: &Place, name: &str, at: &At) {
         self.leaves.retain(|path, _| !path.starts_with("technology."));
-        self.add_file(&place.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new())
+        self.add_file(&place.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new());
     }
 
-    fn set(&mut self, key: &'static Key, value: Value, at: At) -> Result<(), Diagnostic> {
-        if !key.kind.allows(&value) {
-            return Err(self.wrong_value(key, &at, Some(&value)));
+    /// Sets a value; `None` is a number that no type of TOML holds.
+    fn set(&mut self, key: &'static Key, value: Option<Value>, at: At) {
+        match value {
+            Some(value) if key.kind.allows(&value) => {
+                self.leaves.insert(key.path, Leaf { value, at, order: self.settings });
+                self.settings += 1;
+            }
+            value => {
+                self.invalid.push(key.path);
+                let error = self.wrong_value(key, &at, value.as_ref());
+                self.errors.push(error);
+            }
         }
-        self.leaves.insert(key.path, Leaf { value, at, order: self.settings });
-        self.settings += 1;
-        Ok(())
     }
 
     fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> Diagnostic {
@@ -399,13 +459,14 @@ impl Layers {
         self.error(at, message, Some(help))
     }
 
-    fn not_a_value(&self, path: &str, at: &At) -> Diagnostic {
+    fn not_a_value(&mut self, path: &str, at: &At) {
+        self.invalid.extend(schema::section(path).map(|key| key.path));
         let keys: Vec<_> = schema::section(path).map(|key| format!("`{}`", key.path)).collect();
         let help = format!("set one of its keys: {}", keys.join(", "));
-        self.error(at, format!("`{path}` is a section, not a value"), Some(help))
+        self.report(at, format!("`{path}` is a section, not a value"), help);
     }
 
-    fn unknown(&self, path: &str, at: &At) -> Diagnostic {
+    fn unknown(&mut self, path: &str, at: &At) {
         let help = match schema::nearest(path) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => {
@@ -418,27 +479,60 @@ impl Layers {
                 format!("there are `{}`", keys.join("`, `"))
             }
         };
-        self.error(at, format!("unknown key `{path}`"), Some(help))
+        self.report(at, format!("unknown key `{path}`"), help);
     }
 
-    fn finish(self, name: &str) -> Result<Machine, Diagnostic> {
-        let whole = |message: String, help: &str| Diagnostic::new(message).in_file(name).with_help(help);
-        for key in schema::keys() {
-            if !self.leaves.contains_key(key.path) {
-                let help = "set it, or inherit it with `inherits = \"rpu-128x128\"`";
-                return Err(whole(format!("the key `{}` is missing", key.path), help));
+    /// Reports keys without a value, unless errors explain that.
+    fn report_missing(&mut self, name: &str) {
+        let has_value = |key: &&Key| self.leaves.contains_key(key.path) || self.invalid.contains(&key.path);
+        let missing: Vec<&str> = schema::keys().filter(|key| !has_value(key)).map(|key| key.path).collect();
+        let message = match &missing[..] {
+            [] => return,
+            _ if self.incomplete => return,
+            [key] => format!("the key `{key}` is missing"),
+            [first, second] => format!("the keys `{first}` and `{second}` are missing"),
+            [first, second, rest @ ..] => {
+                format!("the keys `{first}`, `{second}` and {} more are missing", rest.len())
             }
+        };
+        let help = match missing.iter().all(|key| key.starts_with("technology.")) {
+            true => "set it in the technology file, or inherit it there with `inherits = \"gf12\"`",
+            false => "set it, or inherit it with `inherits = \"rpu-128x128\"`",
+        };
+        let help = if missing.len() == 1 { help.to_owned() } else { help.replace(" it", " them") };
+        self.errors.push(Diagnostic::new(message).in_file(name).with_help(help));
+    }
+
+    fn finish(mut self, name: &str) -> Result<Machine, Diagnostics> {
+        self.report_missing(name);
+        if !self.errors.is_empty() {
+            return Err(self.errors);
         }
         let values = self.leaves.iter().map(|(&path, leaf)| (path, leaf.value.clone()));
         let machine = assemble(values).map_err(|error| {
-            whole(error.message().to_owned(), "every key has the type of the built-in file")
+            let help = "every key has the type of the built-in file";
+            Diagnostic::new(error.message()).in_file(name).with_help(help)
         })?;
-        let Some(rule) = machine.broken_rule() else { return Ok(machine) };
-        // The error points at the key that was set last.
-        let leaves = rule.keys.iter().map(|&key| &self.leaves[key]);
-        let last = leaves.max_by_key(|leaf| leaf.order).expect("a rule concerns some keys");
-        Err(self.error(&last.at, rule.message.into(), Some(rule.help.into())))
+        for rule in machine.broken_rules() {
+            // The error points at the key that was set last.
+            let leaves = rule.keys.iter().map(|&key| &self.leaves[key]);
+            let last = leaves.max_by_key(|leaf| leaf.order).expect("a rule concerns some keys").at.clone();
+            self.report(&last, rule.message.into(), rule.help.to_owned());
+        }
+        self.errors.or(machine)
     }
+}
+
+/// The first key of a table that belongs to a file of another kind, and that kind.
+fn other_format<'k, 't>(table: &'k DeTable<'t>) -> Option<(&'k Spanned<Cow<'t, str>>, &'static str)> {
+    const FORMATS: &[(&str, &[&str])] = &[
+        ("a sweep", &["grid", "zip", "list", "kernel", "program", "halving", "explore", "schedule_for"]),
+        ("a plan", &["plans", "entry", "tuning", "forwarding", "stagger"]),
+        ("a parameter set", &["q", "p", "digits"]),
+    ];
+    let kind = |key: &str| FORMATS.iter().find(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind);
+    let foreign = table.iter().filter_map(|(key, _)| Some((key, kind(key.get_ref())?)));
+    foreign.min_by_key(|(key, _)| key.span().start)
 }
 
 /// The machine with these values at these dotted paths.

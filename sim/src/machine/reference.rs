@@ -5,6 +5,7 @@ use super::load::GF12;
 use super::schema::value_at;
 use super::table::{BuiltIn, Key, Kind, Origin, Section};
 use std::fmt::{Result, Write};
+use std::sync::LazyLock;
 
 /// The command that writes both files.
 const COMMAND: &str = "BLESS=1 cargo test -p sim --test generated";
@@ -38,7 +39,6 @@ paper's (128, 128) design, and the last column their origin:
 file. A name without `.toml` is a built-in file. Origins of technology constants are in the technology files.
 "
     )?;
-    let technology: toml::Value = toml::from_str(GF12).expect("the built-in technology file is tested");
     for section in SECTIONS {
         match section.path {
             "" => write!(page, "\n## Top level\n\n")?,
@@ -46,16 +46,45 @@ file. A name without `.toml` is a built-in file. Origins of technology constants
         }
         write!(page, "| key | values | `rpu-128x128` | meaning | origin |\n|---|---|---|---|---|\n")?;
         for key in section.keys {
-            match key.built_in {
-                Some(built_in) => write_row(page, key, built_in.value, &built_in.provenance())?,
-                None => {
-                    let path = key.path.trim_start_matches("technology.");
-                    write_row(page, key, &value_at(&technology, path).to_string(), "")?;
-                }
-            }
+            let BuiltInValue { value, provenance } = key.built_in_value();
+            write_row(page, key, &value, &provenance)?;
         }
     }
     Ok(())
+}
+
+/// The value of a key in the paper's machine, and its origin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BuiltInValue {
+    /// The value, as TOML writes it.
+    pub value: String,
+    /// The origin with its reason; empty for a name, a switch or a key of the technology file.
+    pub provenance: String,
+}
+
+/// The built-in technology file.
+static TECHNOLOGY: LazyLock<toml::Value> =
+    LazyLock::new(|| toml::from_str(GF12).expect("the built-in technology file is tested"));
+
+impl Key {
+    /// The value of the key in the paper's machine, which is the default of machine files.
+    pub fn built_in_value(&self) -> BuiltInValue {
+        match self.built_in {
+            Some(built_in) => {
+                BuiltInValue { value: built_in.value.to_owned(), provenance: built_in.provenance() }
+            }
+            None => {
+                let path = self.path.trim_start_matches("technology.");
+                let value = value_at(&TECHNOLOGY, path).to_string();
+                BuiltInValue { value, provenance: String::new() }
+            }
+        }
+    }
+
+    /// The quantities that depend on the key, with commas between them.
+    pub fn effect_names(&self) -> String {
+        self.effects.iter().map(|effect| effect.name()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 fn write_row(page: &mut String, key: &Key, value: &str, origin: &str) -> Result {
@@ -85,6 +114,7 @@ fn write_file(file: &mut String) -> Result {
     write!(
         file,
         "\
+#:schema ../schemas/machine.json
 # The machine of the paper \"RPU: The Ring Processing Unit\" (ISPASS 2023): the (128, 128) design.
 # Generated from the table in `sim/src/machine/keys.rs`: `{COMMAND}`.
 #

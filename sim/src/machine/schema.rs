@@ -5,7 +5,7 @@ use super::table::Key;
 use toml::Value;
 
 /// Every key, in the order of the paper's machine file.
-pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
+pub fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().flat_map(|section| section.keys)
 }
 

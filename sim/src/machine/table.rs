@@ -251,6 +251,19 @@ macro_rules! sections {
 
 pub(super) use {choices, sections};
 
+impl Effect {
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Clock => "clock",
+            Self::Area => "area",
+            Self::Energy => "energy",
+            Self::Stream => "stream",
+        }
+    }
+}
+
 impl Origin {
     /// The word in machine files; empty for a name or a switch.
     pub const fn word(self) -> &'static str {

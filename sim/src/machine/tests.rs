@@ -2,16 +2,27 @@ use super::table::Kind;
 use super::*;
 use crate::{Area, Energy, Events};
 use b512_asm::{Feature, Instr, Program, Space};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use std::path::Path;
 
 fn overridden(texts: &[&str]) -> Result<Machine, Diagnostic> {
     let overrides: Vec<_> = texts.iter().map(|text| Override::parse(text).unwrap()).collect();
-    MachineFile::built_in("rpu-128x128", &overrides)
+    MachineFile::built_in("rpu-128x128", &overrides).map_err(only)
 }
 
-/// Loads `text` as a machine file in its own folder, beside `others`.
+/// The only error.
+fn only(errors: Diagnostics) -> Diagnostic {
+    assert_eq!(errors.len(), 1, "{errors}");
+    errors.iter().next().unwrap().clone()
+}
+
+/// Loads `text` as a machine file in its own folder, beside `others`. It has at most one error.
 fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diagnostic> {
+    load_all(name, text, others).map_err(only)
+}
+
+/// The same with any number of errors.
+fn load_all(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diagnostics> {
     let folder = std::env::temp_dir().join(format!("sim-machine-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (file, text) in others.iter().chain(&[("m.toml", text)]) {
@@ -110,7 +121,7 @@ fn a_technology_file_can_inherit_and_replaces_the_one_before_it() {
     assert_eq!(load("tech", text, &[tech]).unwrap().frequency_ghz(), 2.0);
     let incomplete = ("t.toml", "name = 'nothing'");
     let error = load("tech-incomplete", text, &[incomplete]).unwrap_err();
-    assert_eq!(error.message, "the key `technology.node_nm` is missing");
+    assert!(error.message.starts_with("the keys `technology.node_nm`, `technology.law_stages` and "), "{error}");
 }
 
 #[test]
@@ -272,6 +283,36 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
 }
 
 #[test]
+fn every_error_of_a_file_is_reported() {
+    let text = "inherits = 'rpu-128x128'\n[vdm]\nbanks = 3\nbankz = 4\nsize_mib = 'x'\n[vbar]\npaths = 'slit'\n";
+    let errors = load_all("several", text, &[]).unwrap_err();
+    let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
+    assert_eq!(positions, [(3, 9), (4, 1), (5, 12), (7, 9)]);
+    // Rules need all values.
+    let text = "inherits = 'rpu-128x128'\n[vbar]\npaths = 'split'\n[hple]\ncount = 1024\n";
+    assert_eq!(load_all("rules", text, &[]).unwrap_err().len(), 2);
+    let sweep = load("sweep", "name = 'x'\n[grid]\nvdm.banks = [1, 2]\n", &[]).unwrap_err();
+    assert_eq!(sweep.message, "this is a sweep, not a machine");
+    let whole = load("whole", "name = 'x'\n", &[]).unwrap_err();
+    assert!(whole.message.contains("more are missing"), "{whole}");
+}
+
+#[test]
+fn every_value_has_a_source() {
+    let base = MachineBase::built_in("rpu-128x128-xor").unwrap();
+    let sources = base.sources(&[Override::parse("vdm.banks=64").unwrap()]).unwrap();
+    let file = |path: &str| {
+        let source = sources.iter().find(|source| source.key.path == path).unwrap();
+        (source.file.as_str(), source.line)
+    };
+    assert_eq!(sources.len(), schema::keys().count());
+    assert_eq!(file("vdm.banks"), (Override::SOURCE, 1));
+    assert_eq!(file("vdm.mapping").0, "built-in rpu-128x128-xor");
+    assert_eq!(file("hple.count").0, "built-in rpu-128x128");
+    assert_eq!(file("technology.node_nm").0, "built-in gf12");
+}
+
+#[test]
 fn files_that_inherit_in_a_circle_are_refused() {
     let other = ("other.toml", "inherits = 'm.toml'");
     let error = load("circle", "inherits = 'other.toml'", &[other]).unwrap_err();
@@ -284,7 +325,7 @@ fn files_that_inherit_in_a_circle_are_refused() {
 fn a_file_that_is_not_there_is_reported_where_it_is_named() {
     let error = load("missing", "inherits = 'nowhere.toml'", &[]).unwrap_err();
     assert_eq!(told(&error).1, "'nowhere.toml'");
-    let error = MachineFile::load("nowhere.toml", &[]).unwrap_err();
+    let error = MachineFile::load("nowhere.toml", &[]).map_err(only).unwrap_err();
     assert!(error.to_string().starts_with("nowhere.toml: cannot read `nowhere.toml`"), "{error}");
 }
 

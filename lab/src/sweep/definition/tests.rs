@@ -57,14 +57,14 @@ fn samples_are_points_of_the_grid_without_repetition() {
 fn errors_name_the_place_and_what_would_be_right() {
     assert_eq!(
         error("[zip]\na = [1, 2]\nb = [1]"),
-        "test.toml:1:1: `b` has 1 values, `a` has 2; the keys of [zip] advance together: give each as many values"
+        "test.toml:1:1: `b` has 1 value, `a` has 2; the keys of [zip] advance together: give each as many values"
     );
     assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
     assert_eq!(
         error("[grid]\nn = [1]\n[[list]]\nn = 2"),
         "test.toml:4:5: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
     );
-    assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; the keys are `name`"));
+    assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; did you mean `grid`?"));
     assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
     assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
     assert!(error("x = ").starts_with("test.toml:1:"));
@@ -76,6 +76,15 @@ fn errors_name_the_place_and_what_would_be_right() {
     assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: invalid `schedule_for`"));
     assert!(error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending"));
     assert!(error("[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]").contains("speed"));
+}
+
+#[test]
+fn every_error_is_reported() {
+    let text = "sed = 1\nseed = 'x'\n[grid]\nn = 4\nhple.count = [4, [5]]\nvdm.banks = []\n[sample]\npoints = 0\n";
+    let errors = Definition::parse("test.toml", text).unwrap_err();
+    let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
+    assert_eq!(positions, [(1, 1), (2, 8), (4, 5), (5, 18), (6, 13), (7, 1)]);
+    assert!(error("inherits = 'rpu-128x128'\n[hple]\ncount = 4\n").contains("this is a machine, not a sweep"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ use super::Settings;
 use super::definition::{Definition, Setting};
 use super::manifest::Manifest;
 use super::plan::{PlannedPoint, Resolver};
-use diagnostic::Diagnostic;
+use diagnostic::Diagnostics;
 use serde::Deserialize;
 
 /// The table `[explore]` of a definition.
@@ -81,23 +81,24 @@ impl<'d> Space<'d> {
     ///
     /// # Errors
     /// Returns an error if a key or a value is invalid, or nothing varies.
-    pub fn new(definition: &'d Definition) -> Result<Self, Diagnostic> {
+    pub fn new(definition: &'d Definition) -> Result<Self, Diagnostics> {
         let exploration = definition.explore.clone().unwrap_or_default();
         let space = Self { definition, resolver: Resolver::new(definition)?, exploration };
         if space.axes().is_empty() {
             let help = "write keys with lists of values in [grid]";
-            return Err(definition.error(0..0, "nothing varies", help));
+            return Err(definition.error(0..0, "nothing varies", help).into());
         }
+        let mut errors = Diagnostics::default();
         for (axis, count) in space.axes().into_iter().enumerate() {
             for alternative in 0..count {
-                space.check(axis, alternative)?;
+                errors.keep(space.check(axis, alternative));
             }
         }
-        Ok(space)
+        errors.or(space)
     }
 
     /// Checks one alternative of one axis on its own.
-    fn check(&self, axis: usize, alternative: usize) -> Result<(), Diagnostic> {
+    fn check(&self, axis: usize, alternative: usize) -> Result<(), Diagnostics> {
         let mut design = vec![0; self.axes().len()];
         design[axis] = alternative;
         let settings = self.definition.point_at(&design);

@@ -1,0 +1,498 @@
+"use strict";
+// Charts, tables and the timeline of a page. The page is complete without this script: it has a static chart and tables.
+(() => {
+  const make = (tag, attributes = {}, ...children) => {
+    const svgTags = ["svg", "g", "circle", "line", "path", "rect", "text", "title"];
+    const node = svgTags.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value !== undefined && value !== false) node.setAttribute(name, value);
+    }
+    node.append(...children);
+    return node;
+  };
+  const colour = (i) => getComputedStyle(document.documentElement).getPropertyValue(`--c${i}`).trim();
+  const short = (value) => {
+    if (typeof value !== "number") return String(value ?? "");
+    if (Number.isInteger(value)) return value.toLocaleString("en");
+    return value.toPrecision(4).replace(/\.?0+$/, "");
+  };
+
+  // ---- Tables: a click on a heading sorts.
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((heading, column) => {
+      const button = make("button", { type: "button" }, ...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => {
+        const up = heading.getAttribute("aria-sort") !== "ascending";
+        [...table.tHead.rows[0].cells].forEach((other) => other.removeAttribute("aria-sort"));
+        heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const read = (row) => {
+          const text = row.cells[column]?.textContent.trim() ?? "";
+          const number = Number(text.replace(/[,%*\u00a0 ]/g, ""));
+          return text !== "" && !Number.isNaN(number) ? number : text;
+        };
+        const order = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
+        const rows = [...body.rows].map((row) => [read(row), row]);
+        rows.sort(([a], [b]) => (up ? order(a, b) : order(b, a)));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  };
+
+  // ---- Conditions: `vdm.banks >= 64 && plan == best`.
+  const condition = (text, columns) => {
+    const clauses = text.split(/&&|\band\b|,/).map((clause) => clause.trim()).filter(Boolean);
+    const tests = clauses.map((clause) => {
+      const parts = clause.match(/^(\S+?)\s*(<=|>=|==|!=|=|<|>)\s*(.+)$/);
+      if (!parts) throw new Error(`write COLUMN < VALUE in place of “${clause}”`);
+      const [, name, operator, wanted] = parts;
+      let index = columns.findIndex((column) => column.name === name);
+      if (index < 0) {
+        const ends = columns.map((column, i) => [column.name, i]).filter(([known]) => known.endsWith("." + name));
+        if (ends.length !== 1) throw new Error(`unknown column “${name}”`);
+        index = ends[0][1];
+      }
+      const number = Number(wanted);
+      const right = Number.isNaN(number) ? wanted.replace(/^["']|["']$/g, "") : number;
+      return (values) => {
+        const left = values[index];
+        if (left === null || left === undefined) return false;
+        switch (operator) {
+          case "<": return left < right;
+          case ">": return left > right;
+          case "<=": return left <= right;
+          case ">=": return left >= right;
+          case "!=": return String(left) !== String(right);
+          default: return String(left) === String(right);
+        }
+      };
+    });
+    return (values) => tests.every((test) => test(values));
+  };
+
+  // ---- Scales and ticks.
+  const scale = (low, high, from, to, log) => {
+    const f = log ? Math.log10 : (x) => x;
+    const [a, b] = [f(low), f(high)];
+    const span = b - a || 1;
+    const map = (x) => from + ((f(x) - a) / span) * (to - from);
+    map.invert = (p) => { const t = a + ((p - from) / (to - from)) * span; return log ? 10 ** t : t; };
+    return map;
+  };
+  const ticks = (low, high, log, count) => {
+    if (log) {
+      const marks = [];
+      for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
+        for (const m of high / low > 300 ? [1] : [1, 2, 5]) marks.push(m * 10 ** e);
+      }
+      const inside = marks.filter((x) => x >= low * 0.999 && x <= high * 1.001);
+      if (inside.length >= 3) return inside;
+    }
+    const raw = (high - low) / count || 1;
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
+    const marks = [];
+    for (let x = Math.ceil(low / step) * step; x <= high + step * 1e-9; x += step) marks.push(Number(x.toPrecision(12)));
+    return marks;
+  };
+
+  const bars = (title, entries, unit) => {
+    const most = Math.max(...entries.map(([, value]) => value), 1e-12);
+    const shown = entries.filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
+    return make("div", {}, make("h3", {}, title), ...shown.map(([name, value]) => make("div", { class: "bar" },
+      make("span", {}, name), make("b", { style: `width:${(100 * value) / most}%` }), make("span", {}, `${short(value)} ${unit}`))));
+  };
+
+  // ---- The chart of a sweep.
+  const chart = (data, group, index, memory) => {
+    const holder = document.querySelector(`#chart-${index}`);
+    const state = memory[index] ??= { x: "time_us", y: "area_mm2", colour: group.colour ?? "", filter: "", chosen: null, zoom: null, log: {} };
+    const columns = data.columns;
+    const at = (name) => columns.findIndex((column) => column.name === name);
+    const rows = [...document.querySelectorAll(`#table-${index} tbody tr`)];
+    const numeric = columns.filter((column, i) => column.number && group.points.some((point) => point.values[i] !== null));
+    const select = (label, key, options) => {
+      const box = make("select", { "aria-label": label, onchange: () => { state[key] = box.value; state.zoom = null; draw(); } },
+        ...options.map(([value, text]) => make("option", { value, selected: value === state[key] }, text)));
+      return make("label", {}, label + " ", box);
+    };
+    const axes = numeric.map((column) => [column.name, column.label]);
+    const kinds = [["", "none"], ...data.settings.filter((name) => at(name) >= 0).map((name) => [name, columns[at(name)].label]), ...axes.filter(([name]) => !data.settings.includes(name))];
+    const log = (axis) => {
+      const box = make("input", { type: "checkbox", onchange: () => { state.log[axis] = box.checked; state.zoom = null; draw(); } });
+      return [make("label", {}, box, ` log ${axis}`), box];
+    };
+    const [logX, logXBox] = log("x");
+    const [logY, logYBox] = log("y");
+    const count = make("output", {});
+    const filter = make("input", { type: "text", "aria-label": "Filter", placeholder: "Filter: vdm.banks >= 64 && cycles < 9000", value: state.filter,
+      oninput: () => { state.filter = filter.value; draw(); } });
+    const button = (text, action) => make("button", { type: "button", onclick: action }, text);
+    const plot = make("div", { class: "plot" });
+    const details = make("div", { class: "details", "aria-live": "polite" });
+    holder.replaceChildren(
+      make("div", { class: "controls" }, select("x", "x", axes), select("y", "y", axes), select("colour", "colour", kinds), logX, logY,
+        button("+", () => zoomBy(0.6)), button("−", () => zoomBy(1 / 0.6)), button("reset", () => { state.zoom = null; draw(); }), filter, count),
+      plot, details);
+
+    const choose = (point) => {
+      state.chosen = point.key;
+      rows.forEach((row) => row.classList.toggle("chosen", row.dataset.key === point.key));
+      show(point);
+      draw();
+    };
+    const show = (point) => {
+      const value = (name) => point.values[at(name)];
+      const part = (pattern, total) => columns.map((column, i) => [column, point.values[i]])
+        .filter(([column, number]) => pattern.test(column.name) && column.name !== total && typeof number === "number")
+        .map(([column, number]) => [column.part ?? column.label, number]);
+      const settings = data.settings.map((name) => make("tr", {}, make("td", { class: "name" }, name), make("td", {}, short(value(name)))));
+      const results = ["cycles", "time_us", "frequency_ghz", "area_mm2", "energy_uj", "bound_ratio", "program_source"]
+        .filter((name) => at(name) >= 0 && value(name) !== null)
+        .map((name) => make("tr", {}, make("td", { class: "name" }, columns[at(name)].label), make("td", {}, short(value(name)))));
+      details.replaceChildren(
+        make("div", {}, make("h3", {}, `Machine ${point.name}`), make("table", { class: "narrow" }, make("tbody", {}, ...settings, ...results)),
+          make("p", {}, "Run it again: ", make("code", {}, `rpu sweep replay DIR ${point.key.slice(0, 12)}`))),
+        bars("Where the cycles go", columns.map((column, i) => [column, point.values[i]]).filter(([column, number]) => column.cause && number).map(([column, number]) => [column.part, number]), "cycles"),
+        bars("Area", part(/_mm2$/, "area_mm2"), "mm²"), bars("Energy", part(/_uj$/, "energy_uj"), "µJ"));
+    };
+
+    let view;
+    const zoomBy = (factor, px, py) => {
+      const { x, y, box } = view;
+      px ??= (box.left + box.right) / 2;
+      py ??= (box.top + box.bottom) / 2;
+      const near = (map, p, from, to) => [map.invert(p + (from - p) * factor), map.invert(p + (to - p) * factor)];
+      state.zoom = { x: near(x, px, box.left, box.right), y: near(y, py, box.bottom, box.top) };
+      draw();
+    };
+
+    const draw = () => {
+      const [xi, yi, ci] = [at(state.x), at(state.y), at(state.colour)];
+      let keep = () => true;
+      try {
+        keep = condition(state.filter, columns);
+        filter.removeAttribute("aria-invalid");
+        filter.title = "";
+      } catch (error) {
+        filter.setAttribute("aria-invalid", "true");
+        filter.title = error.message;
+      }
+      const valid = group.points.filter((point) => typeof point.values[xi] === "number" && typeof point.values[yi] === "number");
+      const points = valid.filter((point) => keep(point.values));
+      const kept = new Set(group.points.filter((point) => keep(point.values)).map((point) => point.key));
+      rows.forEach((row) => { row.hidden = row.dataset.key !== undefined && !kept.has(row.dataset.key); });
+      count.textContent = filter.title || `${kept.size} of ${group.points.length} points`;
+
+      const width = Math.max(plot.clientWidth, 320), height = 480;
+      const box = { left: 70, right: width - 20, top: 34, bottom: height - 50 };
+      const range = (i, axis) => {
+        const values = points.map((point) => point.values[i]);
+        let [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
+        const isLog = low > 0 && (state.log[axis] ?? high / low > 20);
+        const pad = isLog ? (high / low) ** 0.06 : (high - low || Math.abs(high) || 1) * 0.06;
+        [low, high] = isLog ? [low / (pad > 1 ? pad : 1.5), high * (pad > 1 ? pad : 1.5)] : [low - pad, high + pad];
+        const zoom = state.zoom?.[axis];
+        return zoom && (!isLog || zoom[0] > 0) ? [...zoom, isLog] : [low, high, isLog];
+      };
+      const [x0, x1, xLog] = range(xi, "x");
+      const [y0, y1, yLog] = range(yi, "y");
+      logXBox.checked = xLog;
+      logYBox.checked = yLog;
+      const x = scale(x0, x1, box.left, box.right, xLog), y = scale(y0, y1, box.bottom, box.top, yLog);
+      view = { x, y, box };
+
+      const picture = make("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": `${columns[yi].label} against ${columns[xi].label}` });
+      const axis = make("g", { class: "axis" });
+      for (const mark of ticks(x0, x1, xLog, width / 110)) {
+        axis.append(make("line", { x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom }), make("text", { x: x(mark), y: box.bottom + 18, "text-anchor": "middle" }, short(mark)));
+      }
+      for (const mark of ticks(y0, y1, yLog, 7)) {
+        axis.append(make("line", { x1: box.left, x2: box.right, y1: y(mark), y2: y(mark) }), make("text", { x: box.left - 8, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
+      }
+      axis.append(make("text", { x: (box.left + box.right) / 2, y: height - 12, "text-anchor": "middle" }, columns[xi].label),
+        make("text", { x: 16, y: (box.top + box.bottom) / 2, transform: `rotate(-90 16 ${(box.top + box.bottom) / 2})`, "text-anchor": "middle" }, columns[yi].label));
+      picture.append(axis);
+
+      // Colours: a palette for at most eight values, else a gradient between the first two colours.
+      const kinds = ci < 0 ? [] : [...new Set(points.map((point) => point.values[ci]))].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a) < String(b) ? -1 : 1));
+      const numbers = kinds.filter((kind) => typeof kind === "number");
+      const paint = (point) => {
+        if (ci < 0) return "var(--c0)";
+        if (kinds.length <= 8) return `var(--c${kinds.indexOf(point.values[ci])})`;
+        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+        const share = typeof point.values[ci] === "number" ? Math.round((100 * (point.values[ci] - low)) / (high - low || 1)) : 50;
+        return `color-mix(in oklab, var(--c1) ${share}%, var(--c0))`;
+      };
+      if (ci >= 0) {
+        const shown = kinds.length <= 8 ? kinds.map((kind, i) => [short(kind), `var(--c${i})`]) : [[short(Math.min(...numbers)), "var(--c0)"], [short(Math.max(...numbers)), "var(--c1)"]];
+        let left = box.left;
+        const legend = make("g", {}, make("text", { x: left, y: 20 }, columns[ci].label));
+        left += columns[ci].label.length * 7 + 14;
+        for (const [text, fill] of shown) {
+          legend.append(make("rect", { x: left, y: 11, width: 10, height: 10, fill }), make("text", { x: left + 14, y: 20 }, text));
+          left += 26 + text.length * 7.5;
+        }
+        picture.append(legend);
+      }
+
+      const inside = points.map((point) => ({ point, px: x(point.values[xi]), py: y(point.values[yi]) }))
+        .filter(({ px, py }) => px >= box.left - 1 && px <= box.right + 1 && py >= box.top - 1 && py <= box.bottom + 1);
+      // The front, if lower is better on both axes. Other points are not joined.
+      let front = new Set();
+      if (columns[xi].cost && columns[yi].cost) {
+        const order = [...points].sort((a, b) => a.values[xi] - b.values[xi] || a.values[yi] - b.values[yi]);
+        let best = Infinity;
+        const steps = [];
+        for (const point of order) {
+          if (point.values[yi] < best) {
+            best = point.values[yi];
+            front.add(point.key);
+            steps.push(point);
+          }
+        }
+        const clip = (value, low, high) => Math.min(Math.max(value, low), high);
+        const path = steps.map((point, i) => {
+          const px = clip(x(point.values[xi]), box.left, box.right), py = clip(y(point.values[yi]), box.top, box.bottom);
+          return i === 0 ? `M${px} ${py}` : `H${px}V${py}`;
+        });
+        picture.append(make("path", { class: "frontline", d: path.join("") }));
+      }
+      for (const { point, px, py } of inside) {
+        const circle = make("circle", { cx: px, cy: py, r: front.has(point.key) ? 6 : 4.5, fill: paint(point), "data-key": point.key, tabindex: 0, role: "button", "aria-label": point.name,
+          onkeydown: (event) => { if (event.key === "Enter") choose(point); }, onfocus: () => tell(point, px, py), onblur: () => tip.remove() });
+        if (point.key === state.chosen) circle.classList.add("chosen");
+        picture.append(circle);
+      }
+      // Names of points on the front, where there is room.
+      const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
+      for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {
+        const w = point.name.length * 6.6;
+        const places = [[px + 9, py - 5], [px + 9, py + 15], [px - 9 - w, py - 5], [px - 9 - w, py + 15]];
+        const free = places.find(([left, base]) => left >= box.left && left + w <= box.right && base - 12 >= box.top && base <= box.bottom
+          && taken.every(([l, t, r, b]) => left > r || left + w < l || base - 11 > b || base + 3 < t));
+        if (free) {
+          taken.push([free[0], free[1] - 11, free[0] + w, free[1] + 3]);
+          picture.append(make("text", { x: free[0], y: free[1], class: "label" }, point.name));
+        }
+      }
+      plot.replaceChildren(picture);
+
+      const tip = make("div", { class: "tip", role: "status" });
+      const tell = (point, px, py) => {
+        tip.textContent = `${point.name}\n${columns[xi].label}: ${short(point.values[xi])}\n${columns[yi].label}: ${short(point.values[yi])}` + (ci >= 0 ? `\n${columns[ci].label}: ${short(point.values[ci])}` : "");
+        plot.append(tip);
+        tip.style.left = `${Math.min(px + 12, width - tip.offsetWidth - 4)}px`;
+        tip.style.top = `${Math.max(py - tip.offsetHeight - 8, 2)}px`;
+      };
+      const place = (event) => {
+        const frame = picture.getBoundingClientRect();
+        return [(event.clientX - frame.left) * (width / frame.width), (event.clientY - frame.top) * (height / frame.height)];
+      };
+      const nearest = ([mx, my]) => {
+        let found = null, least = 14;
+        for (const item of inside) {
+          const distance = Math.hypot(item.px - mx, item.py - my);
+          if (distance < least) [found, least] = [item, distance];
+        }
+        return found;
+      };
+      let start = null, band = null;
+      picture.addEventListener("pointerdown", (event) => { start = place(event); });
+      picture.addEventListener("pointermove", (event) => {
+        const now = place(event);
+        if (start && Math.hypot(now[0] - start[0], now[1] - start[1]) > 5) {
+          band ??= picture.appendChild(make("rect", { class: "box" }));
+          band.setAttribute("x", Math.min(start[0], now[0]));
+          band.setAttribute("y", Math.min(start[1], now[1]));
+          band.setAttribute("width", Math.abs(now[0] - start[0]));
+          band.setAttribute("height", Math.abs(now[1] - start[1]));
+          return;
+        }
+        const near = nearest(now);
+        if (near) tell(near.point, near.px, near.py); else tip.remove();
+      });
+      picture.addEventListener("pointerleave", () => tip.remove());
+      picture.addEventListener("pointerup", (event) => {
+        const now = place(event);
+        if (band && start) {
+          const sort = (a, b) => (a < b ? [a, b] : [b, a]);
+          state.zoom = { x: sort(x.invert(start[0]), x.invert(now[0])), y: sort(y.invert(start[1]), y.invert(now[1])) };
+          start = band = null;
+          draw();
+          return;
+        }
+        start = null;
+        const near = nearest(now);
+        if (near) choose(near.point);
+      });
+      picture.addEventListener("dblclick", () => { state.zoom = null; draw(); });
+      picture.addEventListener("wheel", (event) => { event.preventDefault(); zoomBy(event.deltaY < 0 ? 0.8 : 1.25, ...place(event)); }, { passive: false });
+    };
+    rows.forEach((row) => row.addEventListener("click", () => {
+      const point = group.points.find((point) => point.key === row.dataset.key);
+      if (point) choose(point);
+    }));
+    const chosen = group.points.find((point) => point.key === state.chosen);
+    if (chosen) show(chosen);
+    draw();
+    chart.redraw.push(draw);
+  };
+  chart.redraw = [];
+
+  // ---- The timeline of a run: the front end and a row for each pipe.
+  const timeline = (data) => {
+    const holder = document.querySelector("#timeline");
+    const { pipes, causes, instructions, cycles } = data.timeline;
+    const ROW = 34, TOP = 26, LEFT = 92;
+    const height = TOP + (pipes.length + 1) * ROW + 6;
+    const plot = make("div", { class: "plot", tabindex: 0, role: "img", "aria-label": "Pipeline timeline" });
+    const canvas = make("canvas", { height });
+    const told = make("output", {});
+    let [from, to] = [0, cycles];
+    const button = (text, action) => make("button", { type: "button", onclick: action }, text);
+    holder.replaceChildren(make("div", { class: "controls" }, button("+", () => zoom(0.5)), button("−", () => zoom(2)),
+      button("◀", () => move(-0.5)), button("▶", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
+    plot.append(canvas);
+    const zoom = (factor, centre = (from + to) / 2) => {
+      const span = Math.min(Math.max((to - from) * factor, 20), cycles);
+      from = Math.max(0, Math.min(centre - ((centre - from) / (to - from)) * span, cycles - span));
+      to = from + span;
+      draw();
+    };
+    const move = (share) => {
+      const step = Math.max(-from, Math.min((to - from) * share, cycles - to));
+      from += step;
+      to += step;
+      draw();
+    };
+    let width = 900;
+    const draw = () => {
+      width = Math.max(plot.clientWidth, 320);
+      const dense = window.devicePixelRatio || 1;
+      canvas.width = width * dense;
+      canvas.height = height * dense;
+      canvas.style.height = `${height}px`;
+      const paper = canvas.getContext("2d");
+      paper.scale(dense, dense);
+      const style = getComputedStyle(document.documentElement);
+      const [ink, line, muted] = ["--ink", "--line", "--muted"].map((name) => style.getPropertyValue(name).trim());
+      const x = scale(from, to, LEFT, width - 8, false);
+      paper.clearRect(0, 0, width, height);
+      paper.font = "12px system-ui, sans-serif";
+      paper.fillStyle = ink;
+      ["front end", ...pipes].forEach((name, row) => {
+        paper.fillStyle = ink;
+        paper.fillText(name, 6, TOP + row * ROW + 20);
+        paper.strokeStyle = line;
+        paper.beginPath();
+        paper.moveTo(LEFT, TOP + row * ROW + ROW - 1);
+        paper.lineTo(width - 8, TOP + row * ROW + ROW - 1);
+        paper.stroke();
+      });
+      for (const mark of ticks(from, to, false, width / 110)) {
+        paper.fillStyle = muted;
+        paper.textAlign = "center";
+        paper.fillText(mark.toLocaleString("en"), x(mark), 14);
+      }
+      paper.textAlign = "left";
+      paper.save();
+      paper.beginPath();
+      paper.rect(LEFT, TOP, width - LEFT - 8, height - TOP);
+      paper.clip();
+      const block = (a, b, row, top, tall, fill) => {
+        if (b < from || a > to) return;
+        paper.fillStyle = fill;
+        paper.fillRect(x(a), TOP + row * ROW + top, Math.max(x(b) - x(a) - (x(b) - x(a) > 4 ? 0.7 : 0), 0.6), tall);
+      };
+      const wait = colour(7);
+      for (const [pipe, arrival, dispatch, issue, free, complete, cause] of instructions) {
+        if (dispatch > arrival) block(arrival, dispatch, 0, 6, 8, cause === null ? line : wait);
+        block(dispatch, dispatch + 1, 0, 15, 10, colour(pipe));
+        if (issue > dispatch) block(dispatch, issue, pipe + 1, 24, 3, line);
+        block(issue, free, pipe + 1, 5, 15, colour(pipe));
+        block(free, complete, pipe + 1, 20, 3, colour(pipe));
+      }
+      paper.restore();
+    };
+    const tip = make("div", { class: "tip", role: "status" });
+    plot.addEventListener("pointermove", (event) => {
+      const frame = canvas.getBoundingClientRect();
+      const [mx, my] = [event.clientX - frame.left, event.clientY - frame.top];
+      if (held !== null) {
+        const by = ((held - mx) / (width - LEFT - 8)) * (to - from);
+        held = mx;
+        const step = Math.max(-from, Math.min(by, cycles - to));
+        from += step;
+        to += step;
+        draw();
+        return;
+      }
+      const cycle = scale(from, to, LEFT, width - 8, false).invert(mx), row = Math.floor((my - TOP) / ROW) - 1;
+      const slack = (to - from) / (width - LEFT);
+      const found = mx < LEFT ? undefined : instructions.find(([pipe, arrival, dispatch, issue, free]) =>
+        row < 0 ? cycle >= arrival - slack && cycle < dispatch + 1 + slack : pipe === row && cycle >= issue - slack && cycle < free + slack);
+      if (!found) { tip.remove(); return; }
+      const [pipe, arrival, dispatch, issue, free, complete, cause, text] = found;
+      tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `waits ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
+        + `dispatch ${dispatch}, issue ${issue}, ${pipes[pipe]} until ${free}, complete ${complete}`;
+      plot.append(tip);
+      tip.style.left = `${Math.min(mx + 12, width - tip.offsetWidth - 4)}px`;
+      tip.style.top = `${my + 14}px`;
+    });
+    let held = null;
+    plot.addEventListener("pointerdown", (event) => { held = event.clientX - canvas.getBoundingClientRect().left; });
+    window.addEventListener("pointerup", () => { held = null; });
+    plot.addEventListener("pointerleave", () => tip.remove());
+    plot.addEventListener("dblclick", () => { [from, to] = [0, cycles]; draw(); });
+    plot.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const mx = event.clientX - canvas.getBoundingClientRect().left;
+      zoom(event.deltaY < 0 ? 0.8 : 1.25, scale(from, to, LEFT, width - 8, false).invert(mx));
+    }, { passive: false });
+    plot.addEventListener("keydown", (event) => {
+      const action = { ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), "+": () => zoom(0.5), "-": () => zoom(2) }[event.key];
+      if (action) { event.preventDefault(); action(); }
+    });
+    draw();
+    chart.redraw.push(draw);
+  };
+
+  // ---- Start; and follow a sweep that is still running, if a server says so.
+  const memory = {};
+  const start = () => {
+    chart.redraw.length = 0;
+    const text = document.querySelector("#data")?.textContent;
+    document.querySelectorAll("table.sortable").forEach(sortable);
+    if (!text) return;
+    document.body.classList.add("live");
+    const data = JSON.parse(text);
+    (data.groups ?? []).forEach((group, index) => { if (document.querySelector(`#chart-${index}`)) chart(data, group, index, memory); });
+    if (data.timeline) timeline(data);
+  };
+  start();
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth !== width) { width = window.innerWidth; chart.redraw.forEach((draw) => draw()); }
+  });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.redraw.forEach((draw) => draw()));
+  const state = document.body.dataset.state;
+  if (state !== undefined) {
+    let known = state;
+    setInterval(async () => {
+      try {
+        const now = await (await fetch("/state")).text();
+        if (now === known) return;
+        known = now;
+        const page = new DOMParser().parseFromString(await (await fetch("/")).text(), "text/html");
+        document.querySelector("main").replaceWith(page.querySelector("main"));
+        document.querySelector("#data")?.remove();
+        const data = page.querySelector("#data");
+        if (data) document.body.append(data);
+        start();
+      } catch { /* The server has ended; the page stays as it is. */ }
+    }, 2000);
+  }
+})();

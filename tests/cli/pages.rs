@@ -1,0 +1,131 @@
+//! The pages of sweeps and runs, in a headless browser if there is one.
+//!
+//! `npm install` in `tests/pages` provides it, or `RPU_BROWSER` names another folder with `node_modules`.
+//! Without Node or the browser, the tests say so and check the files only.
+
+use crate::common::{command, repository, rpu, succeed};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// The folder for pictures: `RPU_PICTURES`, or a temporary one.
+fn pictures(folder: &Path) -> PathBuf {
+    std::env::var_os("RPU_PICTURES").map_or_else(|| folder.join("pictures"), PathBuf::from)
+}
+
+/// Starts the checks of a page in a browser; `None` without Node.
+fn browser(kind: &str, url: &str, pictures: &Path) -> Option<Child> {
+    let mut command = Command::new("node");
+    command.args([&repository("tests/pages/browser.mjs"), kind, url]).arg(pictures);
+    command.stdout(Stdio::piped()).spawn().ok()
+}
+
+/// Runs the checks of a page.
+fn check(kind: &str, url: &str, pictures: &Path) {
+    let Some(child) = browser(kind, url, pictures) else { return skip("there is no `node`") };
+    let output = child.wait_with_output().expect("node ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) => {}
+        Some(77) => skip(text.trim()),
+        _ => panic!("{kind}: {text}"),
+    }
+}
+
+fn skip(why: &str) {
+    // Past the test harness, which keeps the output of tests that pass.
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: pages in a browser: {why}; see tests/cli/pages.rs");
+}
+
+fn url(path: &Path) -> String {
+    format!("file://{}", path.canonicalize().expect("the page").display())
+}
+
+const SWEEP: &str = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [16, 32, 64, 128]\n\
+                     vdm.banks = [32, 64, 128]\nvdm.mapping = ['interleaved', 'xor']\n";
+
+#[test]
+fn the_page_of_a_sweep_is_interactive() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), SWEEP).unwrap();
+    succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--progress", "none"]);
+    let path = folder.path().join("d/report.html");
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org/").count());
+    assert!(!page.contains("https://"));
+    for part in ["<svg", "id=\"table-0\"", "Where the cycles go on the front", "prefers-color-scheme: dark"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("data-key=\"").count(), 24);
+    check("sweep", &url(&path), &pictures(folder.path()));
+}
+
+#[test]
+fn the_page_of_a_run_has_a_timeline() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = repository("kernels-b512/ntt1024.b512");
+    succeed(folder.path(), &["run", &kernel, "--page", "run.html", "-p", "vdm.banks=64"]);
+    let path = folder.path().join("run.html");
+    let page = fs::read_to_string(&path).unwrap();
+    for part in ["with vdm.banks = 64", "Where the cycles go", "wait for registers in use by", "area: ", "\"instructions\":"] {
+        assert!(page.contains(part), "{part}");
+    }
+    check("run", &url(&path), &pictures(folder.path()));
+}
+
+/// A server that ends with the test.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_running_sweep_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\nvdm.banks = [32, 64]\n";
+    fs::write(folder.path().join("s.toml"), text).unwrap();
+    // One of two shards: the sweep is not complete.
+    succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--shard", "1/2", "--progress", "none"]);
+    let mut server = command(folder.path());
+    server.args(["serve", "d", "--port", "0"]).stderr(Stdio::piped());
+    let mut server = Served(server.spawn().expect("rpu starts"));
+    let mut line = String::new();
+    BufReader::new(server.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("http://").and_then(|rest| rest.split(' ').next()).expect(&line).to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+    let page = get("/");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("2 more have not run yet"), "{page}");
+    assert!(get("/other").starts_with("HTTP/1.1 404"));
+    let state = get("/state");
+
+    let pictures = pictures(folder.path());
+    let mut watching = browser("live", &format!("http://{address}/"), &pictures);
+    let mut opened = String::new();
+    if let Some(child) = &mut watching {
+        // The page is open, or there is no browser.
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut opened).unwrap();
+    }
+    succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--shard", "2/2", "--progress", "none"]);
+    assert_ne!(get("/state"), state);
+    assert!(!get("/").contains("more have not run yet"));
+    match watching.map(|mut child| child.wait().expect("node ends").code()) {
+        Some(Some(0)) => assert_eq!(opened, "rows 2\n"),
+        Some(Some(77)) | None => skip(if opened.is_empty() { "there is no `node`" } else { opened.trim() }),
+        Some(status) => panic!("{status:?}: {opened}"),
+    }
+    let output = rpu(folder.path(), &["serve", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,149 @@
+// Opens pages in headless Chromium and checks them: an empty console, hover, click, zoom, filter, sorting, dark colours.
+// Usage: node browser.mjs sweep|run|live URL PICTURES. Exit status 0: all checks pass; 77: there is no browser.
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+
+const [kind, url, pictures] = process.argv.slice(2);
+
+const launch = async () => {
+  // The folder with node_modules: this one after `npm install`, or another.
+  const folder = process.env.RPU_BROWSER ?? import.meta.dirname;
+  const require = createRequire(path.join(folder, "package.json"));
+  const load = async (name) => (await import(pathToFileURL(require.resolve(name)))).default;
+  // The libraries that a bare container lacks come with the browser.
+  process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs20.x";
+  process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs20.x";
+  const [chromium, puppeteer] = [await load("@sparticuz/chromium"), await load("puppeteer-core")];
+  return puppeteer.launch({ args: [...chromium.args, "--disable-gpu"], executablePath: await chromium.executablePath(), headless: "shell", defaultViewport: { width: 1200, height: 900 } });
+};
+
+let browser;
+try {
+  browser = await launch();
+} catch (error) {
+  console.log(`no browser: ${String(error.message).split("\n")[0]}`);
+  process.exit(77);
+}
+
+const page = await browser.newPage();
+const problems = [];
+page.on("console", (message) => problems.push(`${message.type()}: ${message.text()}`));
+page.on("pageerror", (error) => problems.push(String(error)));
+page.on("request", (request) => { if (!request.url().startsWith(new URL(url).origin === "null" ? "file:" : new URL(url).origin) && !request.url().startsWith("data:")) problems.push(`request: ${request.url()}`); });
+const shot = (name) => page.screenshot({ path: path.join(pictures, `${name}.png`) });
+const text = (selector) => page.$eval(selector, (node) => node.textContent);
+const count = (selector) => page.$$eval(selector, (nodes) => nodes.length);
+const visibleRows = () => page.$$eval("#table-0 tbody tr", (rows) => rows.filter((row) => !row.hidden).length);
+const centre = async (selector) => {
+  const { x, y, width, height } = await (await page.$(selector)).boundingBox();
+  return [x + width / 2, y + height / 2];
+};
+
+const sweep = async () => {
+  const points = await count("#chart-0 circle");
+  assert.ok(points > 1, "the chart has points");
+  assert.equal(await page.$eval("figure.static", (node) => getComputedStyle(node).display), "none");
+  await shot("sweep-light");
+  // Hover names the point.
+  await page.mouse.move(...await centre("#chart-0 circle"));
+  const name = await page.$eval("#chart-0 circle", (node) => node.getAttribute("aria-label"));
+  assert.ok((await text("#chart-0 .tip")).startsWith(name), "hover names the point");
+  await shot("sweep-hover");
+  // A click shows its machine, causes, area and energy.
+  await page.mouse.click(...await centre("#chart-0 circle"));
+  const details = await text("#chart-0 .details");
+  for (const part of ["Machine " + name, "Where the cycles go", "Area", "Energy", "rpu sweep replay"]) assert.ok(details.includes(part), `details have ${part}`);
+  assert.equal(await count("#chart-0 circle.chosen"), 1);
+  assert.equal(await count("#table-0 tr.chosen"), 1);
+  await page.screenshot({ path: path.join(pictures, "sweep-details.png"), fullPage: true });
+  // A filter applies to chart and table; an invalid one says so.
+  await page.type("#chart-0 input[type=text]", "banks >= 128");
+  const kept = await count("#chart-0 circle");
+  assert.ok(kept > 0 && kept < points, `${kept} of ${points} points`);
+  assert.equal(await visibleRows(), kept);
+  await page.type("#chart-0 input[type=text]", " && banksy < 3");
+  assert.equal(await page.$eval("#chart-0 input[type=text]", (node) => node.getAttribute("aria-invalid")), "true");
+  assert.ok((await text("#chart-0 output")).includes("unknown column"));
+  await page.$eval("#chart-0 input[type=text]", (node) => { node.value = ""; node.dispatchEvent(new Event("input")); });
+  // The reader chooses axes.
+  await page.select("#chart-0 select[aria-label=y]", "energy_uj");
+  assert.ok((await page.$$eval("#chart-0 text", (nodes) => nodes.map((node) => node.textContent))).includes("Energy (µJ)"));
+  assert.equal(await count("#chart-0 circle"), points);
+  // Zoom: fewer points, and all again after a reset.
+  const [x, y] = await centre("#chart-0 svg");
+  await page.mouse.move(x, y);
+  for (let i = 0; i < 8; i++) await page.mouse.wheel({ deltaY: -100 });
+  assert.ok(await count("#chart-0 circle") < points, "zoom");
+  await page.$$eval("#chart-0 button", (nodes) => nodes.find((node) => node.textContent === "reset").click());
+  assert.equal(await count("#chart-0 circle"), points);
+  // No label lies over another.
+  const overlaps = await page.$$eval("#chart-0 text.label", (nodes) => {
+    const boxes = nodes.map((node) => node.getBoundingClientRect());
+    return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2)).length;
+  });
+  assert.equal(overlaps, 0, "labels overlap");
+  // A heading sorts the table.
+  const cycles = () => page.$$eval("#table-0 tbody tr", (rows) => rows.map((row) => Number(row.cells[row.cells.length - 9].textContent)));
+  const sort = () => page.$$eval("#table-0 th button", (nodes) => nodes.find((node) => node.textContent === "cycles").click());
+  await sort();
+  const sorted = await cycles();
+  assert.deepEqual(sorted, [...sorted].sort((a, b) => a - b));
+  await sort();
+  assert.deepEqual(await cycles(), [...sorted].reverse());
+};
+
+const run = async () => {
+  const [x, y] = await centre("#timeline canvas");
+  await shot("run-light");
+  await page.$eval("#timeline", (node) => node.scrollIntoView());
+  const painted = () => page.$eval("#timeline canvas", (canvas) => canvas.toDataURL());
+  const before = await painted();
+  await page.$$eval("#timeline button", (nodes) => { for (let i = 0; i < 5; i++) nodes.find((node) => node.textContent === "+").click(); });
+  assert.notEqual(await painted(), before, "zoom");
+  // Somewhere in the rows of the pipes is an instruction.
+  const { x: left, y: top, width, height } = await (await page.$("#timeline canvas")).boundingBox();
+  let told = "";
+  for (let row = 0; row < 3 && !told; row++) {
+    for (let i = 1; i < 40 && !told; i++) {
+      await page.mouse.move(left + 92 + ((width - 100) * i) / 40, top + 26 + 34 * (row + 1) + 12);
+      told = (await page.$("#timeline .tip")) ? await text("#timeline .tip") : "";
+    }
+  }
+  assert.match(told, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/, "hover names the instruction");
+  await shot("run-timeline");
+  await page.$$eval("#timeline button", (nodes) => nodes.find((node) => node.textContent === "reset").click());
+  assert.equal(await painted(), before, "reset");
+};
+
+const live = async () => {
+  const before = await count("#table-0 tbody tr");
+  console.log(`rows ${before}`);
+  await page.waitForFunction((rows) => document.querySelectorAll("#table-0 tbody tr").length > rows, { timeout: 20000 }, before);
+  await shot("sweep-served");
+};
+
+try {
+  fs.mkdirSync(pictures, { recursive: true });
+  await page.goto(url);
+  await { sweep, run, live }[kind]();
+  if (kind !== "live") {
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await shot(`${kind}-dark`);
+    await page.setJavaScriptEnabled(false);
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+    await page.goto(url);
+    assert.notEqual(await page.$("figure.static svg"), null, "a chart without the script");
+    await page.screenshot({ path: path.join(pictures, `${kind}-without-script.png`) });
+  }
+  assert.deepEqual(problems, [], "the console is empty and nothing is fetched");
+} catch (error) {
+  console.log(error.message);
+  console.log(problems.join("\n"));
+  await browser.close();
+  process.exit(1);
+}
+await browser.close();
