@@ -177,7 +177,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
                 TraceKind::Perfetto => trace.write_perfetto(&mut content),
                 TraceKind::Ascii => {
                     trace.write_ascii(args.from.unwrap_or(0), args.count.unwrap_or(40), &mut content)
-                },
+                }
             };
             written.map_err(|error| Failure::Work(error.to_string()))?;
             files::write(path, &content)?;

@@ -152,7 +152,10 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
     } else {
-        note!("shard {shard}: {} simulated; `rpu sweep merge` merges all shards", counted(simulated, "point", "points"));
+        note!(
+            "shard {shard}: {} simulated; `rpu sweep merge` merges all shards",
+            counted(simulated, "point", "points")
+        );
         Ok(())
     }
 }

@@ -461,7 +461,9 @@ impl<'a> Assembler<'a> {
     /// Whether a line with an error may declare the symbol `name`.
     fn is_lost(&self, name: &str) -> bool {
         let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        self.lost.iter().any(|line| line.starts_with('.') && line.split(|c| !in_name(c)).any(|word| word == name))
+        self.lost
+            .iter()
+            .any(|line| line.starts_with('.') && line.split(|c| !in_name(c)).any(|word| word == name))
     }
 }
 

@@ -51,8 +51,12 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     let inputs = claim.inputs.iter().enumerate().map(|(i, name)| (ClaimPart::Input(i), name));
     let wrong = outputs.chain(inputs).filter_map(|(part, name)| {
         let words = program.symbol(name)?.words;
-        (words as usize != n)
-            .then(|| ClaimFault::new(part, format!("`{name}` has {}, but n = {n}", counted(words as usize, "word", "words"))))
+        (words as usize != n).then(|| {
+            ClaimFault::new(
+                part,
+                format!("`{name}` has {}, but n = {n}", counted(words as usize, "word", "words")),
+            )
+        })
     });
     wrong.collect()
 }

@@ -298,7 +298,10 @@ fn a_wrong_result_is_named() {
         "`y` has 1 coefficient instead of 4"
     );
     assert!(
-        compare(&claim, &[&a, &b], &[&[0, 1, 2, 3]]).unwrap_err().to_string().contains("in 4 of 4 coefficients")
+        compare(&claim, &[&a, &b], &[&[0, 1, 2, 3]])
+            .unwrap_err()
+            .to_string()
+            .contains("in 4 of 4 coefficients")
     );
 }
 

@@ -98,11 +98,22 @@ pub(crate) fn key(names: &[&str]) -> Markup {
 pub(crate) fn cause_label(cause: Cause) -> String {
     match cause {
         Cause::Issue => "dispatching".to_owned(),
-        Cause::Busy(pipe) => format!("wait for registers in use by {}", crate::run::label(pipe)),
-        Cause::Queue(pipe) => format!("wait for the full queue of {}", crate::run::label(pipe)),
-        Cause::Scalar => "wait for scalar loads".to_owned(),
+        Cause::Busy(pipe) => format!("waits for {}'s registers", crate::run::label(pipe)),
+        Cause::Queue(pipe) => format!("waits for {}'s full queue", crate::run::label(pipe)),
+        Cause::Scalar => "waits for scalar loads".to_owned(),
         Cause::Fetch => "first fetch and decode".to_owned(),
         Cause::Drain => "last results".to_owned(),
+    }
+}
+
+/// The name of a part of area or energy for people.
+pub(crate) fn part_label(name: &str) -> String {
+    match name {
+        "law" => "LAW engines".to_owned(),
+        "sbar" => "shuffle crossbar".to_owned(),
+        "vbar" => "vector crossbar".to_owned(),
+        "vdm" | "vrf" => name.to_uppercase(),
+        _ => name.replace('_', " "),
     }
 }
 

@@ -22,7 +22,11 @@ pub struct Format {
 /// Every TOML format.
 pub const FORMATS: &[Format] = &[
     Format { name: "machine", files: "machine files: `--machine FILE`", schema: machine_schema },
-    Format { name: "technology", files: "technology files: `technology = \"FILE\"`", schema: technology_schema },
+    Format {
+        name: "technology",
+        files: "technology files: `technology = \"FILE\"`",
+        schema: technology_schema,
+    },
     Format { name: "sweep", files: "sweeps and spaces: `rpu sweep`, `rpu explore`", schema: sweep::schema },
     Format { name: "set", files: "parameter sets of ring programs: `--set FILE`", schema: set_schema },
     Format { name: "plan", files: "plans: `--plan FILE`, `rpu tune -o FILE`", schema: plan_schema },
@@ -146,13 +150,16 @@ fn of_kind(kind: Kind) -> Value {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Int(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::PowerOfTwo(min, max) => {
-            let powers: Vec<u32> = (0..32).map(|log2| 1 << log2).filter(|n| (min..=max).contains(n)).collect();
+            let powers: Vec<u32> =
+                (0..32).map(|log2| 1 << log2).filter(|n| (min..=max).contains(n)).collect();
             json!({ "enum": powers })
         }
         Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
         Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
-        Kind::Choice(choices) => json!({ "enum": choices.iter().map(|choice| choice.text).collect::<Vec<_>>() }),
+        Kind::Choice(choices) => {
+            json!({ "enum": choices.iter().map(|choice| choice.text).collect::<Vec<_>>() })
+        }
         Kind::Clock => json!({
             "type": "array",
             "minItems": 1,

@@ -26,7 +26,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let listed: Vec<&Key> = keys().filter(listed).collect();
     if listed.is_empty() {
         let prefix = args.prefix.as_deref().unwrap_or_default();
-        let near = nearest(prefix, keys().flat_map(|key| [key.path, key.path.split('.').next().unwrap_or("")]));
+        let near =
+            nearest(prefix, keys().flat_map(|key| [key.path, key.path.split('.').next().unwrap_or("")]));
         let help = near.map(|near| format!("did you mean `{near}`?"));
         return Err(Failure::Wrong { message: format!("no key begins with `{prefix}`"), help });
     }
@@ -50,7 +51,10 @@ fn entry(key: &Key) -> String {
     line("values", &key.kind.describe());
     line("changes", &effects);
     line("origin", &provenance);
-    line("missing", &key.not_modelled().map_or(String::new(), |because| format!("no model of its costs: {because}")));
+    line(
+        "missing",
+        &key.not_modelled().map_or(String::new(), |because| format!("no model of its costs: {because}")),
+    );
     text
 }
 

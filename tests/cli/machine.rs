@@ -16,7 +16,10 @@ fn a_machine_that_was_shown_can_be_loaded() {
     changes.iter().for_each(|change| args.extend(["-p", *change]));
     let shown = succeed(folder.path(), &args);
     assert!(shown.contains("# built-in rpu-128x128-gs:"), "{shown}");
-    assert!(shown.lines().any(|line| line.starts_with("mapping = \"xor\"") && line.ends_with("# -p")), "{shown}");
+    assert!(
+        shown.lines().any(|line| line.starts_with("mapping = \"xor\"") && line.ends_with("# -p")),
+        "{shown}"
+    );
 
     let path = folder.path().join("again.toml");
     fs::write(&path, &shown).unwrap();
@@ -60,8 +63,10 @@ fn differences_name_keys_and_what_follows() {
 fn checking_reports_each_machine() {
     let machines = repository("configs/machines");
     let files = names(Path::new(&machines));
-    let args: Vec<String> =
-        ["machine".into(), "check".into()].into_iter().chain(files.iter().map(|name| format!("{machines}/{name}"))).collect();
+    let args: Vec<String> = ["machine".into(), "check".into()]
+        .into_iter()
+        .chain(files.iter().map(|name| format!("{machines}/{name}")))
+        .collect();
     let text = succeed(Path::new("."), &args.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(text.lines().count(), files.len());
 }
@@ -130,7 +135,8 @@ fn a_plan_fits_its_schema() {
     let args = ["tune", "ntt", "--n", "1K", "--refinements", "0", "--no-cache", "-o", "plan.toml"];
     let output = rpu(folder.path(), &args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let document: Value = toml::from_str(&fs::read_to_string(folder.path().join("plan.toml")).unwrap()).unwrap();
+    let document: Value =
+        toml::from_str(&fs::read_to_string(folder.path().join("plan.toml")).unwrap()).unwrap();
     let schema = Format::named("plan").unwrap().schema();
     assert_eq!(validate(&schema, &document), Ok(()));
 }

@@ -1,5 +1,6 @@
 //! The command line as scripts and people use it.
 
+mod book;
 mod common;
 mod crosscheck;
 mod generated;

@@ -53,7 +53,10 @@ fn the_page_of_a_sweep_is_interactive() {
     succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--progress", "none"]);
     let path = folder.path().join("d/report.html");
     let page = fs::read_to_string(&path).unwrap();
-    assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org/").count());
+    assert!(
+        !page.contains("http://")
+            || page.matches("http://").count() == page.matches("http://www.w3.org/").count()
+    );
     assert!(!page.contains("https://"));
     for part in ["<svg", "id=\"table-0\"", "Where the cycles go on the front", "prefers-color-scheme: dark"] {
         assert!(page.contains(part), "{part}");
@@ -69,7 +72,13 @@ fn the_page_of_a_run_has_a_timeline() {
     succeed(folder.path(), &["run", &kernel, "--page", "run.html", "-p", "vdm.banks=64"]);
     let path = folder.path().join("run.html");
     let page = fs::read_to_string(&path).unwrap();
-    for part in ["with vdm.banks = 64", "Where the cycles go", "wait for registers in use by", "area: ", "\"instructions\":"] {
+    for part in [
+        "with vdm.banks = 64",
+        "Where the cycles go",
+        "waits for compute's registers",
+        "area: ",
+        "\"instructions\":",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     check("run", &url(&path), &pictures(folder.path()));
@@ -97,7 +106,8 @@ fn a_running_sweep_is_served() {
     let mut server = Served(server.spawn().expect("rpu starts"));
     let mut line = String::new();
     BufReader::new(server.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.strip_prefix("http://").and_then(|rest| rest.split(' ').next()).expect(&line).to_owned();
+    let address =
+        line.strip_prefix("http://").and_then(|rest| rest.split(' ').next()).expect(&line).to_owned();
     let get = |path: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();

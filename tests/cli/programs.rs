@@ -222,8 +222,14 @@ fn timing_alone_needs_no_data_and_execution_alone_no_machine() {
 #[test]
 fn the_table_shows_where_the_cycles_go() {
     let table = succeed(Path::new("."), &["run", &repository("kernels-b512/ntt1024.b512"), "--check"]);
-    for text in ["cycles", "resource bound", "Where the cycles of the front end go", "in which each pipe is occupied", "golden model", "█"]
-    {
+    for text in [
+        "cycles",
+        "resource bound",
+        "Where the cycles of the front end go",
+        "in which each pipe is occupied",
+        "golden model",
+        "█",
+    ] {
         assert!(table.contains(text), "{text} is missing in\n{table}");
     }
 }

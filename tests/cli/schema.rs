@@ -24,7 +24,8 @@ impl Validator<'_> {
                 "$schema" | "title" | "description" | "definitions" | "additionalProperties" => true,
                 "$ref" => {
                     let pointer = rule.as_str().and_then(|path| path.strip_prefix('#'));
-                    let target = pointer.and_then(|pointer| self.root.pointer(pointer)).expect("a definition");
+                    let target =
+                        pointer.and_then(|pointer| self.root.pointer(pointer)).expect("a definition");
                     self.check(target, value, at)?;
                     true
                 }
@@ -39,18 +40,23 @@ impl Validator<'_> {
                 "exclusiveMaximum" => number(|value, limit| value < limit),
                 "minLength" => value.as_str().is_none_or(|text| text.len() as u64 >= rule.as_u64().unwrap()),
                 "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
-                "uniqueItems" => value
-                    .as_array()
-                    .is_none_or(|list| (1..list.len()).all(|i| !list[..i].contains(&list[i]))),
+                "uniqueItems" => {
+                    value.as_array().is_none_or(|list| (1..list.len()).all(|i| !list[..i].contains(&list[i])))
+                }
                 "items" => {
                     for (i, item) in value.as_array().into_iter().flatten().enumerate() {
                         self.check(rule, item, &format!("{at}/{i}"))?;
                     }
                     true
                 }
-                "anyOf" => rule.as_array().expect("a list").iter().any(|rule| self.check(rule, value, at).is_ok()),
+                "anyOf" => {
+                    rule.as_array().expect("a list").iter().any(|rule| self.check(rule, value, at).is_ok())
+                }
                 "required" => value.as_object().is_none_or(|object| {
-                    rule.as_array().expect("a list").iter().all(|key| object.contains_key(key.as_str().unwrap()))
+                    rule.as_array()
+                        .expect("a list")
+                        .iter()
+                        .all(|key| object.contains_key(key.as_str().unwrap()))
                 }),
                 "properties" => {
                     for (key, value) in value.as_object().into_iter().flatten() {

@@ -15,7 +15,7 @@
   const short = (value) => {
     if (typeof value !== "number") return String(value ?? "");
     if (Number.isInteger(value)) return value.toLocaleString("en");
-    return value.toPrecision(4).replace(/\.?0+$/, "");
+    return Math.abs(value) < 1e-3 ? value.toExponential(1) : value.toPrecision(4).replace(/\.?0+$/, "");
   };
 
   // ---- Tables: a click on a heading sorts.
@@ -354,7 +354,7 @@
     let [from, to] = [0, cycles];
     const button = (text, action) => make("button", { type: "button", onclick: action }, text);
     holder.replaceChildren(make("div", { class: "controls" }, button("+", () => zoom(0.5)), button("−", () => zoom(2)),
-      button("◀", () => move(-0.5)), button("▶", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
+      button("earlier", () => move(-0.5)), button("later", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
     plot.append(canvas);
     const zoom = (factor, centre = (from + to) / 2) => {
       const span = Math.min(Math.max((to - from) * factor, 20), cycles);

@@ -2,7 +2,7 @@
 
 use super::table::{overrides, title};
 use super::{RunReport, TimingReport, label};
-use crate::page::{Part, cause_label, key, names, shell, stack};
+use crate::page::{Part, cause_label, key, names, part_label, shell, stack};
 use b512_asm::Pipe;
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ fn pipes(timing: &TimingReport) -> Markup {
 
 fn breakdown(name: &str, unit: &str, total: f64, components: &[(&'static str, f64)]) -> Markup {
     let parts: Vec<Part> =
-        components.iter().map(|&(name, size)| Part { name: name.replace('_', " "), size }).collect();
+        components.iter().map(|&(name, size)| Part { name: part_label(name), size }).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
         h3 { (name) ": " (format!("{total:.2} {unit}")) }
@@ -172,7 +172,9 @@ fn busy(trace: &Trace<'_>, cycles: u64) -> Markup {
     for interval in trace.intervals() {
         let Some(row) = row(interval.pipe) else { continue };
         let (from, to) = (interval.issue.0 as f64 / width, interval.pipe_free.0 as f64 / width);
-        for (bin, share) in bins[row].iter_mut().enumerate().skip(from as usize).take(to.ceil() as usize - from as usize) {
+        for (bin, share) in
+            bins[row].iter_mut().enumerate().skip(from as usize).take(to.ceil() as usize - from as usize)
+        {
             let start = bin as f64;
             *share += (to.min(start + 1.0) - from.max(start)).max(0.0);
         }

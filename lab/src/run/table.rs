@@ -1,8 +1,8 @@
 //! A report as text: where the cycles go, at a glance.
 
 use super::pipes::label;
-use crate::page::cause_label;
 use super::{Claim, RunReport, StreamReport, TimingReport};
+use crate::page::{cause_label, part_label};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use sim::Machine;
@@ -11,9 +11,9 @@ use sim::timing::Cause;
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
-const BAR: usize = 24;
+const BAR: usize = 32;
 /// Width of the names beside bars.
-const NAME: usize = 39;
+const NAME: usize = 30;
 
 /// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
@@ -69,7 +69,7 @@ fn write_total(
     let mut parts: Vec<_> = components.iter().filter(|(_, part)| *part > 0.0).collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let part = |(name, part): &&(&'static str, f64)| {
-        format!("{} {:.0}%", name.replace('_', " "), 100.0 * part / total.max(f64::MIN_POSITIVE))
+        format!("{} {:.0}%", part_label(name), 100.0 * part / total.max(f64::MIN_POSITIVE))
     };
     let parts: Vec<String> = parts.iter().map(part).collect();
     writeln!(f, "  {name:<18}{total:>9.2} {unit}: {}", parts.join(", "))
@@ -77,7 +77,12 @@ fn write_total(
 
 fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
     let StreamReport { runs, words_per_run: words, .. } = stream;
-    writeln!(f, "\nA stream of {}, the words of {} at once in the VDM", counted(*runs as usize, "run", "runs"), machine.hbm.buffers)?;
+    writeln!(
+        f,
+        "\nA stream of {}, the words of {} at once in the VDM",
+        counted(*runs as usize, "run", "runs"),
+        machine.hbm.buffers
+    )?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
     writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
     writeln!(
@@ -112,7 +117,10 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
         .filter(|change| change.key != "name")
         .partition(|change| change.key.starts_with("technology."));
     let technology = technology.first().map(|_| format!("technology = {}", machine.technology.name));
-    technology.into_iter().chain(others.iter().map(|change| format!("{} = {}", change.key, change.to))).collect()
+    technology
+        .into_iter()
+        .chain(others.iter().map(|change| format!("{} = {}", change.key, change.to)))
+        .collect()
 }
 
 /// Program and machine in one line.

@@ -41,58 +41,85 @@ pub(super) fn schema() -> Value {
     let mut add = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));
     add("name", json!({ "type": "string", "description": "The name in results; by default the file's." }));
     add("title", json!({ "type": "string", "description": "The title of charts." }));
-    add("machine", json!({ "type": "string", "description": "The base machine: a built-in name, or a path relative to this file that ends in .toml." }));
-    add("schedule_for", json!({
-        "description": "The machine for which programs are scheduled: the point's, the base machine, or the base machine with the point's values of these keys.",
-        "anyOf": [{ "enum": ["machine", "base"] }, { "type": "array", "items": { "type": "string" } }],
-    }));
-    add("seed", json!({ "type": "integer", "minimum": 0, "description": "Seed of the data with which programs are checked." }));
+    add(
+        "machine",
+        json!({ "type": "string", "description": "The base machine: a built-in name, or a path relative to this file that ends in .toml." }),
+    );
+    add(
+        "schedule_for",
+        json!({
+            "description": "The machine for which programs are scheduled: the point's, the base machine, or the base machine with the point's values of these keys.",
+            "anyOf": [{ "enum": ["machine", "base"] }, { "type": "array", "items": { "type": "string" } }],
+        }),
+    );
+    add(
+        "seed",
+        json!({ "type": "integer", "minimum": 0, "description": "Seed of the data with which programs are checked." }),
+    );
     add("input", files.clone());
     add("expect", files);
-    add("grid", keys(list, "Axes: every combination of their values is a point. The last one varies fastest."));
+    add(
+        "grid",
+        keys(list, "Axes: every combination of their values is a point. The last one varies fastest."),
+    );
     add("zip", keys(list, "Keys that advance together: one axis."));
-    add("list", json!({ "type": "array", "minItems": 1, "items": keys(|value| value, "Values of one alternative."), "description": "Alternatives written out: one axis." }));
-    add("sample", json!({
-        "type": "object", "additionalProperties": false, "required": ["points"],
-        "description": "Points to draw from all, without repetition.",
-        "properties": {
-            "points": { "type": "integer", "minimum": 1 },
-            "seed": { "type": "integer", "minimum": 0 },
-        },
-    }));
-    add("halving", json!({
-        "type": "object", "additionalProperties": false, "required": ["objective", "keep", "rungs"],
-        "description": "Successive halving: only the best points on small rings run on larger ones.",
-        "properties": {
-            "objective": { "enum": ["cycles", "time_us", "energy_uj", "area_delay", "energy_delay", "pareto"] },
-            "keep": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "The share of points that advances." },
-            "rungs": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 2 }, "description": "Degrees of the small rings, ascending powers of two." },
-        },
-    }));
-    add("explore", json!({
-        "type": "object", "additionalProperties": false,
-        "description": "Objectives and constraints of `rpu explore`.",
-        "properties": {
-            "objectives": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": measures } },
-            "constraints": { "type": "array", "items": { "type": "string", "description": "MEASURE < NUMBER, such as `area < 25 mm2`." } },
-            "population": { "type": "integer", "minimum": 4, "maximum": 10_000 },
-        },
-    }));
-    add("reference", json!({
-        "type": "array",
-        "description": "Published results, shown in charts.",
-        "items": {
-            "type": "object", "additionalProperties": false, "required": ["label", "time_us", "area_mm2"],
+    add(
+        "list",
+        json!({ "type": "array", "minItems": 1, "items": keys(|value| value, "Values of one alternative."), "description": "Alternatives written out: one axis." }),
+    );
+    add(
+        "sample",
+        json!({
+            "type": "object", "additionalProperties": false, "required": ["points"],
+            "description": "Points to draw from all, without repetition.",
             "properties": {
-                "label": { "type": "string" },
-                "time_us": { "type": "number" },
-                "area_mm2": { "type": "number" },
-                "kernel": { "type": "string" },
-                "n": { "type": "integer" },
-                "modulus_bits": { "type": "integer" },
+                "points": { "type": "integer", "minimum": 1 },
+                "seed": { "type": "integer", "minimum": 0 },
             },
-        },
-    }));
+        }),
+    );
+    add(
+        "halving",
+        json!({
+            "type": "object", "additionalProperties": false, "required": ["objective", "keep", "rungs"],
+            "description": "Successive halving: only the best points on small rings run on larger ones.",
+            "properties": {
+                "objective": { "enum": ["cycles", "time_us", "energy_uj", "area_delay", "energy_delay", "pareto"] },
+                "keep": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "The share of points that advances." },
+                "rungs": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 2 }, "description": "Degrees of the small rings, ascending powers of two." },
+            },
+        }),
+    );
+    add(
+        "explore",
+        json!({
+            "type": "object", "additionalProperties": false,
+            "description": "Objectives and constraints of `rpu explore`.",
+            "properties": {
+                "objectives": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": measures } },
+                "constraints": { "type": "array", "items": { "type": "string", "description": "MEASURE < NUMBER, such as `area < 25 mm2`." } },
+                "population": { "type": "integer", "minimum": 4, "maximum": 10_000 },
+            },
+        }),
+    );
+    add(
+        "reference",
+        json!({
+            "type": "array",
+            "description": "Published results, shown in charts.",
+            "items": {
+                "type": "object", "additionalProperties": false, "required": ["label", "time_us", "area_mm2"],
+                "properties": {
+                    "label": { "type": "string" },
+                    "time_us": { "type": "number" },
+                    "area_mm2": { "type": "number" },
+                    "kernel": { "type": "string" },
+                    "n": { "type": "integer" },
+                    "modulus_bits": { "type": "integer" },
+                },
+            },
+        }),
+    );
     json!({
         "$schema": DRAFT,
         "title": "A sweep or a space of `rpu`",

@@ -13,7 +13,8 @@ pub(super) fn words(key: &str) -> String {
 /// The key that makes the series: the last varying one with two to eight values.
 pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
     let values = |key: &&&str| {
-        let values: BTreeSet<String> = view.records.iter().map(|record| plain(record.point.get(**key))).collect();
+        let values: BTreeSet<String> =
+            view.records.iter().map(|record| plain(record.point.get(**key))).collect();
         (2..=plot::MAX_SERIES).contains(&values.len())
     };
     view.varying.iter().rfind(values).copied()

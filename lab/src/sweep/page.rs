@@ -4,7 +4,7 @@ use super::columns::{Column, columns};
 use super::record::Record;
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, title};
-use crate::page::{Part, cause_label, key, names, shell, stack};
+use crate::page::{Part, cause_label, key, names, part_label, shell, stack};
 use crate::run::label;
 use b512_asm::Pipe;
 use diagnostic::counted;
@@ -31,7 +31,8 @@ pub(super) fn page(
         values.any(|value| Some(value) != first)
     });
     let first = |column: &String| plain(records.first().and_then(|record| record.point.get(column)));
-    let common: Vec<String> = common.into_iter().map(|column| format!("{column} {}", first(column))).collect();
+    let common: Vec<String> =
+        common.into_iter().map(|column| format!("{column} {}", first(column))).collect();
     let body = html! {
         h1 { (manifest.title) }
         (summary(results, records, &common))
@@ -98,7 +99,8 @@ const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
     let step = view.records.len().div_ceil(MAX_CHART_POINTS).max(1);
-    let chosen = move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(record.key.as_str());
+    let chosen =
+        move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(record.key.as_str());
     view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
 }
 
@@ -107,7 +109,7 @@ fn of_column(column: &Column) -> Value {
     let cause = Cause::all().find(|cause| name.strip_suffix("_cycles") == Some(cause.name()));
     let part = match cause {
         Some(cause) => cause_label(cause),
-        None => name.trim_end_matches("_mm2").trim_end_matches("_uj").replace('_', " "),
+        None => part_label(name.trim_end_matches("_mm2").trim_end_matches("_uj")),
     };
     // Lower is better: a front needs two of these.
     let is_cost = ["cycles", "_mm2", "_uj", "_us"].iter().any(|end| name.ends_with(end)) && cause.is_none();
@@ -128,7 +130,8 @@ fn point(manifest: &super::Manifest, view: &View<'_>, results: &[Column], record
         Some(number) if value.is_f64() => format!("{number:.5e}").parse::<f64>().map_or(value, Value::from),
         _ => value,
     };
-    let settings = manifest.columns.iter().map(|column| record.point.get(column).cloned().unwrap_or_default());
+    let settings =
+        manifest.columns.iter().map(|column| record.point.get(column).cloned().unwrap_or_default());
     let values = results.iter().map(|column| column.value(record).map_or(Value::Null, rounded));
     json!({
         "key": record.key,

@@ -217,18 +217,20 @@ impl<'d> Resolver<'d> {
 
     /// The errors of points, each once: most points share theirs with others.
     fn errors(&self, points: &[Vec<&Setting>]) -> Diagnostics {
-        let mut errors = Diagnostics::default();
-        let mut seen = HashSet::new();
-        for error in points.iter().filter_map(|point| self.point(point).err()) {
-            for error in &error {
-                if seen.insert((error.span.clone(), error.message.clone())) {
-                    errors.push(error.clone());
-                }
-            }
-            if errors.len() >= Diagnostics::LIMIT {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for errors in points.iter().filter_map(|point| self.point(point).err()) {
+            let is_new = |error: &&Diagnostic| {
+                found.iter().all(|known| (&known.span, &known.message) != (&error.span, &error.message))
+            };
+            let new: Vec<Diagnostic> = errors.iter().filter(is_new).cloned().collect();
+            found.extend(new);
+            if found.len() >= Diagnostics::LIMIT {
                 break;
             }
         }
+        found.sort_by_key(|error| error.span.as_ref().map(|span| span.start));
+        let mut errors = Diagnostics::default();
+        found.into_iter().for_each(|error| errors.push(error));
         errors
     }
 
@@ -291,7 +293,8 @@ impl<'d> Resolver<'d> {
             overrides.push(Override::parse(&text(setting))?);
         }
         // An error of a setting is an error in the sweep file, not on the command line.
-        let in_sweep = |error: Diagnostic| match settings.iter().find(|setting| text(setting) == *error.text) {
+        let in_sweep = |error: Diagnostic| match settings.iter().find(|setting| text(setting) == *error.text)
+        {
             Some(setting) => Diagnostic {
                 help: error.help,
                 ..self.definition.error(setting.span.clone(), error.message, "")
@@ -316,9 +319,11 @@ impl<'d> Resolver<'d> {
     pub(super) fn point(&self, point: &[&Setting]) -> Result<PlannedPoint, Diagnostics> {
         let (kernel_settings, machine_settings): (Vec<&Setting>, Vec<&Setting>) =
             point.iter().partition(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
-        let machine = self.machine(&machine_settings)?;
+        let mut errors = Diagnostics::default();
+        let machine = errors.keep(self.machine(&machine_settings));
+        let kernel = errors.keep(self.kernels.get(name(&kernel_settings), || self.kernel(&kernel_settings)));
+        let (Some(machine), Some(mut kernel)) = (machine, kernel) else { return Err(errors) };
         let scheduled_for = self.scheduled_for(&machine, &machine_settings)?;
-        let mut kernel = self.kernels.get(name(&kernel_settings), || self.kernel(&kernel_settings))?;
         for setting in machine_settings {
             let value = serde_json::to_value(&setting.value).unwrap_or_default();
             kernel.columns.insert(setting.key.clone(), value);
@@ -327,7 +332,7 @@ impl<'d> Resolver<'d> {
     }
 
     /// The kernel of a point with these settings.
-    fn kernel(&self, settings: &[&Setting]) -> Result<Resolved, Diagnostic> {
+    fn kernel(&self, settings: &[&Setting]) -> Result<Resolved, Diagnostics> {
         let all: Vec<&Setting> = self.definition.kernel.iter().chain(settings.iter().copied()).collect();
         let stream = stream(self.definition, &all)?;
         let program = all.iter().rfind(|setting| setting.key == "program");
@@ -336,7 +341,7 @@ impl<'d> Resolver<'d> {
             None => {
                 if let Some(DataFile { span, .. }) = self.definition.data.first() {
                     let help = "set `program`, or leave the data out: generated programs are checked on data from the seed";
-                    return Err(self.definition.error(span.clone(), "data without a program", help));
+                    return Err(self.definition.error(span.clone(), "data without a program", help).into());
                 }
                 generated(self.definition, &all)?
             }

@@ -6,7 +6,7 @@ use super::plan::Task;
 use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use codegen::PlanChoice;
 use codegen::search::Effort;
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, Diagnostics};
 use golden::UnknownOperation;
 
 /// The longest stream of runs, as on the command line.
@@ -29,7 +29,7 @@ pub(super) fn stream(definition: &Definition, settings: &[&Setting]) -> Result<O
 pub(super) fn generated(
     definition: &Definition,
     settings: &[&Setting],
-) -> Result<(Task, Settings), Diagnostic> {
+) -> Result<(Task, Settings), Diagnostics> {
     let (spec, plan_name, tune) = kernel(definition, settings)?;
     let (request, mut columns) = (spec.request, Settings::new());
     columns.insert("kernel".into(), request.operation.name().into());
@@ -53,12 +53,13 @@ pub(super) fn generated(
 fn kernel(
     definition: &Definition,
     settings: &[&Setting],
-) -> Result<(KernelSpec, String, Option<Tune>), Diagnostic> {
+) -> Result<(KernelSpec, String, Option<Tune>), Diagnostics> {
     let modulus = ModulusSpec::Bits(128);
     let mut spec = RequestSpec { operation: golden::NTT, n: 0, modulus, root: None, towers: 1 };
     let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
     let mut tune = None;
-    for Setting { key, value, span } in settings {
+    let mut errors = Diagnostics::default();
+    let mut set = |Setting { key, value, span }: &Setting| -> Result<(), Diagnostic> {
         let wrong = |help: String| {
             let message = format!("invalid value {value} for `{key}`");
             definition.error(span.clone(), message, help)
@@ -111,16 +112,21 @@ fn kernel(
                 })?;
             }
         }
+        Ok(())
+    };
+    for setting in settings {
+        errors.keep(set(setting));
     }
+    errors.or(())?;
     if spec.n == 0 {
         let help = "set `n = 65536`, or vary it in [grid]; or name a `program`";
-        return Err(definition.error(0..0, "missing `n`", help));
+        return Err(definition.error(0..0, "missing `n`", help).into());
     }
     if let (ModulusSpec::Value(_), 2..) = (spec.modulus, spec.towers)
         && let Some(setting) = settings.iter().rfind(|setting| setting.key == "modulus")
     {
         let help = "set `modulus_bits`: each tower has a modulus of its own";
-        return Err(definition.error(setting.span.clone(), "one modulus for several towers", help));
+        return Err(definition.error(setting.span.clone(), "one modulus for several towers", help).into());
     }
     if let (PlanChoice::Best, Some(tune)) = (&plan, tune) {
         plan = tune.choice();

@@ -326,16 +326,21 @@ impl Layers {
         let source = self.sources.len();
         self.sources.push(Source { name: place.name(), text: text.clone() });
         let (table, errors) = DeTable::parse_recoverable(&text);
-        for error in errors {
+        if !errors.is_empty() {
+            // Without its structure, the rest of the text means little.
             self.incomplete = true;
-            let at = At { source, span: error.span().unwrap_or(0..0) };
-            self.report(&at, error.message().to_owned(), None);
+            for error in errors {
+                let at = At { source, span: error.span().unwrap_or(0..0) };
+                self.report(&at, error.message().to_owned(), None);
+            }
+            return;
         }
         let table = table.into_inner();
         if let Some((key, kind)) = other_format(&table) {
             self.incomplete = true;
-            let message = format!("this is {kind}, not a {}", if prefix.is_empty() { "machine" } else { "technology" });
-            let help = format!("`{}` belongs to {kind}; `rpu machine show` prints a machine", key.get_ref());
+            let message =
+                format!("this is {kind}, not a {}", if prefix.is_empty() { "machine" } else { "technology" });
+            let help = format!("`{}` is a key of {kind}; give the file to the command for it", key.get_ref());
             return self.report(&At { source, span: key.span() }, message, help);
         }
         if let Some(parent) = table.get("inherits") {

@@ -121,7 +121,10 @@ fn a_technology_file_can_inherit_and_replaces_the_one_before_it() {
     assert_eq!(load("tech", text, &[tech]).unwrap().frequency_ghz(), 2.0);
     let incomplete = ("t.toml", "name = 'nothing'");
     let error = load("tech-incomplete", text, &[incomplete]).unwrap_err();
-    assert!(error.message.starts_with("the keys `technology.node_nm`, `technology.law_stages` and "), "{error}");
+    assert!(
+        error.message.starts_with("the keys `technology.node_nm`, `technology.law_stages` and "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -284,7 +287,8 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
 
 #[test]
 fn every_error_of_a_file_is_reported() {
-    let text = "inherits = 'rpu-128x128'\n[vdm]\nbanks = 3\nbankz = 4\nsize_mib = 'x'\n[vbar]\npaths = 'slit'\n";
+    let text =
+        "inherits = 'rpu-128x128'\n[vdm]\nbanks = 3\nbankz = 4\nsize_mib = 'x'\n[vbar]\npaths = 'slit'\n";
     let errors = load_all("several", text, &[]).unwrap_err();
     let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
     assert_eq!(positions, [(3, 9), (4, 1), (5, 12), (7, 9)]);

@@ -11,14 +11,21 @@ impl Definition {
     pub(super) fn check_kind(&self, table: &DeTable<'_>) -> Result<(), Diagnostic> {
         let of_machine = |key: &str| {
             let section = |known: &&sim::machine::table::Section| known.path.split('.').next() == Some(key);
-            key == "inherits" || sim::machine::SECTIONS.iter().filter(|known| !known.path.is_empty()).any(|known| section(&known))
+            key == "inherits"
+                || sim::machine::SECTIONS
+                    .iter()
+                    .filter(|known| !known.path.is_empty())
+                    .any(|known| section(&known))
         };
         let kind = |key: &str| match key {
             key if TOP_KEYS.contains(&key) || KERNEL_KEYS.contains(&key) => None,
-            key if of_machine(key) => {
-                Some(("a machine", "name it in a sweep: `machine = \"FILE\"`, or use it with `rpu run --machine FILE`"))
+            key if of_machine(key) => Some((
+                "a machine",
+                "name it in a sweep: `machine = \"FILE\"`, or use it with `rpu run --machine FILE`",
+            )),
+            "plans" | "entry" | "tuning" | "forwarding" | "stagger" => {
+                Some(("a plan", "name it in a sweep: `plan = \"FILE\"`"))
             }
-            "plans" | "entry" | "tuning" | "forwarding" | "stagger" => Some(("a plan", "name it in a sweep: `plan = \"FILE\"`")),
             _ => None,
         };
         let foreign = table.iter().filter_map(|(key, _)| Some((key.span(), kind(key.get_ref())?)));
@@ -43,7 +50,10 @@ impl Definition {
         Diagnostic { help: None, ..self.error(span, error.message(), "") }
     }
 
-    pub(super) fn read<T: serde::de::DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, Diagnostic> {
+    pub(super) fn read<T: serde::de::DeserializeOwned>(
+        &self,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<T, Diagnostic> {
         let span = value.span();
         T::deserialize(toml::de::ValueDeserializer::from(value))
             .map_err(|error| self.toml_error(span, &error))

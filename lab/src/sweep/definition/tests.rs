@@ -80,11 +80,14 @@ fn errors_name_the_place_and_what_would_be_right() {
 
 #[test]
 fn every_error_is_reported() {
-    let text = "sed = 1\nseed = 'x'\n[grid]\nn = 4\nhple.count = [4, [5]]\nvdm.banks = []\n[sample]\npoints = 0\n";
+    let text =
+        "sed = 1\nseed = 'x'\n[grid]\nn = 4\nhple.count = [4, [5]]\nvdm.banks = []\n[sample]\npoints = 0\n";
     let errors = Definition::parse("test.toml", text).unwrap_err();
     let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
     assert_eq!(positions, [(1, 1), (2, 8), (4, 5), (5, 18), (6, 13), (7, 1)]);
-    assert!(error("inherits = 'rpu-128x128'\n[hple]\ncount = 4\n").contains("this is a machine, not a sweep"));
+    assert!(
+        error("inherits = 'rpu-128x128'\n[hple]\ncount = 4\n").contains("this is a machine, not a sweep")
+    );
 }
 
 #[test]

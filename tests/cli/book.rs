@@ -1,0 +1,123 @@
+//! The book: its commands run, its figures are those that the commands draw, its tables name every key.
+//!
+//! A block ` ```sh ` is run by `sh`; a block such as ` ```toml,file=first.toml ` is a file beside it. All blocks
+//! of a chapter share a folder and run in order. `BLESS=1` writes the figures.
+
+use crate::common::{names, repository};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn chapters() -> Vec<(String, String)> {
+    let folder = repository("docs/book/src");
+    let files = names(Path::new(&folder)).into_iter().filter(|name| name.ends_with(".md"));
+    files.map(|name| (name.clone(), fs::read_to_string(format!("{folder}/{name}")).unwrap())).collect()
+}
+
+/// A fenced block: its information and its content.
+fn blocks(text: &str) -> Vec<(&str, &str)> {
+    let mut blocks = Vec::new();
+    let mut rest = text;
+    while let Some((_, block)) = rest.split_once("\n```") {
+        let (info, block) = block.split_once('\n').expect("a block has lines");
+        let (content, after) = block.split_once("\n```").expect("a block is closed");
+        blocks.push((info, content));
+        rest = after;
+    }
+    blocks
+}
+
+/// Runs the blocks of a chapter in a folder. Returns the number of commands.
+fn run(chapter: &str, text: &str, folder: &Path) -> usize {
+    let binary = Path::new(env!("CARGO_BIN_EXE_rpu")).parent().unwrap().display().to_string();
+    let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut commands = 0;
+    for (info, content) in blocks(text) {
+        if let Some((_, name)) = info.split_once(",file=") {
+            fs::write(folder.join(name), content).unwrap();
+        }
+        for command in content.lines().filter(|_| info == "sh") {
+            let output =
+                Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", &path).output();
+            let output = output.expect("sh starts");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{chapter}: {command}\n{errors}");
+            commands += 1;
+        }
+    }
+    commands
+}
+
+#[test]
+fn every_command_of_the_book_works_and_draws_its_figures() {
+    let (mut commands, mut figures) = (0, 0);
+    for (chapter, text) in chapters() {
+        let folder = tempfile::tempdir().unwrap();
+        commands += run(&chapter, &text, folder.path());
+        for figure in
+            text.split("](img/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name)
+        {
+            let drawn = fs::read_to_string(folder.path().join(figure));
+            let drawn = drawn.unwrap_or_else(|error| panic!("{chapter}: no command draws {figure}: {error}"));
+            bless::fresh(PathBuf::from(repository("docs/book/src/img")).join(figure), drawn);
+            figures += 1;
+        }
+    }
+    assert!(commands >= 30 && figures >= 2, "{commands} commands, {figures} figures");
+}
+
+#[test]
+fn the_chapters_link_to_what_exists() {
+    let chapters = chapters();
+    let (_, summary) = chapters.iter().find(|(name, _)| name == "SUMMARY.md").expect("a summary");
+    for (name, text) in &chapters {
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            "{name} is not in the summary"
+        );
+        for target in
+            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+        {
+            let file = target.split('#').next().unwrap_or(target);
+            let path = PathBuf::from(repository("docs/book/src")).join(file);
+            assert!(target.starts_with("http") || path.is_file(), "{name}: {target}");
+        }
+    }
+}
+
+#[test]
+fn the_specification_of_the_cycle_model_is_a_chapter() {
+    let source = fs::read_to_string(repository("sim/src/timing/mod.rs")).unwrap();
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).skip(1);
+    let text: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let text = text.join("\n").replace("\n# ", "\n## ");
+    let text = text.replace("[`Engine`](scheduling::Engine)", "`Engine`");
+    let origin =
+        "<!-- Generated from `sim/src/timing/mod.rs`: `BLESS=1 cargo test -p rpu --test cli book`. -->";
+    let page = format!("# The cycle model\n\n{origin}\n{text}\n");
+    bless::fresh(repository("docs/book/src/cycle-model.md"), page);
+}
+
+#[test]
+fn the_chapter_on_results_names_every_column_and_key() {
+    let (_, text) = chapters().into_iter().find(|(name, _)| name == "results.md").expect("the chapter");
+    let folder = tempfile::tempdir().unwrap();
+    run("results.md", &text, folder.path());
+    let named = |name: &str| {
+        let patterns = text.split('`').skip(1).step_by(2);
+        patterns.into_iter().any(|pattern| match pattern.split_once('*') {
+            Some((begin, end)) => name.starts_with(begin) && name.ends_with(end) && name != pattern,
+            None => pattern == name,
+        })
+    };
+    let mut table = csv::Reader::from_path(folder.path().join("r/results.csv")).unwrap();
+    let settings = ["kernel", "n", "modulus_bits", "plan", "stream", "vdm.banks"];
+    for column in table.headers().unwrap().iter().filter(|column| !settings.contains(column)) {
+        assert!(named(column), "results.md does not name the column `{column}`");
+    }
+    let json = fs::read_to_string(folder.path().join("run.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for key in document.as_object().unwrap().keys() {
+        assert!(named(key), "results.md does not name the key `{key}`");
+    }
+}
