@@ -66,12 +66,12 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
     }
 }
 
-/// Reads coefficients of 16 little-endian bytes each.
+/// Reads coefficients: 16 little-endian bytes each, or a JSON list if the name ends in `.json`.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
     Ok(lab::program::coefficients(&name(path), &read(path, Content::Data)?)?)
 }
 
-/// Writes coefficients of 16 little-endian bytes each.
+/// Writes coefficients in the same forms.
 pub(crate) fn write_coefficients(path: &Path, words: &[u128]) -> Result<(), Failure> {
-    write(path, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>())
+    write(path, &lab::program::coefficient_file(&name(path), words))
 }

@@ -8,6 +8,8 @@ use crate::machine::MachineArgs;
 use crate::program::ProgramFile;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
+use diagnostic::counted;
+use golden::GoldenError;
 use lab::run::{InputError, Mode, Options, RunError, page, run, table};
 use serde::Serialize;
 use sim::lint;
@@ -25,7 +27,8 @@ pub(crate) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     ring: ring::RingArgs,
-    /// Coefficients of an input, 16 little-endian bytes each; of a ring program's input, limb after
+    /// Coefficients of an input, 16 little-endian bytes each, or a JSON list of numbers and texts such as
+    /// "0x1f" if the name ends in .json; of a ring program's input, limb after
     /// limb. Inputs of a kernel without a file keep the program's initial data, or are drawn from
     /// the seed
     #[arg(long = "input", value_name = "NAME=FILE.bin", value_parser = named_file)]
@@ -33,6 +36,9 @@ pub(crate) struct Args {
     /// Write the coefficients of an output to a file
     #[arg(long = "output", value_name = "NAME=FILE.bin", value_parser = named_file, conflicts_with = "timing_only")]
     outputs: Vec<NamedFile>,
+    /// Compare an output with the coefficients in a file
+    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
+    expected: Vec<NamedFile>,
     /// Seed of random inputs, by default 0: SplitMix64 from state seed + i for the i-th input, two
     /// outputs hi, lo per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits.
     /// Of a ring program: state seed XOR a hash of the limb's id. If some inputs have files, the
@@ -92,6 +98,29 @@ fn named_file(text: &str) -> Result<NamedFile, String> {
     }
 }
 
+impl NamedFile {
+    /// Compares an output with the words of the file.
+    fn compare(&self, found: &[u128], expected: &[u128]) -> Result<(), Failure> {
+        let Self { name, path } = self;
+        if found.len() != expected.len() {
+            let found = counted(found.len(), "coefficient", "coefficients");
+            let message = format!("`{name}` has {found}, but {} has {}", path.display(), expected.len());
+            return Err(Failure::wrong(message, "give as many coefficients as the output has"));
+        }
+        let wrong = || (0..found.len()).filter(|&index| found[index] != expected[index]);
+        let (number, n) = (wrong().count(), found.len());
+        if number == 0 {
+            return Ok(());
+        }
+        let mut message = format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
+        for index in wrong().take(GoldenError::SHOWN) {
+            let (found, expected) = (found[index], expected[index]);
+            message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");
+        }
+        Err(Failure::Work(message))
+    }
+}
+
 /// A trace and its destination.
 #[derive(Clone)]
 struct TraceFile {
@@ -145,7 +174,11 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
     let file = ProgramFile::read(&args.file)?;
     let program = &file.program;
-    check_outputs(program, &args.outputs)?;
+    check_outputs(program, args.outputs.iter().chain(&args.expected))?;
+    let mut expected = Vec::new();
+    for file in &args.expected {
+        expected.push((file, files::read_coefficients(&file.path)?));
+    }
     let mut inputs = BTreeMap::new();
     for NamedFile { name, path } in &args.inputs {
         inputs.insert(name.clone(), files::read_coefficients(path)?);
@@ -163,6 +196,11 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         warnings.for_each(|warning| failure::warn(&warning.as_warning()));
     }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
+    for (file, expected) in &expected {
+        if let Some(found) = outcome.outputs.get(&file.name) {
+            file.compare(found, expected)?;
+        }
+    }
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {
             files::write_coefficients(path, words)?;
@@ -249,7 +287,10 @@ impl TraceKind {
 }
 
 /// Checks that every file to write belongs to an output of the program.
-fn check_outputs(program: &Program, outputs: &[NamedFile]) -> Result<(), Failure> {
+fn check_outputs<'f>(
+    program: &Program,
+    outputs: impl Iterator<Item = &'f NamedFile>,
+) -> Result<(), Failure> {
     let known = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
     for NamedFile { name, .. } in outputs {
         if known().all(|symbol| symbol.name != *name) {

@@ -1,9 +1,9 @@
 //! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
 //! script.
 //!
-//! The charts and the timeline are SVG and canvas, drawn by a script of 400 lines (`page/page.js`). A
-//! charting library such as Vega-Lite embeds a megabyte in every page, and uPlot has no scatter charts
-//! with a click on a point.
+//! A short script draws the charts as SVG and the timeline on a canvas (`page/page.js`). A charting library
+//! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
+//! tables; uPlot is for series over time.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;

@@ -1,5 +1,6 @@
 //! Programs and coefficients from files.
 
+use crate::kernel::parse_u128;
 use b512_asm::{Places, Program, assemble_with_places, intrinsics, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics};
@@ -45,11 +46,15 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Program, Diagnostics> {
     checked.map_err(|errors| errors.in_file(name))
 }
 
-/// Reads coefficients of 16 little-endian bytes each. `name` is the file's name in errors.
+/// Reads coefficients of 16 little-endian bytes each; or, if the name ends in `.json`, a JSON list of
+/// numbers, as texts in decimal or in hexadecimal after `0x`. `name` is the file's name in errors.
 ///
 /// # Errors
-/// Returns an error if the bytes are not a whole number of coefficients.
+/// Returns an error if the bytes are not a whole number of coefficients, or the text is not such a list.
 pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
+    if name.ends_with(".json") {
+        return json_coefficients(name, bytes);
+    }
     let (words, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {
         let message = format!("{} bytes are not a whole number of coefficients", bytes.len());
@@ -59,6 +64,32 @@ pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
     Ok(words.iter().map(|word| u128::from_le_bytes(*word)).collect())
 }
 
+/// The words as the content of a file with this name: what [`coefficients`] reads.
+pub fn coefficient_file(name: &str, words: &[u128]) -> Vec<u8> {
+    if name.ends_with(".json") {
+        let texts: Vec<String> = words.iter().map(|word| format!("\"{word:#x}\"")).collect();
+        return format!("[{}]\n", texts.join(",\n ")).into_bytes();
+    }
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn json_coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
+    let wrong = |message: String| {
+        let help = "write a list such as [\"0x1f\", \"31\", 31], of numbers of at most 128 bits";
+        Diagnostic::new(message).in_file(name).with_help(help)
+    };
+    let values: Vec<serde_json::Value> =
+        serde_json::from_slice(bytes).map_err(|error| wrong(format!("invalid JSON: {error}")))?;
+    let word = |(index, value): (usize, &serde_json::Value)| {
+        let number = match value.as_str() {
+            Some(text) => parse_u128(text),
+            None => value.as_u64().map(u128::from),
+        };
+        number.ok_or_else(|| wrong(format!("invalid coefficient {index}: {value}")))
+    };
+    values.iter().enumerate().map(word).collect()
+}
+
 /// The content of a file.
 ///
 /// # Errors
@@ -66,4 +97,22 @@ pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     input::read(path, Content::Program)
         .map_err(|error| Diagnostic::new(format!("cannot read `{}`: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_survives_both_forms() {
+        let words = [0, 1, u128::from(u64::MAX) + 1, u128::MAX];
+        for name in ["x.bin", "x.json"] {
+            assert_eq!(coefficients(name, &coefficient_file(name, &words)), Ok(words.to_vec()), "{name}");
+        }
+        assert_eq!(coefficients("x.json", b"[7, \"0x10\", \"12\"]"), Ok(vec![7, 16, 12]));
+        let error = |text: &str| coefficients("x.json", text.as_bytes()).unwrap_err().to_string();
+        assert!(error("[1, -2]").starts_with("x.json: invalid coefficient 1: -2; write a list"));
+        assert!(error("{}").starts_with("x.json: invalid JSON: "));
+        assert!(coefficients("x.bin", &[0; 15]).is_err());
+    }
 }

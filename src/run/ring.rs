@@ -124,6 +124,7 @@ fn check_options(args: &Args) -> Result<(), Failure> {
         ("--functional-only", args.functional_only),
         ("--stream", args.stream.is_some()),
         ("--page", args.page.is_some()),
+        ("--expect", !args.expected.is_empty()),
         ("--trace kanata", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Kanata))),
         ("--trace ascii", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii))),
     ];

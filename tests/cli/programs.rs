@@ -130,7 +130,7 @@ fn one_program_transforms_in_several_rings() {
     let output = rpu(folder, &[&gen_with[..], &["--root", "3"]].concat());
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("1 roots, but there are 2 moduli"), "{errors}");
+    assert!(errors.contains("1 root, but there are 2 moduli"), "{errors}");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_wrong_result_is_a_failure_of_the_work() {
     let output = rpu(folder.path(), &["run", "wrong.b512", "--check", "--output", "c=c.bin"]);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("`c` differs from add at coefficient 0"), "{errors}");
+    assert!(errors.contains("`c` differs from add in 512 of 512 coefficients:\n  coefficient 0 is "), "{errors}");
     assert_eq!(names(folder.path()), ["wrong.b512"]);
 }
 
@@ -438,4 +438,25 @@ halt
     succeed(folder, &["run", "k.b512"]);
     let output = rpu(folder, &["run", "k.b512", "--check"]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn outputs_are_compared_with_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let kernel = repository("kernels-b512/vadd.b512");
+    succeed(folder, &["run", &kernel, "--output", "c=c.json", "--output", "c=c.bin", "--seed", "3"]);
+    // The same words in both forms.
+    for file in ["c=c.json", "c=c.bin"] {
+        succeed(folder, &["run", &kernel, "--seed", "3", "--expect", file]);
+    }
+    let output = rpu(folder, &["run", &kernel, "--seed", "4", "--expect", "c=c.json"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("`c` differs from c.json in 512 of 512 coefficients"), "{errors}");
+    assert_eq!(errors.matches("and should be").count(), 4, "{errors}");
+    // Data on standard output leave no room for the report there.
+    let output = rpu(folder, &["run", &kernel, "--seed", "3", "--output", "c=-"]);
+    assert_eq!(output.stdout, fs::read(folder.join("c.bin")).unwrap());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("Where the cycles of the front end go"));
 }
