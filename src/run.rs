@@ -112,7 +112,8 @@ impl NamedFile {
         if number == 0 {
             return Ok(());
         }
-        let mut message = format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
+        let mut message =
+            format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
         for index in wrong().take(GoldenError::SHOWN) {
             let (found, expected) = (found[index], expected[index]);
             message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");
@@ -287,10 +288,7 @@ impl TraceKind {
 }
 
 /// Checks that every file to write belongs to an output of the program.
-fn check_outputs<'f>(
-    program: &Program,
-    outputs: impl Iterator<Item = &'f NamedFile>,
-) -> Result<(), Failure> {
+fn check_outputs<'f>(program: &Program, outputs: impl Iterator<Item = &'f NamedFile>) -> Result<(), Failure> {
     let known = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
     for NamedFile { name, .. } in outputs {
         if known().all(|symbol| symbol.name != *name) {

@@ -122,7 +122,11 @@ fn errors_wrong_results_and_panics_are_records() {
     let error = |i: usize| records[i].error.clone().unwrap_or_default();
     assert_eq!(error(0), "no such program");
     assert_eq!(error(1), "internal error: a defect");
-    assert!(error(2).starts_with("`c` differs from add in 512 of 512 coefficients:\n  coefficient 0 is "), "{}", error(2));
+    assert!(
+        error(2).starts_with("`c` differs from add in 512 of 512 coefficients:\n  coefficient 0 is "),
+        "{}",
+        error(2)
+    );
     assert_eq!(records[3].status, Status::Ok);
     assert_eq!(results.failed(), 3);
     Outputs::new(&results).unwrap().write(folder).unwrap();

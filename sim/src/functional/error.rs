@@ -67,7 +67,7 @@ pub enum AccessError {
         known: Vec<String>,
     },
     /// Data whose length differs from the symbol's.
-    #[error("symbol `{symbol}` has {}, but {given} were given", counted(*words as usize, "word", "words"))]
+    #[error("symbol `{symbol}` has {}, but {given} were given", counted(*words, "word", "words"))]
     Length {
         /// The name.
         symbol: String,

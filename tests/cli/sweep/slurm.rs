@@ -88,7 +88,7 @@ fn little_work_is_for_few_tasks() {
     let folder = folder();
     let folder = &folder.path().join("a folder");
     let (_, errors) = submit(folder, &["--tasks", "50"]);
-    assert!(errors.contains("1 instead of 50 tasks: more would run for less than 120 s each"), "{errors}");
+    assert!(errors.contains("1 task instead of 50: more would run for less than 120 s each"), "{errors}");
     assert_eq!(fs::read_to_string(folder.join("d/results.jsonl")).unwrap().lines().count(), 100);
 }
 
