@@ -80,7 +80,7 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     writeln!(
         f,
         "\nA stream of {}, the words of {} at once in the VDM",
-        counted(*runs as usize, "run", "runs"),
+        counted(*runs, "run", "runs"),
         machine.hbm.buffers
     )?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
