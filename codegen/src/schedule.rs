@@ -9,7 +9,8 @@
 //! Constants are cached in registers that hold no data. A constant is loaded shortly before its
 //! use. If a register is needed, the constant with the furthest next use is evicted. Under the
 //! strict busyboard, two instructions cannot read the same register concurrently, so a constant in
-//! demand is kept in several registers.
+//! demand is kept in several registers. If a constant is evicted before its first use, its load is dropped
+//! from the finished schedule.
 //!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
@@ -369,7 +370,10 @@ impl<'a> Scheduler<'a> {
         self.out.instructions.push(instr);
         self.out.origin.push(origin);
         match candidate.action {
-            Action::Constant(constant, reg) => self.set(reg, Content::Constant(constant)),
+            Action::Constant(constant, reg) => {
+                self.set(reg, Content::Constant(constant));
+                self.registers.note_load(reg, self.out.instructions.len() - 1);
+            }
             Action::Reload(value, reg) => {
                 if let Place::Spilled(slot) = self.place[value.index()] {
                     self.free_slots.push(slot);
@@ -381,7 +385,10 @@ impl<'a> Scheduler<'a> {
                 self.place[value.index()] = Place::Register(reg);
                 self.set(reg, Content::Value(value));
             }
-            Action::Inst(id, _, results) => self.retire(id, &results),
+            Action::Inst(id, sources, results) => {
+                self.registers.note_reads(&sources);
+                self.retire(id, &results);
+            }
         }
         Ok(())
     }
@@ -440,5 +447,19 @@ impl<'a> Scheduler<'a> {
         self.engine.dispatch(&micro_op);
         self.out.instructions.push(instr);
         self.out.origin.push(origin);
+    }
+
+    /// The schedule without the loads of constants that were evicted before their first use. Everything must
+    /// be done, so that no constant is left in a register.
+    fn finish(self) -> Scheduled {
+        debug_assert_eq!(self.left, 0);
+        let Scheduled { instructions, origin, spill_words } = self.out;
+        let mut live = vec![true; instructions.len()];
+        self.registers.dead_loads().iter().for_each(|&position| live[position] = false);
+        let mut kept = live.iter().copied();
+        let origin = origin.into_iter().filter(|_| kept.next() == Some(true)).collect();
+        let mut kept = live.iter().copied();
+        let instructions = instructions.into_iter().filter(|_| kept.next() == Some(true)).collect();
+        Scheduled { instructions, origin, spill_words }
     }
 }

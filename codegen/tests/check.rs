@@ -1,7 +1,6 @@
 //! The checkers accept generated kernels.
 
-use b512_asm::{Instr, Offset, Op, Program};
-use codegen::code::Code;
+use b512_asm::{Code, Instr, Offset, Op, Program};
 use codegen::library::BUILT_IN;
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -9,14 +8,14 @@ use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
 use ring::Degree;
-use sim::Machine;
 use sim::machine::BankMapping;
+use sim::{Machine, lint};
 
 fn request(function: Operation, n: u32) -> Request {
     Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
 }
 
-fn prove(code: &Code, program: &Program, case: &str) {
+fn prove(code: &codegen::code::Code, program: &Program, case: &str) {
     check::lowering(code).unwrap_or_else(|fault| panic!("{case}: {fault}"));
     check::schedule(code, program).unwrap_or_else(|fault| panic!("{case}: {fault}"));
 }
@@ -107,13 +106,16 @@ fn other_plans_are_proved_both_ways() {
 }
 
 #[test]
-fn the_library_is_proved() {
+fn the_library_is_proved_and_computes_nothing_in_vain() {
     for task in &BUILT_IN.tasks {
         let request = task.request().unwrap();
         for entry in &task.entries {
             let machine = entry.targets[0].machine.machine();
             let kernel = compile(&request, &entry.recipe, &machine).unwrap();
             prove(&kernel.code, &kernel.program, &task.file_name());
+            let warnings = lint::warnings(&kernel.program, &machine);
+            let unused = warnings.iter().find(|warning| warning.code == Code::Unused);
+            assert!(unused.is_none(), "{} on {machine:?}: {unused:?}", task.file_name());
         }
     }
 }

@@ -61,13 +61,12 @@ impl<'a> Partial<'a> {
     /// The rest in program order.
     pub(super) fn in_program_order(mut self) -> Result<Scheduled, ScheduleError> {
         self.scheduler.in_program_order()?;
-        Ok(self.scheduler.out)
+        Ok(self.finish())
     }
 
     /// The schedule. All parts must be done.
     pub(crate) fn finish(self) -> Scheduled {
-        debug_assert_eq!(self.scheduler.left, 0);
-        self.scheduler.out
+        self.scheduler.finish()
     }
 
     /// Estimates the cycles of the whole schedule.

@@ -117,6 +117,12 @@ pub(super) struct Registers {
     values: RegSet,
     /// The registers with each constant.
     copies: Vec<RegSet>,
+    /// The registers with constants that no instruction has read since their loads.
+    unread: RegSet,
+    /// For each register in `unread`, the position of the load among the scheduled instructions.
+    loads: [usize; REGISTERS],
+    /// The positions of loads of constants that left their registers unread.
+    dead: Vec<usize>,
 }
 
 impl Registers {
@@ -127,6 +133,9 @@ impl Registers {
             free: RegSet::ALL,
             values: RegSet::default(),
             copies: vec![RegSet::default(); constants],
+            unread: RegSet::default(),
+            loads: [0; REGISTERS],
+            dead: Vec::new(),
         }
     }
 
@@ -138,7 +147,13 @@ impl Registers {
         match self.contents[reg.index()] {
             Content::Free => self.free.remove(reg),
             Content::Value(_) => self.values.remove(reg),
-            Content::Constant(constant) => self.copies[constant.index()].remove(reg),
+            Content::Constant(constant) => {
+                self.copies[constant.index()].remove(reg);
+                if self.unread.contains(reg) {
+                    self.unread.remove(reg);
+                    self.dead.push(self.loads[reg.index()]);
+                }
+            }
         }
         match content {
             Content::Free => self.free.insert(reg),
@@ -146,6 +161,22 @@ impl Registers {
             Content::Constant(constant) => self.copies[constant.index()].insert(reg),
         }
         self.contents[reg.index()] = content;
+    }
+
+    /// Notes that the instruction at a position of the schedule loads a constant, which is in `reg` now.
+    pub(super) fn note_load(&mut self, reg: VReg, position: usize) {
+        self.unread.insert(reg);
+        self.loads[reg.index()] = position;
+    }
+
+    /// Notes that an instruction reads some registers.
+    pub(super) fn note_reads(&mut self, regs: &[VReg]) {
+        regs.iter().for_each(|&reg| self.unread.remove(reg));
+    }
+
+    /// The positions of the loads of constants that left their registers unread, in any order.
+    pub(super) fn dead_loads(&self) -> &[usize] {
+        &self.dead
     }
 
     /// The free registers.
