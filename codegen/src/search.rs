@@ -16,13 +16,14 @@ pub use self::build::build;
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{Random, as_tuned, cautious, neighbour, random_recipe, survey, variants};
+use self::candidates::{Random, as_tuned, cautious, neighbour, random_recipe, survey, variants, varied};
 use self::parts::{Beam, by_parts};
 use self::trials::Trials;
 use crate::compile::Prepared;
 use crate::error::Error;
 use crate::library::{BUILT_IN, Target};
 use crate::named;
+use crate::ops;
 use crate::plan::Plan;
 use crate::recipe::Recipe;
 use crate::request::Request;
@@ -49,8 +50,15 @@ pub struct Effort {
 impl Effort {
     /// The default effort of a tuning run.
     pub const DEFAULT: Self = Self { plans: 64, tunings: 6, orders: 3, refinements: 100, seed: 0 };
-    /// The effort for one target of the library.
-    pub const BUILD: Self = Self { refinements: 300, ..Self::DEFAULT };
+    /// The effort for one target of the library, for a transform of 65,536 points.
+    pub const BUILD: Self = Self::DEFAULT;
+
+    /// This effort, stated for 65,536 points, for another request: smaller programs get more refinements in
+    /// about the same time, up to 16 times as many.
+    fn scaled_to(self, request: &Request) -> Self {
+        let points = request.n() as usize * request.towers();
+        Self { refinements: self.refinements * (65536 / points).clamp(1, 16), ..self }
+    }
 }
 
 /// A recipe and its cost.
@@ -92,16 +100,19 @@ const QUICK_TRIALS: usize = 400;
 /// beams, unless it does not pay for one.
 const KNOWN: u64 = 25;
 const CAUTIOUS: u64 = 15;
-/// The same parts without beams.
-const KNOWN_ONLY: u64 = 60;
-const CAUTIOUS_ONLY: u64 = 40;
+/// The same parts without beams. They are for large programs, of which the budget pays for a handful.
+const KNOWN_ONLY: u64 = 85;
+const CAUTIOUS_ONLY: u64 = 15;
 /// The beams of quick and of full searches. Wide ones find more in the same time than many narrow ones.
 const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2, settings: 3 }];
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
 /// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
-/// The number of plans that a [`quick`] search derives for each algorithm.
-const QUICK_PLANS: usize = 16;
+/// The numbers of plans that a [`quick`] search derives for each algorithm: the first that the budget pays
+/// for, or none.
+const QUICK_PLANS: [usize; 2] = [16, 4];
+/// The instructions that could be scheduled while one plan is derived, for each index bit.
+const DERIVATION: u64 = 100;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
 
@@ -129,12 +140,21 @@ impl Budget {
         }
         affordable
     }
+
+    /// Pays for the derivation of plans for a transform with so many index bits. Returns their number. At
+    /// least half of the budget is left to try them.
+    fn pay_for_plans(&mut self, bits: u32) -> usize {
+        let cost = |plans: usize| plans as u64 * u64::from(bits) * DERIVATION;
+        let plans = QUICK_PLANS.into_iter().find(|&plans| 2 * cost(plans) <= self.instructions).unwrap_or(0);
+        self.instructions -= cost(plans);
+        plans
+    }
 }
 
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
-/// It tries the library's recipes for the same task, those for similar machines first, and derived plans if
-/// the budget is large enough.
+/// It tries the library's recipes for the same task, those for similar machines first. If the budget is large
+/// enough, it derives plans and tries them.
 ///
 /// # Errors
 /// Returns the error of the first candidate if none fits the machine.
@@ -148,10 +168,14 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     let beams_pay = QUICK_BEAMS.iter().any(|beam| for_beams.clone().pay(smallest, beam.schedules(), true));
     let (known, others) = if beams_pay { (KNOWN, CAUTIOUS) } else { (KNOWN_ONLY, CAUTIOUS_ONLY) };
     let (mut first, mut budget) = (Vec::new(), Budget::percent(known));
-    for recipes in candidates {
+    let mut try_if_affordable = |recipes: Vec<Recipe>, budget: &mut Budget| {
         if budget.pay(size(&recipes[0]), recipes.len(), true) {
             first.extend(recipes);
         }
+    };
+    candidates.into_iter().for_each(|recipes| try_if_affordable(recipes, &mut budget));
+    for recipe in derived(request, machine, &mut budget) {
+        try_if_affordable(vec![recipe], &mut budget);
     }
     if first.is_empty() {
         first.push(named::constant_geometry(request, machine.instruction_set()));
@@ -180,15 +204,22 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 }
 
 /// The known recipes for a request, each with its schedule for the machine that it was tuned for: the
-/// classical pair first, so that no result is slower, then the library's and the derived ones.
+/// classical pair first, so that no result is slower, then the library's.
 fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
     let (target, isa) = (Target::of(machine), machine.instruction_set());
     let reference = target.machine();
     let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
     let library = library.map(|recipe| as_tuned(recipe, machine, &reference));
     let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
-    let derived = survey(request, machine, QUICK_PLANS).into_iter().map(|recipe| vec![recipe]);
-    classical.chain(library).chain(derived).collect()
+    classical.chain(library).collect()
+}
+
+/// Derived recipes, as many as the budget pays for, the most promising first.
+fn derived(request: &Request, machine: &Machine, budget: &mut Budget) -> Vec<Recipe> {
+    let has_plans = !ops::of(request.operation).transforms().is_empty();
+    let bits = request.shape(machine.instruction_set()).bits();
+    let plans = if has_plans { budget.pay_for_plans(bits) } else { 1 };
+    if plans == 0 { Vec::new() } else { varied(survey(request, machine, plans)) }
 }
 
 /// The instructions of a recipe's program, about.

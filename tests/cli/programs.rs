@@ -184,6 +184,24 @@ fn the_table_of_the_best_programs_is_fresh() {
     bless::fresh(repository("docs/library.md"), mark.to_owned() + &succeed(Path::new("."), &["library"]));
 }
 
+/// The committed library is what the command builds. The other tasks take too long for a test.
+#[test]
+fn small_tasks_of_the_library_are_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    let tasks = ["ntt-1024", "intt-1024", "ntt-2048", "ntt-1024-x2"];
+    let mut args = vec!["library", "build", "-o", "."];
+    args.extend(tasks.iter().flat_map(|task| ["--task", task]));
+    succeed(folder.path(), &args);
+    for task in tasks.map(|task| format!("{task}.toml")) {
+        let built = fs::read_to_string(folder.path().join(&task)).unwrap();
+        assert_eq!(
+            built,
+            fs::read_to_string(repository(&format!("codegen/plans/{task}"))).unwrap(),
+            "{task}"
+        );
+    }
+}
+
 #[test]
 fn hand_written_kernels_run_and_agree_with_the_golden_model() {
     for kernel in ["vadd", "mul1024", "ntt1024"] {

@@ -129,12 +129,16 @@ struct Search {
     natural: Layout,
     /// The states to keep for each number of passes.
     width: usize,
+    /// Whether no unpack comes before the stage that needs it. Of equal unpacks, the last register bit then
+    /// goes first.
+    lazy: bool,
 }
 
 impl Search {
-    fn new(shape: Shape, machine: &Machine, width: usize) -> Self {
+    fn new(shape: Shape, machine: &Machine, width: usize, lazy: bool) -> Self {
         let order = formula::stages(&formula::of(Algorithm::Forward, shape.log_n));
-        Self { costs: Costs::new(shape, machine), shape, order, natural: natural_layout(shape.bits()), width }
+        let (costs, natural) = (Costs::new(shape, machine), natural_layout(shape.bits()));
+        Self { costs, shape, order, natural, width, lazy }
     }
 
     fn vectors(&self) -> u64 {
@@ -223,14 +227,17 @@ impl Search {
         let left = self.left(state);
         // Unpacks bring the next stage's bit to the registers; beyond that, a few can be early.
         let (needed, most) = match left.first() {
-            Some(next) => (state.lanes.contains(next), EARLY),
+            Some(next) => (state.lanes.contains(next), if self.lazy { 0 } else { EARLY }),
             None => (false, state.lanes.len() + EARLY),
         };
         if !needed && state.early >= most {
             return Vec::new();
         }
-        let places = 0..state.registers.len();
-        let staged = places.filter(|&at| !left.contains(&state.registers[at]));
+        let mut places: ArrayVec<usize, REGISTERS> = (0..state.registers.len()).collect();
+        if self.lazy {
+            places.reverse();
+        }
+        let staged = places.into_iter().filter(|&at| !left.contains(&state.registers[at]));
         staged.map(|at| State { early: state.early + usize::from(!needed), ..unpack(state, at) }).collect()
     }
 
@@ -389,10 +396,11 @@ fn name(pass: &Pass) -> String {
 
 /// Forward plans of a shape for a machine: the `count` with the least cost, cheapest first.
 pub fn derive(shape: Shape, machine: &Machine, count: usize) -> Vec<Plan> {
-    // Which plans a beam finds depends on its width, and not always in favour of the wider one.
-    let widths = [count / 2, count, 2 * count];
+    // Which plans a beam finds depends on its width, and not always in favour of the wider one. Early unpacks
+    // save constants, late ones shorten dependences.
+    let beams = [(count / 2, false), (count, false), (count, true), (2 * count, false)];
     let mut plans: Vec<(u64, Plan)> =
-        widths.into_iter().flat_map(|width| Search::new(shape, machine, width).run()).collect();
+        beams.into_iter().flat_map(|(width, lazy)| Search::new(shape, machine, width, lazy).run()).collect();
     plans.sort_by_key(|(cost, _)| *cost);
     let mut seen = FxHashSet::default();
     plans.retain(|(_, plan)| seen.insert(plan.passes.clone()));

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 ///
 /// There is one full search for each target, which also tries the recipes found for the targets before.
 /// In the end, each target gets the fastest of all recipes found. The result depends on the arguments only.
+/// `effort` is for 65,536 points; smaller programs get more refinements.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.
@@ -21,7 +22,7 @@ pub fn build(
     effort: Effort,
     progress: &dyn Fn(&Measured),
 ) -> Result<Task, Error> {
-    let mut recipes: Vec<Recipe> = Vec::new();
+    let (mut recipes, effort): (Vec<Recipe>, Effort) = (Vec::new(), effort.scaled_to(request));
     for target in targets {
         let machine = target.machine();
         let found = search(request, &machine, effort, recipes.clone(), &(), &|_, _, _| ())?;

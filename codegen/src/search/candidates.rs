@@ -7,6 +7,7 @@ use crate::plan::{Algorithm, Direction, Plan, PlanError};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
+use rustc_hash::FxHashMap;
 use sim::Machine;
 
 /// `count` derived plans for each algorithm, each in two orders with one setting, and the classical pair.
@@ -15,6 +16,23 @@ pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<
     let recipes = plans.iter().flat_map(|plans| variants(request, machine, plans, 2, 1));
     // With the classical pair among the candidates, the result is never slower than that pair.
     recipes.chain([named::constant_geometry(request, machine.instruction_set())]).collect()
+}
+
+/// Recipes in another sequence: the first of each kind of plan before the second of any. Plans of one kind
+/// have the same stages and shuffles in each pass, and similar cycles. The first order comes before the others.
+pub(super) fn varied(recipes: Vec<Recipe>) -> Vec<Recipe> {
+    let mut known: FxHashMap<(Vec<String>, Order), usize> = FxHashMap::default();
+    let mut round = |recipe: &Recipe| {
+        let kind = recipe.plans.iter().map(|plan| plan.name.clone()).collect();
+        let before = known.entry((kind, recipe.order)).or_default();
+        *before += 1;
+        *before + usize::from(recipe.order != ORDERS[0])
+    };
+    let mut rounds: Vec<(usize, Recipe)> =
+        recipes.into_iter().map(|recipe| (round(&recipe), recipe)).collect();
+    // The sort is stable.
+    rounds.sort_by_key(|(round, _)| *round);
+    rounds.into_iter().map(|(_, recipe)| recipe).collect()
 }
 
 /// Plans with up to `orders` orders and `settings` settings.

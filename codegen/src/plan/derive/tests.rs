@@ -18,7 +18,7 @@ fn machine(hples: u32, banks: u32, mapping: BankMapping) -> Machine {
 
 /// The cost of a plan that the search did not make.
 fn cost(plan: &Plan, machine: &Machine) -> u64 {
-    let search = Search::new(plan.shape(), machine, 0);
+    let search = Search::new(plan.shape(), machine, 0, false);
     let log = |mode| match mode {
         AddressMode::Strided(log) => log.value() as usize,
         _ => 0,
