@@ -27,10 +27,14 @@ pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
     let passes = kernel.bounds(machine);
     for (number, pass) in passes.iter().enumerate() {
         let (resource, dependence) = (pass.resource, pass.dependence);
-        text += &format!("pass {number}: bounds: {resource} by resources, {dependence} by dependence\n");
+        text += &format!("pass {number}: bounds: {resource} by resources, {dependence} by dependence");
+        if pass.combined > Cycle::ZERO {
+            text += &format!(", {} by both", pass.combined);
+        }
+        text.push('\n');
     }
     let sum = Cycle(passes.iter().map(|pass| pass.cycles().0).sum());
-    text += &format!("{sum} cycles by the larger of each pass; {:.2} times that\n", ratio(sum));
+    text += &format!("{sum} cycles by the largest of each pass; {:.2} times that\n", ratio(sum));
     text
 }
 

@@ -256,8 +256,7 @@ impl Entry {
 pub struct Standing {
     /// Its cycles.
     pub cycles: Cycle,
-    /// The sum over its passes of the larger of resource and dependence bound, see
-    /// [`PassBound`].
+    /// The sum over its passes of the largest bound, see [`PassBound`].
     pub bound: Cycle,
     /// The sum of the resource bounds alone.
     pub resource: Cycle,

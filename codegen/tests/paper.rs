@@ -2,7 +2,9 @@
 
 use b512_asm::Pipe;
 use codegen::library::{BUILT_IN, Standing, Target, Task};
-use codegen::{PlanChoice, Request, generate};
+use codegen::plan::Shape;
+use codegen::plan::derive::derive;
+use codegen::{PlanChoice, Recipe, Request, choose, compile, generate};
 use golden::Operation;
 use rayon::prelude::*;
 use ring::Degree;
@@ -87,9 +89,34 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     let programs: Vec<_> = BUILT_IN.tasks.iter().flat_map(Task::programs).collect();
     assert!(programs.len() > 50, "the library has {} programs", programs.len());
     programs.par_iter().for_each(|(task, entry, target)| {
-        let found = entry.measure(&task.request().unwrap(), &target.machine).unwrap().cycles.0;
-        assert_eq!(found, target.cycles, "{} on {:?}", task.file_name(), target.machine);
+        let Standing { cycles, bound, .. } =
+            entry.measure(&task.request().unwrap(), &target.machine).unwrap();
+        assert_eq!(cycles.0, target.cycles, "{} on {:?}", task.file_name(), target.machine);
+        assert!(
+            bound <= cycles,
+            "{} on {:?}: {cycles} cycles, bound {bound}",
+            task.file_name(),
+            target.machine
+        );
     });
+}
+
+/// The library's program for 1,024 points is optimal for its plan: it takes no cycle more than the bound, and
+/// no derived plan has a lower one.
+#[test]
+fn no_program_of_two_vectors_is_faster_than_the_library() {
+    let machine = Machine::rpu_128x128();
+    let request = request(golden::NTT, 1024);
+    let recipe = choose(&request, &machine, &PlanChoice::Best).unwrap().recipe;
+    let bound = |recipe: &Recipe| compile(&request, recipe, &machine).unwrap().bounds(&machine)[0].cycles();
+    let cycles = simulate(&machine, &compile(&request, &recipe, &machine).unwrap().program).cycles;
+    assert_eq!(bound(&recipe), cycles);
+    let plans = derive(Shape::b512(10), &machine, 256);
+    assert!(plans.len() > 10, "{} plans", plans.len());
+    for plan in plans.into_iter().filter(|plan| plan.passes.len() == 1) {
+        let other = Recipe { plans: vec![plan.clone()], ..recipe.clone() };
+        assert!(bound(&other) >= cycles, "{plan}");
+    }
 }
 
 /// The machine with the given bank mapping, busyboard and register file ports.
