@@ -61,6 +61,12 @@ const COLUMNS: [&str; 13] = [
     "plan",
 ];
 
+/// The text below the table.
+const NOTE: &str = "
+The bound is that of the plan, whatever the schedule: the sum of the bounds of its passes. A program of one pass at its
+bound is optimal for its plan.
+";
+
 /// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and
 /// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -88,7 +94,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
-    files::print(markdown(&rows).as_bytes())
+    files::print((markdown(&rows) + NOTE).as_bytes())
 }
 
 /// Searches recipes for the library's tasks and targets, and writes one file per task.
