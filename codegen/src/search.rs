@@ -108,9 +108,8 @@ const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2,
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
 /// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
-/// The numbers of plans that a [`quick`] search derives for each algorithm: the first that the budget pays
-/// for, or none.
-const QUICK_PLANS: [usize; 2] = [16, 4];
+/// The number of plans that a [`quick`] search derives for each algorithm.
+const QUICK_PLANS: usize = 16;
 /// The instructions that could be scheduled while one plan is derived, for each index bit.
 const DERIVATION: u64 = 100;
 /// The number of recipes that a search tries with more cautious schedules.
@@ -141,13 +140,14 @@ impl Budget {
         affordable
     }
 
-    /// Pays for the derivation of plans for a transform with so many index bits. Returns their number. At
-    /// least half of the budget is left to try them.
-    fn pay_for_plans(&mut self, bits: u32) -> usize {
-        let cost = |plans: usize| plans as u64 * u64::from(bits) * DERIVATION;
-        let plans = QUICK_PLANS.into_iter().find(|&plans| 2 * cost(plans) <= self.instructions).unwrap_or(0);
-        self.instructions -= cost(plans);
-        plans
+    /// Pays for the derivation of plans for a transform with so many index bits, if the budget allows it.
+    fn pay_for_plans(&mut self, bits: u32) -> bool {
+        let cost = QUICK_PLANS as u64 * u64::from(bits) * DERIVATION;
+        let affordable = cost <= self.instructions;
+        if affordable {
+            self.instructions -= cost;
+        }
+        affordable
     }
 }
 
@@ -174,8 +174,12 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
         }
     };
     candidates.into_iter().for_each(|recipes| try_if_affordable(recipes, &mut budget));
-    for recipe in derived(request, machine, &mut budget) {
-        try_if_affordable(vec![recipe], &mut budget);
+    // Plans are derived only if at least one of them can be tried. This takes the time of some beams.
+    if budget.clone().pay(smallest, 1, true) {
+        let purse = if beams_pay { &mut for_beams } else { &mut budget };
+        for recipe in derived(request, machine, purse) {
+            try_if_affordable(vec![recipe], &mut budget);
+        }
     }
     if first.is_empty() {
         first.push(named::constant_geometry(request, machine.instruction_set()));
@@ -214,12 +218,12 @@ fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
     classical.chain(library).collect()
 }
 
-/// Derived recipes, as many as the budget pays for, the most promising first.
+/// Derived recipes if the budget pays for them, the most promising first.
 fn derived(request: &Request, machine: &Machine, budget: &mut Budget) -> Vec<Recipe> {
     let has_plans = !ops::of(request.operation).transforms().is_empty();
     let bits = request.shape(machine.instruction_set()).bits();
-    let plans = if has_plans { budget.pay_for_plans(bits) } else { 1 };
-    if plans == 0 { Vec::new() } else { varied(survey(request, machine, plans)) }
+    let affordable = !has_plans || budget.pay_for_plans(bits);
+    if affordable { varied(survey(request, machine, QUICK_PLANS)) } else { Vec::new() }
 }
 
 /// The instructions of a recipe's program, about.
