@@ -363,8 +363,13 @@ fn the_kernels_compute_what_they_claim() {
     }
 }
 
+/// The number of mutations of each test; `RPU_MUTATIONS` sets another.
+fn cases() -> u32 {
+    std::env::var("RPU_MUTATIONS").map_or(512, |count| count.parse().expect("a number"))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn a_program_that_is_wrong_is_refused(which in any::<Index>(), mutation in mutation()) {

@@ -195,8 +195,9 @@ impl Modulus {
 /// `a - b` modulo 2^128, and a mask: all ones if the subtraction borrowed, else zero.
 ///
 /// The compiler turns the flag of `overflowing_sub` into a branch, even through a mask or
-/// [`select_unpredictable`](std::hint::select_unpredictable). Hence the assembly code.
-#[cfg(target_arch = "x86_64")]
+/// [`select_unpredictable`](std::hint::select_unpredictable). Hence the assembly code, which
+/// Miri does not interpret.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
     let (mut low, mut high) = (a as u64, (a >> 64) as u64);
@@ -219,7 +220,7 @@ fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
 }
 
 /// `a - b` modulo 2^128, and a mask: all ones if the subtraction borrowed, else zero.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 fn sub_with_mask(a: u128, b: u128) -> (u128, u128) {
     let (difference, borrow) = a.overflowing_sub(b);
