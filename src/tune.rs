@@ -58,6 +58,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Some(folder) => Some(Cache::open(&folder, &request, &machine)?),
         None => None,
     };
+    if args.library.is_some() {
+        check_target(&machine)?;
+    }
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
     let effort = Effort { refinements: args.refinements, seed: args.seed, ..Effort::DEFAULT };
     let bar = ProgressBar::new(0);
@@ -101,6 +104,19 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     files::write(&path, task.to_toml().as_bytes())
+}
+
+/// Refuses a machine that a library cannot tell from another.
+fn check_target(machine: &Machine) -> Result<(), Failure> {
+    let other = Target::of(machine).machine();
+    let differing = machine.changes_from(&other).into_iter().find(|change| change.key != "name");
+    match differing {
+        None => Ok(()),
+        Some(change) => Err(Failure::wrong(
+            format_args!("a library has no machines with `{} = {}`", change.key, change.to),
+            "leave --library out: --output writes the plan to a file",
+        )),
+    }
 }
 
 /// A task's file of a library.

@@ -3,6 +3,7 @@
 //! `RPU_PAIRS=1000 cargo test --release -p codegen --test quality -- --nocapture` compares so many pairs of
 //! machines.
 
+use codegen::library::BUILT_IN;
 use codegen::{PlanChoice, Request, generate};
 use rayon::prelude::*;
 use ring::Degree;
@@ -42,16 +43,28 @@ fn an_issue_delay_does_not_stall_the_scheduler() {
     }
 }
 
-/// A machine that the library was not tuned for gets the fastest of the library's recipes, not that
-/// of the machine with the same numbers of HPLEs and banks.
+/// A machine that the library was not tuned for gets a program at least as fast as that of each of the
+/// library's recipes, not only of that for the same numbers of HPLEs and banks.
+///
+/// This is less than dominance: a recipe fitted to one latency can be faster there than any that a short
+/// search finds for a smaller one, since its accesses then meet in other cycles.
 #[test]
-fn a_faster_multiplier_is_not_slower() {
+fn no_recipe_of_the_library_is_faster() {
     let mut machine = Machine::rpu_128x128();
     machine.vdm.banks = 64;
-    let slow = cycles(16384, &PlanChoice::Best, &machine);
-    machine.hple.multiplier_latency_cycles = 8;
-    let fast = cycles(16384, &PlanChoice::Best, &machine);
-    assert!(fast <= slow, "latency 8: {fast} cycles, 11: {slow} cycles");
+    for latency in [8, 9, 10, 12] {
+        machine.hple.multiplier_latency_cycles = latency;
+        let best = cycles(16384, &PlanChoice::Best, &machine);
+        let request = Request::with_primes(golden::NTT, Degree::try_from(16384u32).unwrap(), 60, 1).unwrap();
+        let recipes: Vec<_> = BUILT_IN.recipes(&request).cloned().collect();
+        assert!(recipes.len() > 1);
+        for recipe in recipes {
+            let known = PlanChoice::Recipe(Box::new(recipe));
+            let Ok(kernel) = generate(&request, &machine, &known) else { continue };
+            let cycles = simulate(&machine, &kernel.program).cycles.0;
+            assert!(best <= cycles, "latency {latency}: {best} cycles, a known recipe {cycles}");
+        }
+    }
 }
 
 /// A key that affects cycles: its values, from the best to the worst for speed.

@@ -220,10 +220,7 @@ fn a_wrong_result_is_a_failure_of_the_work() {
     let output = rpu(folder.path(), &["run", "wrong.b512", "--check", "--output", "c=c.bin"]);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        errors.contains("`c` differs from add in 512 of 512 coefficients:\n  coefficient 0 is "),
-        "{errors}"
-    );
+    assert!(errors.contains("`c` differs from add in 512 of 512 coefficients:\n"), "{errors}");
     assert_eq!(names(folder.path()), ["wrong.b512"]);
 }
 
