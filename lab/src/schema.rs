@@ -12,7 +12,7 @@ use sim::machine::{self, BuiltInValue};
 /// A TOML format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// The name, which is also that of the schema's file.
+    /// The name of the format and of its schema file.
     pub name: &'static str,
     /// The files of this format, in a few words.
     pub files: &'static str,

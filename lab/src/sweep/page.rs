@@ -15,8 +15,8 @@ use sim::timing::Cause;
 /// The most points of a workload that the interactive chart has: more make a page too large for a browser.
 const MAX_CHART_POINTS: usize = 5000;
 
-/// A page with a table and, if a point succeeded, a chart for each workload. `state` is that of a sweep
-/// that a server follows.
+/// A page with a table and, if a point succeeded, a chart for each workload. `state` is the progress of a
+/// sweep that a server follows.
 pub(super) fn page(
     results: &Results,
     records: &[Record],
