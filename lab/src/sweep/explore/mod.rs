@@ -12,7 +12,8 @@
 //!
 //! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes.
 //! The front covers all evaluated designs, not only the last population. Each design is evaluated like
-//! a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record does not run again.
+//! a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record does
+//! not run again.
 //!
 //! The search depends on the definition and the seed only. It ignores which records exist already, so a
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
