@@ -1,6 +1,6 @@
 //! Choice of a recipe. It may search, which takes seconds; [`compile`] builds the result.
 
-use crate::compile::compile;
+use crate::compile::{Prepared, compile};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::library::{BUILT_IN, Target};
@@ -134,12 +134,18 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     })
 }
 
-/// The library's recipe for the timing of a machine, or else the result of a quick search.
+/// The library's recipe for the timing of a machine, or else the result of a quick search. In a smaller memory
+/// than the library's machine has, the recipe may have other code, which spills or is slow.
 fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     let target = Target::of(machine);
-    let held = BUILT_IN.find(request, &target);
+    let (held, reference) = (BUILT_IN.find(request, &target), target.machine());
+    let has_the_memory = |recipe| {
+        machine.vdm_words() >= reference.vdm_words()
+            || Prepared::new(request, recipe, machine).is_ok_and(|prepared| !prepared.saves_memory())
+    };
     if let Some(recipe) = held.filter(|recipe| recipe.suits(request, machine.instruction_set()))
-        && machine.has_the_timing_of(&target.machine())
+        && machine.has_the_timing_of(&reference)
+        && has_the_memory(recipe)
     {
         return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
     }

@@ -45,6 +45,17 @@ pub struct Buffer {
     pub role: Role,
     /// The tower of its words, which are residues modulo the tower's modulus.
     pub tower: TowerId,
+    /// The place of a part of another buffer.
+    pub within: Option<Place>,
+}
+
+/// A word of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The buffer, which is no part itself.
+    pub buffer: BufferId,
+    /// The word, relative to the buffer's start.
+    pub word: u32,
 }
 
 /// A known vector. A shorter list repeats.
@@ -365,8 +376,30 @@ impl Code {
 
     /// Adds a buffer.
     pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role, tower: TowerId) -> BufferId {
-        self.buffers.push(Buffer { name: name.into(), words, role, tower });
+        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: None });
         BufferId(self.buffers.len() as u32 - 1)
+    }
+
+    /// Names words of a buffer: the operand or the result of a claim, of that tower. Instructions access the
+    /// buffer as a whole. Programs have symbols for the parts, and none for a buffer with parts.
+    pub fn part(&mut self, name: impl Into<String>, place: Place, words: u32, tower: TowerId) -> BufferId {
+        let role = self.buffers[place.buffer.index()].role;
+        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: Some(place) });
+        BufferId(self.buffers.len() as u32 - 1)
+    }
+
+    /// The first word of a buffer, as a word of the buffer that holds it.
+    pub fn place(&self, buffer: BufferId) -> Place {
+        self.buffers[buffer.index()].within.unwrap_or(Place { buffer, word: 0 })
+    }
+
+    /// Whether each buffer has a symbol in programs: those without parts.
+    pub fn have_symbols(&self) -> Vec<bool> {
+        let mut have_symbols = vec![true; self.buffers.len()];
+        for place in self.buffers.iter().filter_map(|buffer| buffer.within) {
+            have_symbols[place.buffer.index()] = false;
+        }
+        have_symbols
     }
 
     /// The constant with this content, shared with earlier uses.

@@ -37,6 +37,8 @@ pub(crate) struct Prepared {
     removed: Removed,
     layout: Layout,
     graph: Graph,
+    /// Whether the fastest use of memory did not fit the machine.
+    saves_memory: bool,
 }
 
 impl Prepared {
@@ -45,28 +47,35 @@ impl Prepared {
     pub(crate) fn new(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Self, Error> {
         let isa = machine.instruction_set();
         request.check(isa)?;
-        check_recipe(request, recipe, isa)?;
+        check_recipe(request, recipe, machine)?;
         let mut uses = memory_uses(request, machine).peekable();
+        let mut saves_memory = false;
         while let Some(memory_use) = uses.next() {
             let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
             let layout =
                 Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
             if layout.end <= machine.vdm_words() || uses.peek().is_none() {
-                return Ok(Self::of(request.name(), code, removed, layout));
+                return Ok(Self { saves_memory, ..Self::of(request.name(), code, removed, layout) });
             }
+            saves_memory = true;
         }
         unreachable!("the last use of memory is emitted, or is refused there")
     }
 
     fn of(name: String, code: Code, removed: Removed, layout: Layout) -> Self {
         let graph = Graph::of(&code);
-        Self { name, code, removed, layout, graph }
+        Self { name, code, removed, layout, graph, saves_memory: false }
+    }
+
+    /// Whether the machine's memory is too small for the fastest code.
+    pub(crate) fn saves_memory(&self) -> bool {
+        self.saves_memory
     }
 
     /// Whether two recipes differ in scheduling only, so that they share the code.
     pub(crate) fn serves(one: &Recipe, other: &Recipe) -> bool {
         let of = |recipe: &Recipe| (recipe.order, recipe.stagger, recipe.forwarding, recipe.tuning.table);
-        of(one) == of(other) && one.plans == other.plans
+        of(one) == of(other) && one.method == other.method && one.plans == other.plans
     }
 
     /// Whether forwarding, if the recipe asks for it, had no effect.
@@ -121,7 +130,12 @@ struct MemoryUse {
     workspace: Workspace,
     /// See [`Dialect::factor_bits`].
     factor_bits: u32,
+    /// See [`Dialect::most_factor_bits`].
+    most_factor_bits: u32,
 }
+
+/// The smallest table has 1/16 of the degree for each stage.
+const MOST_HALVINGS: u32 = 4;
 
 /// The binary logarithm of the words that a constant with one number in all lanes takes for loads at full
 /// speed.
@@ -138,9 +152,15 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
     } else {
         Workspace::Separate
     };
-    let first = MemoryUse { workspace: Workspace::Separate, factor_bits: longest };
-    let smaller = (0..=longest).rev().map(move |factor_bits| MemoryUse { workspace: smallest, factor_bits });
-    std::iter::once(first).chain(smaller.skip(usize::from(smallest == Workspace::Separate)))
+    let most = request.n().ilog2();
+    let first = MemoryUse { workspace: Workspace::Separate, factor_bits: longest, most_factor_bits: most };
+    let smaller = move |factor_bits| MemoryUse { workspace: smallest, factor_bits, ..first };
+    let smaller = (0..=longest).rev().map(smaller).skip(usize::from(smallest == Workspace::Separate));
+    let halvings = if ops::of(request.operation).transforms().is_empty() { 0 } else { MOST_HALVINGS };
+    let smallest_table = MemoryUse { workspace: smallest, factor_bits: 0, ..first };
+    let halved = (1..=halvings)
+        .map(move |halvings| MemoryUse { most_factor_bits: most.saturating_sub(halvings), ..smallest_table });
+    std::iter::once(first).chain(smaller).chain(halved)
 }
 
 /// The program of a kernel for another request: for other rings, or with other parameters.
@@ -153,7 +173,7 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
 pub fn instantiate(kernel: &Kernel, request: &Request, machine: &Machine) -> Result<Program, Error> {
     let isa = machine.instruction_set();
     request.check(isa)?;
-    check_recipe(request, &kernel.recipe, isa)?;
+    check_recipe(request, &kernel.recipe, machine)?;
     for memory_use in memory_uses(request, machine) {
         let (code, _) = lower(isa, request, &kernel.recipe, machine, memory_use)?;
         if code.insts == kernel.code.insts && code.buffers == kernel.code.buffers {
@@ -181,9 +201,11 @@ pub(crate) fn compile_code(
     prepared.emit(recipe, machine, scheduled)
 }
 
-/// Checks that the recipe has a plan of the right degree and direction for each transform.
-fn check_recipe(request: &Request, recipe: &Recipe, isa: Isa) -> Result<(), Error> {
-    let (operation, n) = (request.operation, request.n());
+/// Checks that the recipe has a method that applies, and a plan of the right degree and direction for each
+/// transform.
+fn check_recipe(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<(), Error> {
+    ops::method(recipe.method.as_deref(), request, machine)?;
+    let (operation, n, isa) = (request.operation, request.n(), machine.instruction_set());
     let wanted = ops::of(operation).transforms();
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, &direction)| {
@@ -216,13 +238,15 @@ fn lower(
     request: &Request,
     recipe: &Recipe,
     machine: &Machine,
-    MemoryUse { workspace, factor_bits }: MemoryUse,
+    MemoryUse { workspace, factor_bits, most_factor_bits }: MemoryUse,
 ) -> Result<(Code, Removed), Error> {
     let by_level = recipe.order == Order::ByLevel;
-    let dialect = Dialect { gs_butterfly: machine.isa.gs_butterfly, by_level, factor_bits };
+    let gs_butterfly = machine.isa.gs_butterfly;
+    let dialect = Dialect { gs_butterfly, by_level, factor_bits, most_factor_bits };
     let mut code = Code::for_isa(isa);
     let plans = &recipe.plans;
-    let mut builder = Builder { code: &mut code, request, plans, dialect, workspace };
+    let method = ops::method(recipe.method.as_deref(), request, machine)?;
+    let mut builder = Builder { code: &mut code, request, plans, dialect, workspace, method };
     ops::of(request.operation).lower(&mut builder)?;
     let removed = recipe.forwarding.map(|registers| forward(&mut code, registers)).unwrap_or_default();
     if recipe.order == Order::ByDemand {

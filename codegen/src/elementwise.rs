@@ -214,6 +214,7 @@ impl Elementwise {
             order: Order::ByStep,
             stagger: None,
             forwarding: None,
+            method: None,
             plans: Vec::new(),
         };
         let code = self.lower(Code::for_isa(isa), n, placeholder, longest_factor_bits(machine));

@@ -77,6 +77,26 @@ pub enum Error {
     /// A setting with an invalid value.
     #[error(transparent)]
     Setting(#[from] ClaimFault),
+    /// A method that the operation does not have.
+    #[error("unknown method `{method}` of `{operation}`{}", methods_help(.methods))]
+    UnknownMethod {
+        /// The requested operation.
+        operation: Operation,
+        /// The recipe's method.
+        method: String,
+        /// The operation's methods.
+        methods: &'static [&'static str],
+    },
+    /// A method that does not suit the request or the machine.
+    #[error("method `{method}` of `{operation}` does not apply: {obstacle}")]
+    Method {
+        /// The requested operation.
+        operation: Operation,
+        /// The recipe's method.
+        method: &'static str,
+        /// The reason.
+        obstacle: String,
+    },
     /// More buffers than address registers.
     #[error(
         "{operation} with n = {n} in {towers} rings needs {needed} address registers, but there are \
@@ -140,4 +160,13 @@ pub enum Error {
     /// The program does not fit the machine.
     #[error(transparent)]
     Fit(#[from] FitError),
+}
+
+/// The end of a message about an unknown method.
+fn methods_help(methods: &[&str]) -> String {
+    if methods.is_empty() {
+        return ", which has only one".to_owned();
+    }
+    let names: Vec<String> = methods.iter().map(|name| format!("`{name}`")).collect();
+    format!("; its methods are {}", names.join(", "))
 }

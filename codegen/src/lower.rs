@@ -1,5 +1,9 @@
 //! From plans to vector code.
 
+mod product;
+
+pub use self::product::product;
+
 use crate::code::{BufferId, Code, Constant, ConstantId, MemRef, TowerId, ValueId};
 use crate::number::Number;
 use crate::plan::{Algorithm, Bit, Placement, Plan, PlanError, Step, TracedPass};
@@ -18,6 +22,10 @@ pub struct Dialect {
     /// length. If lanes that read one word do not share its access, a load of fewer words than a
     /// beat has lanes would have bank conflicts.
     pub factor_bits: u32,
+    /// log2 of the most factors that a stage, or the twist, has in memory. If it has more, its vectors are
+    /// products of one vector for all blocks and a factor for each block, which takes a multiplication more
+    /// for each vector.
+    pub most_factor_bits: u32,
 }
 
 /// The memory of a transform.
@@ -75,22 +83,44 @@ pub fn transform(
     memory: Memory,
     scratch: &mut Scratch,
 ) -> Result<(), PlanError> {
-    let passes = plan.trace()?;
+    let mut factored = Factored::new(plan)?;
+    let passes = factored.passes.clone();
     let buffers = pass_buffers(code, &passes, memory, scratch);
-    let (algorithm, log_n) = (plan.algorithm, plan.log_n);
-    let scaling =
-        if plan.shape().vectors() <= WHOLE_VECTORS { passes.last().map_or(1, scaling_stages) } else { 1 };
-    let constants = FxHashMap::default();
-    let mut lowering = Lowering { code, dialect, algorithm, log_n, tower, scaling, constants };
+    let mut lowering = factored.lowering(code, dialect, tower);
     for (number, pass) in passes.iter().enumerate() {
         let last = number + 1 == passes.len();
-        lowering.pass(pass, buffers[number], buffers[number + 1], memory.times.filter(|_| last));
+        lowering.pass(pass, &[[buffers[number], buffers[number + 1]]], memory.times.filter(|_| last));
         lowering.code.end_pass();
     }
-    if plan.shape().bits() > log_n {
-        lowering.code.remove_unread();
+    if plan.shape().bits() > plan.log_n {
+        code.remove_unread();
     }
     Ok(())
+}
+
+/// A plan with the factors that its code has so far, in one tower.
+struct Factored {
+    algorithm: Algorithm,
+    log_n: u32,
+    passes: Vec<TracedPass>,
+    /// See [`scaling_stages`].
+    scaling: u32,
+    constants: Constants,
+}
+
+impl Factored {
+    fn new(plan: &Plan) -> Result<Self, PlanError> {
+        let passes = plan.trace()?;
+        let small = plan.shape().vectors() <= WHOLE_VECTORS;
+        let scaling = passes.last().filter(|_| small).map_or(1, scaling_stages);
+        let (algorithm, log_n) = (plan.algorithm, plan.log_n);
+        Ok(Self { algorithm, log_n, passes, scaling, constants: Constants::default() })
+    }
+
+    fn lowering<'c>(&'c mut self, code: &'c mut Code, dialect: Dialect, tower: TowerId) -> Lowering<'c> {
+        let Self { algorithm, log_n, scaling, ref mut constants, .. } = *self;
+        Lowering { code, dialect, algorithm, log_n, tower, scaling, constants }
+    }
 }
 
 /// log2 of the number of vectors that fill half of the registers. For larger transforms, the time
@@ -142,6 +172,13 @@ fn pass_buffers(
     buffers
 }
 
+/// The register bit, counted from the least significant, that the next step pairs; `Some(None)`
+/// for a step on single registers, `None` after the last step.
+fn position(placement: &Placement, steps: &[Step]) -> Option<Option<usize>> {
+    let bit = steps.first()?.bit();
+    Some(bit.and_then(|bit| placement.registers.iter().rev().position(|&b| b == bit)))
+}
+
 struct Lowering<'c> {
     code: &'c mut Code,
     dialect: Dialect,
@@ -150,7 +187,19 @@ struct Lowering<'c> {
     tower: TowerId,
     /// See [`scaling_stages`].
     scaling: u32,
-    constants: FxHashMap<FactorKey, ConstantId>,
+    constants: &'c mut Constants,
+}
+
+/// The vectors of factors that exist, by their keys.
+type Constants = FxHashMap<FactorKey, ConstantId>;
+
+/// Factors of a vector, which it is multiplied by.
+#[derive(Clone, Copy)]
+struct Factors {
+    /// The part that is the same in all blocks, if the factors are split.
+    lanes: Option<ConstantId>,
+    /// The factors, or the rest of them.
+    block: ConstantId,
 }
 
 /// The purpose of factors.
@@ -168,13 +217,18 @@ enum Purpose {
 }
 
 /// The key of a vector of factors: its purpose, the relevant index bits outside the lanes, and the
-/// relevant index bit of each lane.
-type FactorKey = (Purpose, u32, Vec<Option<Bit>>);
+/// relevant index bit of each lane. The part of all blocks has no bits outside the lanes.
+type FactorKey = (Purpose, Option<u32>, Vec<Option<Bit>>);
 
 /// Deposits the bits of `number` at the index bits in `bits`, most significant first.
 fn scatter(bits: &[Bit], number: u32) -> u32 {
     let places = bits.iter().rev().enumerate();
     places.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
+}
+
+/// The index bits that number each block of a pass.
+fn blocks(pass: &TracedPass) -> impl Iterator<Item = u32> {
+    (0..1 << pass.blocks.len()).map(|block| scatter(&pass.blocks, block))
 }
 
 /// The word address of the element with that index. Above the index bits, a layout of `log_n` address
@@ -185,69 +239,81 @@ fn address(layout: &[Bit], index: u32, log_n: u32) -> u32 {
 }
 
 impl Lowering<'_> {
-    fn pass(&mut self, pass: &TracedPass, from: BufferId, to: BufferId, times: Option<BufferId>) {
-        for block in 0..1u32 << pass.blocks.len() {
-            let block = scatter(&pass.blocks, block);
-            let registers = 1u32 << pass.start.registers.len();
-            let log_n = self.log_n;
-            let at = |layout: &[Bit], placement: &Placement, register| {
-                address(layout, block | scatter(&placement.registers, register), log_n)
-            };
-            let is_copy =
-                |placement: &Placement, register| scatter(&placement.registers, register) >> log_n != 0;
-            let mut loads: Vec<u32> = (0..registers).collect();
-            if let Some(Some(position)) = self.position(&pass.start, &pass.steps)
-                && self.dialect.by_level
-            {
-                // Registers that the first step pairs are adjacent.
-                loads.sort_by_key(|register| (register & !(1 << position), *register));
-            }
-            let mut values = vec![ValueId(0); loads.len()];
-            for register in loads {
-                let word = at(&pass.from, &pass.start, register);
-                let memory = MemRef { buffer: from, word, mode: pass.load_mode };
-                values[register as usize] = self.code.load(memory, self.tower);
-            }
-            let mut placement = pass.start.clone();
-            let mut steps = pass.steps.as_slice();
-            while let Some(position) = self.position(&placement, steps) {
-                let mut together = 1;
-                let mut after = placement.clone();
-                after.apply(steps[0]);
-                while !self.dialect.by_level
-                    && position.is_some()
-                    && self.position(&after, &steps[together..]) == Some(position)
-                {
-                    after.apply(steps[together]);
-                    together += 1;
-                }
-                self.steps(&steps[..together], &placement, position, block, &mut values);
-                placement = after;
-                steps = &steps[together..];
-            }
-            for (register, &value) in (0..registers).zip(&values) {
-                if is_copy(&pass.end, register) {
-                    continue;
-                }
-                let word = at(&pass.to, &pass.end, register);
-                let value = match times {
-                    Some(buffer) => {
-                        let other =
-                            self.code.load(MemRef { buffer, word, mode: pass.store_mode }, self.tower);
-                        self.code.apply(Op::Vmul, [value, other], None, self.tower)
-                    }
-                    None => value,
-                };
-                self.code.store(value, MemRef { buffer: to, word, mode: pass.store_mode }, self.tower);
+    /// Appends a pass over several operands, block by block, each from the first buffer to the second. They
+    /// share the factors of a block.
+    fn pass(&mut self, pass: &TracedPass, operands: &[[BufferId; 2]], times: Option<BufferId>) {
+        for block in blocks(pass) {
+            let mut values: Vec<_> = operands.iter().map(|[from, _]| self.load(pass, block, *from)).collect();
+            self.compute(pass, block, &mut values);
+            for (values, [_, to]) in values.iter().zip(operands) {
+                self.store(pass, block, values, *to, times);
             }
         }
     }
 
-    /// The register bit, counted from the least significant, that the next step pairs; `Some(None)`
-    /// for a step on single registers, `None` after the last step.
-    fn position(&self, placement: &Placement, steps: &[Step]) -> Option<Option<usize>> {
-        let bit = steps.first()?.bit();
-        Some(bit.and_then(|bit| placement.registers.iter().rev().position(|&b| b == bit)))
+    /// Loads a block: its registers.
+    fn load(&mut self, pass: &TracedPass, block: u32, from: BufferId) -> Vec<ValueId> {
+        let mut loads: Vec<u32> = (0..1 << pass.start.registers.len()).collect();
+        if let Some(Some(position)) = position(&pass.start, &pass.steps)
+            && self.dialect.by_level
+        {
+            // Registers that the first step pairs are adjacent.
+            loads.sort_by_key(|register| (register & !(1 << position), *register));
+        }
+        let mut values = vec![ValueId(0); loads.len()];
+        for register in loads {
+            let word = address(&pass.from, block | scatter(&pass.start.registers, register), self.log_n);
+            let memory = MemRef { buffer: from, word, mode: pass.load_mode };
+            values[register as usize] = self.code.load(memory, self.tower);
+        }
+        values
+    }
+
+    /// Applies the steps of a pass to the registers of a block, of one or several operands.
+    fn compute(&mut self, pass: &TracedPass, block: u32, operands: &mut [Vec<ValueId>]) {
+        let mut placement = pass.start.clone();
+        let mut steps = pass.steps.as_slice();
+        while let Some(at) = position(&placement, steps) {
+            let mut together = 1;
+            let mut after = placement.clone();
+            after.apply(steps[0]);
+            while !self.dialect.by_level && at.is_some() && position(&after, &steps[together..]) == Some(at) {
+                after.apply(steps[together]);
+                together += 1;
+            }
+            for values in &mut *operands {
+                self.steps(&steps[..together], &placement, at, block, values);
+            }
+            placement = after;
+            steps = &steps[together..];
+        }
+    }
+
+    /// Stores the registers of a block, multiplied by the words of `times`.
+    fn store(
+        &mut self,
+        pass: &TracedPass,
+        block: u32,
+        values: &[ValueId],
+        to: BufferId,
+        times: Option<BufferId>,
+    ) {
+        for (register, &value) in (0..).zip(values) {
+            let index = block | scatter(&pass.end.registers, register);
+            let is_copy = scatter(&pass.end.registers, register) >> self.log_n != 0;
+            if is_copy {
+                continue;
+            }
+            let word = address(&pass.to, index, self.log_n);
+            let value = match times {
+                Some(buffer) => {
+                    let other = self.code.load(MemRef { buffer, word, mode: pass.store_mode }, self.tower);
+                    self.code.apply(Op::Vmul, [value, other], None, self.tower)
+                }
+                None => value,
+            };
+            self.code.store(value, MemRef { buffer: to, word, mode: pass.store_mode }, self.tower);
+        }
     }
 
     fn steps(
@@ -262,7 +328,7 @@ impl Lowering<'_> {
             for (register, value) in values.iter_mut().enumerate() {
                 let fixed = block | scatter(&before.registers, register as u32);
                 let twist = self.factors(Purpose::Twist, before, fixed);
-                *value = self.code.apply(Op::Vmul, [*value], Some(twist), self.tower);
+                *value = self.multiply(*value, twist);
             }
             return;
         };
@@ -285,6 +351,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// The product of a vector and factors.
+    fn multiply(&mut self, value: ValueId, factors: Factors) -> ValueId {
+        let value = self.by_lanes(value, factors);
+        self.code.apply(Op::Vmul, [value], Some(factors.block), self.tower)
+    }
+
+    /// The product of a vector and the part of the factors that is the same in all blocks.
+    fn by_lanes(&mut self, value: ValueId, factors: Factors) -> ValueId {
+        let lanes = factors.lanes.map(|lanes| self.code.apply(Op::Vmul, [value], Some(lanes), self.tower));
+        lanes.unwrap_or(value)
+    }
+
+    /// A Cooley-Tukey butterfly.
+    fn butterfly(&mut self, [low, high]: [ValueId; 2], factors: Factors) -> [ValueId; 2] {
+        let high = self.by_lanes(high, factors);
+        self.code.butterfly(Op::Bfly, [low, high], factors.block, self.tower)
+    }
+
     fn shuffle(&mut self, low: Op, high: Op, pair: [ValueId; 2]) -> [ValueId; 2] {
         [low, high].map(|op| self.code.apply(op, pair, None, self.tower))
     }
@@ -297,19 +381,21 @@ impl Lowering<'_> {
         let unscaled = self.algorithm == Algorithm::Inverse && fixed & earlier == 0;
         let scaled = unscaled && stage >= first_scaling;
         let factor = self.factors(Purpose::Stage { bit, scaled }, placement, fixed);
-        let (code, tower) = (&mut *self.code, self.tower);
         if self.algorithm != Algorithm::Inverse {
-            return code.butterfly(Op::Bfly, pair, factor, tower);
+            return self.butterfly(pair, factor);
         }
+        let tower = self.tower;
         let [sum, product] = if self.dialect.gs_butterfly {
-            code.butterfly(Op::Gsbfly, pair, factor, tower)
+            let [sum, product] = self.code.butterfly(Op::Gsbfly, pair, factor.block, tower);
+            [sum, self.by_lanes(product, factor)]
         } else {
-            let sum = code.apply(Op::Vadd, pair, None, tower);
-            let difference = code.apply(Op::Vsub, pair, None, tower);
-            [sum, code.apply(Op::Vmul, [difference], Some(factor), tower)]
+            let sum = self.code.apply(Op::Vadd, pair, None, tower);
+            let difference = self.code.apply(Op::Vsub, pair, None, tower);
+            [sum, self.multiply(difference, factor)]
         };
         let last = stage + 1 == self.log_n;
-        [if last && unscaled { code.scale(sum, Number::INVERSE_DEGREE, tower) } else { sum }, product]
+        let sum = if last && unscaled { self.code.scale(sum, Number::INVERSE_DEGREE, tower) } else { sum };
+        [sum, product]
     }
 
     /// See [`Step::TwistedStage`].
@@ -323,42 +409,61 @@ impl Lowering<'_> {
         let twist = self.factors(Purpose::Twist, placement, fixed);
         let twisted = self.factors(Purpose::TwistedStage(bit), placement, fixed);
         let between = self.factors(Purpose::Between(bit), placement, fixed);
-        let low = self.code.apply(Op::Vmul, [low], Some(twist), self.tower);
-        let [sum, difference] = self.code.butterfly(Op::Bfly, [low, high], twisted, self.tower);
-        [sum, self.code.apply(Op::Vmul, [difference], Some(between), self.tower)]
+        let low = self.multiply(low, twist);
+        let [sum, difference] = self.butterfly([low, high], twisted);
+        [sum, self.multiply(difference, between)]
     }
 
     /// The factors for the registers with the index bits `fixed` outside the lanes.
-    fn factors(&mut self, purpose: Purpose, placement: &Placement, fixed: u32) -> ConstantId {
-        let algorithm = self.algorithm;
-        let relevant = |bit: Bit| match purpose {
-            Purpose::Stage { bit: stage, .. } => match algorithm {
-                Algorithm::Forward | Algorithm::Inverse => bit > stage,
-                Algorithm::InverseTwisted => bit < stage,
-            },
-            Purpose::Twist | Purpose::TwistedStage(_) => true,
-            Purpose::Between(_) => false,
-        };
-        let relevant = |bit: Bit| u32::from(bit.0) < self.log_n && relevant(bit);
-        let mask: u32 = (0..self.log_n as u8).map(Bit).filter(|&b| relevant(b)).map(|b| 1 << b.0).sum();
+    fn factors(&mut self, purpose: Purpose, placement: &Placement, fixed: u32) -> Factors {
+        let relevant = |bit: Bit| u32::from(bit.0) < self.log_n && self.depends_on(purpose, bit);
+        let bits: Vec<Bit> = (0..self.log_n as u8).map(Bit).filter(|&bit| relevant(bit)).collect();
+        let mask: u32 = bits.iter().map(|bit| 1 << bit.0).sum();
         let mut lanes: Vec<Option<Bit>> =
             placement.lanes.iter().map(|&bit| Some(bit).filter(|&b| relevant(b))).collect();
         // Above the last relevant lane bit, the vector repeats.
         while lanes.last() == Some(&None) {
             lanes.pop();
         }
-        let key = (purpose, fixed & mask, lanes);
+        if lanes.is_empty() || bits.len() as u32 <= self.dialect.most_factor_bits {
+            return Factors { lanes: None, block: self.constant((purpose, Some(fixed & mask), lanes)) };
+        }
+        Factors {
+            lanes: Some(self.constant((purpose, None, lanes))),
+            block: self.constant((purpose, Some(fixed & mask), Vec::new())),
+        }
+    }
+
+    /// Whether factors depend on an index bit.
+    fn depends_on(&self, purpose: Purpose, bit: Bit) -> bool {
+        match purpose {
+            Purpose::Stage { bit: stage, .. } => match self.algorithm {
+                Algorithm::Forward | Algorithm::Inverse => bit > stage,
+                Algorithm::InverseTwisted => bit < stage,
+            },
+            Purpose::Twist | Purpose::TwistedStage(_) => true,
+            Purpose::Between(_) => false,
+        }
+    }
+
+    /// The vector of factors with this key.
+    fn constant(&mut self, key: FactorKey) -> ConstantId {
         if let Some(&known) = self.constants.get(&key) {
             return known;
         }
+        let (purpose, fixed, lanes) = &key;
         // The index of each lane's element: with each bit, the lanes so far occur once more.
-        let mut indices = vec![key.1; 1 << key.2.len()];
-        for (position, bit) in key.2.iter().enumerate() {
+        let mut indices = vec![fixed.unwrap_or(0); 1 << lanes.len()];
+        for (position, bit) in lanes.iter().enumerate() {
             let (known, new) = indices.split_at_mut(1 << position);
             let value = bit.map_or(0, |bit| 1 << bit.0);
             new.iter_mut().zip(known).for_each(|(new, known)| *new = *known | value);
         }
-        let mut numbers = self.factors_of(purpose, &indices);
+        let mut numbers = self.factors_of(*purpose, &indices);
+        if fixed.is_none() {
+            let log_n = self.log_n;
+            numbers = over_the_first(&numbers, (2 << log_n) - 1);
+        }
         while numbers.len() < 1 << self.dialect.factor_bits {
             numbers.extend_from_within(..);
         }
@@ -390,6 +495,17 @@ impl Lowering<'_> {
             Purpose::Between(bit) => roots(indices, false, |_| inverse(1 << bit.0)),
         }
     }
+}
+
+/// The quotients of powers of psi and the first of them. Exponents are below `mask + 1`, a power of two.
+fn over_the_first(numbers: &[Number], mask: u32) -> Vec<Number> {
+    let exponent = |number: &Number| match number {
+        Number::Root { exponent, .. } => *exponent,
+        Number::Expression(_) => unreachable!("factors are powers of psi"),
+    };
+    let first = exponent(&numbers[0]);
+    let quotient = |number| exponent(number).wrapping_sub(first) & mask;
+    numbers.iter().map(|number| Number::Root { exponent: quotient(number), scaled: false }).collect()
 }
 
 /// The powers of psi with the exponents of some indices.

@@ -45,5 +45,6 @@ fn rectangles(operation: Operation, shape: Shape, depth: u32, tuning: Tuning) ->
             forward.reversed("pease", Algorithm::Inverse).expect("Korn-Lambiotte is a plan")
         }
     });
-    Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, plans: plans.collect() }
+    let plans = plans.collect();
+    Recipe { tuning, order: Order::ByStep, stagger: None, forwarding: None, method: None, plans }
 }

@@ -33,7 +33,9 @@ use crate::check::{Contract, Domain};
 use crate::code::Claim;
 use crate::error::Error;
 use crate::plan::Direction;
+use crate::request::Request;
 use golden::Operation;
+use sim::Machine;
 
 /// The code generator's view of an operation.
 pub(crate) trait RingOp: Sync {
@@ -47,6 +49,16 @@ pub(crate) trait RingOp: Sync {
         false
     }
 
+    /// The names of its methods if it has several, the preferred ones first.
+    fn methods(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The reason why one of its methods does not suit a request or a machine.
+    fn obstacle(&self, _method: &str, _request: &Request, _machine: &Machine) -> Option<String> {
+        None
+    }
+
     /// Appends its code, its buffers and its claims.
     ///
     /// # Errors
@@ -56,6 +68,32 @@ pub(crate) trait RingOp: Sync {
     /// The proof rule: the abstract values of the operands, and the required ones of the results.
     /// The claim has as many buffers as the operation has operands and results.
     fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract;
+}
+
+/// The method for a request on a machine: that of a recipe, or else the first that suits. It is empty for an
+/// operation with only one.
+///
+/// # Errors
+/// Returns an error if the operation has no such method, or if it does not suit.
+pub(crate) fn method(
+    recipe: Option<&str>,
+    request: &Request,
+    machine: &Machine,
+) -> Result<&'static str, Error> {
+    let (operation, op) = (request.operation, of(request.operation));
+    let methods = op.methods();
+    let obstacle = |method: &str| op.obstacle(method, request, machine);
+    let Some(name) = recipe else {
+        let suits = methods.iter().find(|method| obstacle(method).is_none());
+        return Ok(suits.or(methods.first()).copied().unwrap_or_default());
+    };
+    let Some(method) = methods.iter().find(|&&method| method == name) else {
+        return Err(Error::UnknownMethod { operation, method: name.to_owned(), methods });
+    };
+    match obstacle(method) {
+        Some(obstacle) => Err(Error::Method { operation, method, obstacle }),
+        None => Ok(method),
+    }
 }
 
 macro_rules! registry {

@@ -25,6 +25,10 @@ pub struct Recipe {
     /// registers may be more useful for constants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<u32>,
+    /// The way to compute an operation that has several, by its name. Without it, the first that suits the
+    /// request and the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// The plan of each transform of the kernel, forward ones first.
     pub plans: Vec<Plan>,
 }

@@ -1,20 +1,46 @@
 //! Automorphisms of every kind of exponent, in both orders.
 
 use b512_asm::{Op, Pipe, Setting};
-use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
+use codegen::schedule::Tuning;
+use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, check, classical, compile, generate};
+use ring::modular::Modulus;
 use ring::prime::largest_prime;
 use ring::{Degree, Ring};
 use sim::Machine;
 use sim::functional::Executor;
+use sim::machine::BankMapping;
 use sim::timing::simulate;
+
+fn parameters(g: Setting, order: &str) -> Parameters {
+    Parameters::new(vec![("g".to_owned(), g), ("order".to_owned(), Setting::Word(order.to_owned()))])
+}
 
 fn request(n: u32, bits: u32, g: u32, order: &str) -> Request {
     let degree = Degree::try_from(n).unwrap();
     let ring = Ring::new(degree, largest_prime(bits, degree).unwrap()).unwrap();
-    let g = ("g".to_owned(), Setting::Number(g.into()));
-    let order = ("order".to_owned(), Setting::Word(order.to_owned()));
-    let parameters = Parameters::new(vec![g, order]);
+    let parameters = parameters(Setting::Number(g.into()), order);
     Request { parameters, ..Request::single(golden::AUTOMORPHISM, ring) }
+}
+
+/// Automorphisms of values in as many rings as the method `memory` works on together.
+fn batch(n: u32, rings: u32, g: Setting) -> Request {
+    let degree = Degree::try_from(n).unwrap();
+    let request = Request::with_primes(golden::AUTOMORPHISM, degree, 60, rings as usize).unwrap();
+    Request { parameters: parameters(g, "evaluation"), ..request }
+}
+
+/// The recipe of a method.
+fn recipe(n: u32, method: &str) -> Recipe {
+    let recipe = classical(golden::AUTOMORPHISM, n, 4, Tuning::default());
+    Recipe { method: Some(method.to_owned()), ..recipe }
+}
+
+/// The paper's machine with banks that serve strided accesses, and with memory for several polynomials.
+fn xor_machine() -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.mapping = BankMapping::Xor;
+    machine.vdm.size_mib = 32;
+    machine
 }
 
 fn kernel(n: u32, bits: u32, g: u32, order: &str, machine: &Machine) -> Kernel {
@@ -25,11 +51,27 @@ fn kernel(n: u32, bits: u32, g: u32, order: &str, machine: &Machine) -> Kernel {
 fn compute(kernel: &Kernel, machine: &Machine, word: impl Fn(u128) -> u128) {
     let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
     executor.load(&kernel.program).unwrap();
-    let claim = &kernel.program.claims[0];
-    let x: Vec<u128> = (0..claim.number("n").unwrap()).map(word).collect();
-    executor.write("x", &x).unwrap();
+    let x: Vec<u128> = (0..kernel.program.claims[0].number("n").unwrap()).map(word).collect();
+    for claim in &kernel.program.claims {
+        executor.write(&claim.inputs[0], &x).unwrap();
+    }
     executor.run().unwrap();
-    assert_eq!(golden::compare(claim, &[&x], &[executor.read("y").unwrap()]), Ok(()), "{claim}");
+    for claim in &kernel.program.claims {
+        let y = executor.read(&claim.outputs[0]).unwrap();
+        assert_eq!(golden::compare(claim, &[&x], &[y]), Ok(()), "{claim}");
+    }
+}
+
+/// Proves a kernel, and runs it on several operands.
+fn prove(kernel: &Kernel, machine: &Machine) {
+    let claim = &kernel.program.claims[0];
+    check::lowering(&kernel.code).unwrap_or_else(|fault| panic!("{claim}: {fault}"));
+    check::schedule(&kernel.code, &kernel.program).unwrap();
+    let q = kernel.program.claims.iter().map(|claim| claim.number("modulus").unwrap()).min().unwrap();
+    compute(kernel, machine, |i| (i * i * 0x1234_5678_9abc + 1) % q);
+    compute(kernel, machine, |i| if i % 2 == 0 { q - 1 } else { 0 });
+    // A monomial.
+    compute(kernel, machine, |i| u128::from(i == 3));
 }
 
 /// 1, rotations by one slot and by several, conjugation, and others.
@@ -58,15 +100,93 @@ fn automorphisms_equal_the_golden_model() {
             let exponents = exponents(n);
             let number = if n == 65536 { 2 } else { exponents.len() };
             for &g in &exponents[exponents.len() - number..] {
-                let kernel = kernel(n, bits, g, order, &machine);
-                check::lowering(&kernel.code).unwrap_or_else(|fault| panic!("{n} {g} {order}: {fault}"));
-                check::schedule(&kernel.code, &kernel.program).unwrap();
-                let q = kernel.program.claims[0].number("modulus").unwrap();
-                compute(&kernel, &machine, |i| (i * i * 0x1234_5678_9abc + 1) % q);
-                compute(&kernel, &machine, |i| if i % 2 == 0 { q - 1 } else { 0 });
-                // A monomial.
-                compute(&kernel, &machine, |i| u128::from(i == 3));
+                prove(&kernel(n, bits, g, order, &machine), &machine);
             }
+        }
+    }
+}
+
+/// The loads and stores of the method `memory`, with all polynomials that it needs. Equal rings of a group
+/// have one exponent, and groups have their own.
+#[test]
+fn loads_and_stores_equal_the_golden_model() {
+    let machine = xor_machine();
+    for (n, rings) in [(1024, 256), (4096, 64), (65536, 4)] {
+        for g in [5, 2 * n - 1, 0x2_3457 % (2 * n)] {
+            let request = batch(n, rings, Setting::Number(g.into()));
+            let kernel = compile(&request, &recipe(n, "memory"), &machine).unwrap();
+            prove(&kernel, &machine);
+            // Seven accesses a vector; fewer if few columns have a second copy.
+            let counts = simulate(&machine, &kernel.program).instructions;
+            let expected = if g == 5 { 6 * 512 + 4 } else { 7 * 512 };
+            let [accesses, arithmetic, shuffles] = Pipe::VECTOR.map(|pipe| counts[pipe]);
+            assert!(accesses <= expected && [arithmetic, shuffles] == [0, 0], "n = {n}, g = {g}: {counts:?}");
+        }
+    }
+    let exponents = vec![5, 5, 5, 5, 25, 25, 25, 25];
+    let request = batch(65536, 8, Setting::Numbers(exponents));
+    prove(&compile(&request, &recipe(65536, "memory"), &machine).unwrap(), &machine);
+}
+
+#[test]
+fn methods_that_do_not_apply_are_errors() {
+    let machine = Machine::rpu_128x128();
+    let error = |request: &Request, method: &str| -> Error {
+        compile(request, &recipe(request.n(), method), &machine).unwrap_err()
+    };
+    let single = request(65536, 60, 5, "evaluation");
+    assert_eq!(
+        error(&single, "nearby").to_string(),
+        "unknown method `nearby` of `automorphism`; its methods are `network`, `memory`"
+    );
+    assert_eq!(
+        error(&single, "memory").to_string(),
+        "method `memory` of `automorphism` does not apply: with n = 65536, it works on 4 polynomials together, \
+         and 1 is no multiple of 4"
+    );
+    let exponents = Setting::Numbers(vec![5, 5, 5, 25]);
+    assert_eq!(
+        error(&batch(65536, 4, exponents), "memory").to_string(),
+        "method `memory` of `automorphism` does not apply: 4 polynomials that are moved together must have one \
+         exponent g"
+    );
+}
+
+/// A transform with the root psi^g is that with psi and the automorphism after it. It takes no longer than
+/// another transform.
+#[test]
+fn transforms_with_other_roots_are_automorphisms() {
+    let machine = Machine::rpu_128x128();
+    for (n, g) in [(1024u32, 5u32), (4096, 8191), (65536, 0x1_2345)] {
+        let degree = Degree::try_from(n).unwrap();
+        let ring = Ring::with_smallest_root(degree, largest_prime(60, degree).unwrap()).unwrap();
+        let (q, psi) = (ring.q(), ring.root().unwrap());
+        let root = Modulus::new(q).unwrap().pow(psi, g.into());
+        let transform = |ring| {
+            let request = Request::single(golden::NTT, ring);
+            generate(&request, &machine, &PlanChoice::Known).unwrap()
+        };
+        let plain = transform(ring);
+        let kernel = transform(Ring::with_root(degree, q, root).unwrap());
+        check::lowering(&kernel.code).unwrap();
+        check::schedule(&kernel.code, &kernel.program).unwrap();
+        let cycles = |kernel: &Kernel| simulate(&machine, &kernel.program).cycles;
+        assert_eq!(cycles(&kernel), cycles(&plain));
+
+        let words: [&dyn Fn(u128) -> u128; 3] =
+            [&|i| (i * i * 0x1234_5678_9abc + 1) % q, &|_| q - 1, &|i| u128::from(i == 3)];
+        for word in words {
+            let x: Vec<u128> = (0..n.into()).map(word).collect();
+            let values = golden::evaluate(&plain.program.claims[0], &[&x]).unwrap();
+            let mut claim = golden::AUTOMORPHISM.in_ring(n, q, 0);
+            claim.settings.push(("g".into(), Setting::Number(g.into())));
+            claim.settings.push(("order".into(), Setting::Word("evaluation".into())));
+            let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+            executor.load(&kernel.program).unwrap();
+            executor.write("x", &x).unwrap();
+            executor.run().unwrap();
+            let y = executor.read("y").unwrap();
+            assert_eq!(golden::compare(&claim, &[&values[0]], &[y]), Ok(()), "n = {n}, g = {g}");
         }
     }
 }

@@ -26,7 +26,8 @@ fn with_plan(plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
 
 fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Kernel {
     let function = if plan.algorithm == Algorithm::Forward { golden::NTT } else { golden::INTT };
-    let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
+    let recipe =
+        Recipe { tuning, order, stagger: None, forwarding: None, method: None, plans: vec![plan.clone()] };
     compile(&request(function, 1 << plan.log_n), &recipe, machine)
         .unwrap_or_else(|error| panic!("{}: {error}", plan.name))
 }
@@ -35,7 +36,7 @@ fn in_order(order: Order, plan: &Plan, tuning: Tuning, machine: &Machine) -> Ker
 fn forwarded(function: Operation, n: u32, plans: &[Plan], registers: u32, order: Order) -> [Kernel; 2] {
     [None, Some(registers)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.to_vec());
-        let recipe = Recipe { tuning, order, stagger: None, forwarding, plans };
+        let recipe = Recipe { tuning, order, stagger: None, forwarding, method: None, plans };
         compile(&request(function, n), &recipe, &large()).unwrap()
     })
 }

@@ -19,7 +19,7 @@ fn code(plan: &Plan) -> Code {
     let mut code = Code::default();
     let tower = code.tower(Tower { n, modulus, root });
     let (x, y) = (code.buffer("x", n, Role::Input, tower), code.buffer("y", n, Role::Output, tower));
-    let dialect = Dialect { gs_butterfly: true, by_level: false, factor_bits: 0 };
+    let dialect = Dialect { gs_butterfly: true, by_level: false, factor_bits: 0, most_factor_bits: 17 };
     let memory = Memory { input: x, output: y, second: Second::New, times: None };
     let mut scratch = Scratch::new("scratch".to_owned(), tower);
     transform(&mut code, dialect, plan, tower, memory, &mut scratch).unwrap();

@@ -39,6 +39,7 @@ static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
         order: Order::ByStep,
         stagger: None,
         forwarding: None,
+        method: None,
         plans: vec![twisted],
     };
     vec![
@@ -57,7 +58,7 @@ static FORWARDED: LazyLock<[Code; 2]> = LazyLock::new(|| {
     // With so few registers, some of the loads and stores remain.
     [None, Some(5)].map(|forwarding| {
         let (tuning, plans) = (Tuning::default(), plans.clone());
-        let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, plans };
+        let recipe = Recipe { tuning, order: Order::ByStep, stagger: None, forwarding, method: None, plans };
         compile(&request(golden::POLYMUL), &recipe, &Machine::rpu_128x128()).unwrap().code
     })
 });

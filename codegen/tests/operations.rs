@@ -6,6 +6,7 @@ use golden::Range;
 use ring::Degree;
 use ring::prime::largest_prime;
 use sim::functional::Executor;
+use sim::timing::simulate;
 use sim::{Machine, lint};
 
 fn request(operation: golden::Operation, n: u32, bits: u32) -> Request {
@@ -143,6 +144,39 @@ fn generated_programs_have_no_defects() {
             let request = Request::with_primes(operation, degree, 60, *towers).unwrap();
             let program = generate(&request, &machine, plan).unwrap().program;
             assert_eq!(lint::errors(&program, &machine), [], "{} {plan:?}", program.name);
+        }
+    }
+}
+
+/// Products in four times the memory of a polynomial: the operands, the result and the tables. They take about
+/// as long as in a large memory.
+#[test]
+fn products_need_four_times_the_memory_of_a_polynomial() {
+    let mut machine = Machine::rpu_128x128();
+    for (n, size_mib, gs_butterfly, plan) in [
+        (16384, 1, false, PlanChoice::Classical),
+        (16384, 1, false, PlanChoice::Best),
+        (16384, 1, true, PlanChoice::Best),
+        (65536, 4, false, PlanChoice::Best),
+    ] {
+        machine.vdm.size_mib = size_mib;
+        machine.isa.gs_butterfly = gs_butterfly;
+        let request = request(golden::POLYMUL, n, 128);
+        let q = request.basis.rings()[0].q();
+        let kernel = generate(&request, &machine, &plan).unwrap();
+        let end = kernel.program.symbols.iter().map(|symbol| symbol.start + symbol.words).max();
+        assert!(end.unwrap() <= 4 * n, "{end:?}");
+        check::lowering(&kernel.code).unwrap();
+        check::schedule(&kernel.code, &kernel.program).unwrap();
+        compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
+        compute(&kernel, &machine, &|_, _| q - 1);
+        if n == 65536 {
+            let mut large = machine.clone();
+            large.vdm.size_mib = 32;
+            let known = generate(&request, &large, &plan).unwrap();
+            let [small, large] = [(&kernel, &machine), (&known, &large)]
+                .map(|(kernel, machine)| simulate(machine, &kernel.program).cycles.0);
+            assert!(10 * small <= 11 * large, "{small} cycles, in a large memory {large}");
         }
     }
 }

@@ -113,6 +113,7 @@ mod tests {
             order: Order::ByStep,
             stagger: None,
             forwarding: None,
+            method: None,
             plans: vec![Plan::korn_lambiotte(Shape::b512(12), depth)],
         };
         let ring = Ring::with_smallest_root(Degree::new(2048).unwrap(), 12289).unwrap();

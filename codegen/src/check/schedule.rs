@@ -90,11 +90,13 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
         })?;
     }
     let memory = run.memory;
-    for (buffer, expected) in code.buffers.iter().zip(&expected) {
+    for (number, buffer) in code.buffers.iter().enumerate() {
         let Some(symbol) = program.symbol(&buffer.name).filter(|_| buffer.role == Role::Output) else {
             continue;
         };
-        for (word, &expected) in expected.iter().enumerate() {
+        let place = code.place(BufferId(number as u32));
+        let expected = &expected[place.buffer.index()][place.word as usize..];
+        for (word, &expected) in expected.iter().take(buffer.words as usize).enumerate() {
             let found = memory[symbol.start as usize + word].content;
             if expected != Word::Undefined && expected != found {
                 return Err(ScheduleFault::Output {
@@ -156,7 +158,8 @@ impl<'a> Run<'a> {
             *cell = Cell { content, writable };
             Ok(())
         };
-        for (number, buffer) in code.buffers.iter().enumerate() {
+        let symbols = code.buffers.iter().enumerate().zip(code.have_symbols());
+        for ((number, buffer), _) in symbols.filter(|(_, has_symbol)| *has_symbol) {
             let fits = |symbol: &&b512_asm::Symbol| {
                 (symbol.space, symbol.words, symbol.role) == (Space::Vdm, buffer.words, buffer.role)
             };
@@ -168,8 +171,9 @@ impl<'a> Run<'a> {
                 });
             };
             if buffer.role == Role::Input {
+                let place = code.place(BufferId(number as u32));
                 for word in 0..buffer.words {
-                    let content = Word::Input(BufferId(number as u32), word);
+                    let content = Word::Input(place.buffer, place.word + word);
                     initialise(symbol.start + word, content, true, &buffer.name)?;
                 }
             }

@@ -6,7 +6,7 @@ use crate::number::{Expression, Number};
 use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Image, Instr, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol};
+use b512_asm::{AReg, Image, Instr, MReg, Offset, Pipe, Program, Role, SReg, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
@@ -15,6 +15,8 @@ pub(super) struct Layout {
     pub(super) addresses: Addresses,
     /// The first word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
+    /// The first words of the address registers.
+    bases: Vec<u32>,
     /// The constants in the table, in order.
     table: Vec<usize>,
     table_words: u32,
@@ -42,19 +44,27 @@ impl TooMany {
 impl Layout {
     pub(super) fn new(code: &Code, order: TableOrder) -> Result<Self, TooMany> {
         // The table and the spill memory also need a register each.
-        let needed = code.buffers.len() + 2;
+        let needed = code.buffers.iter().filter(|buffer| buffer.within.is_none()).count() + 2;
         if needed > REGISTERS {
             return Err(TooMany::Buffers(needed));
         }
+        let moduli = moduli(code).map_err(TooMany::Buffers)?;
         if code.scalars.len() > REGISTERS {
             return Err(TooMany::Scalars(code.scalars.len()));
         }
         let aligned = |word: u32| word.next_multiple_of(code.isa.vector_length());
         let mut end = 0;
-        let mut starts = Vec::new();
+        let (mut starts, mut bases, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
         for buffer in &code.buffers {
-            starts.push(end);
-            end = aligned(end + buffer.words);
+            if let Some(place) = buffer.within {
+                starts.push(starts[place.buffer.index()] + place.word);
+                buffers.push(buffers[place.buffer.index()]);
+            } else {
+                starts.push(end);
+                buffers.push(AReg::at(bases.len()));
+                bases.push(end);
+                end = aligned(end + buffer.words);
+            }
         }
         let mut table: Vec<usize> = (0..code.constants.len()).collect();
         if order == TableOrder::BySize {
@@ -66,24 +76,24 @@ impl Layout {
             constants[constant] = table_words;
             table_words += code.constants[constant].numbers.len() as u32;
         }
-        starts.push(end);
-        end = aligned(end + table_words);
-        starts.push(end);
-        let buffers = code.buffers.len();
+        let [table_start, spills_start] = [end, aligned(end + table_words)];
+        end = spills_start;
         let addresses = Addresses {
-            buffers: (0..buffers).map(AReg::at).collect(),
-            table: AReg::at(buffers),
+            buffers,
+            table: AReg::at(bases.len()),
             constants,
-            spills: AReg::at(buffers + 1),
-            moduli: (0..code.towers.len()).map(MReg::at).collect(),
+            spills: AReg::at(bases.len() + 1),
+            moduli,
             scalars: (0..code.scalars.len()).map(SReg::at).collect(),
         };
-        Ok(Self { addresses, starts, table, table_words, end })
+        starts.extend([table_start, spills_start]);
+        bases.extend([table_start, spills_start]);
+        Ok(Self { addresses, starts, bases, table, table_words, end })
     }
 
     /// The address registers that the controlling core sets.
     pub(super) fn launch(&self) -> Vec<(AReg, u32)> {
-        (0..).map(AReg::at).zip(self.starts.iter().copied()).collect()
+        (0..).map(AReg::at).zip(self.bases.iter().copied()).collect()
     }
 
     /// Loads of the scalars that the code uses. The SDM word of a scalar has the index of its
@@ -105,7 +115,9 @@ impl Layout {
             .buffers
             .iter()
             .zip(&self.starts)
-            .map(|(buffer, &start)| Symbol {
+            .zip(code.have_symbols())
+            .filter(|(_, has_symbol)| *has_symbol)
+            .map(|((buffer, &start), _)| Symbol {
                 name: buffer.name.clone(),
                 space: Space::Vdm,
                 start,
@@ -121,7 +133,8 @@ impl Layout {
         extra("factors", self.table_start(code), self.table_words, Role::Table);
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
         let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
-        let moduli = code.towers.iter().map(|tower| tower.modulus);
+        let moduli = self.addresses.moduli.iter().zip(&code.towers);
+        let moduli = moduli.filter_map(|(&reg, tower)| Some((reg?, tower.modulus)));
         Program {
             isa: code.isa,
             name,
@@ -129,7 +142,7 @@ impl Layout {
             vdm: Image::default(),
             sdm: Image::default(),
             addresses: self.launch(),
-            moduli: self.addresses.moduli.iter().copied().zip(moduli).collect(),
+            moduli: moduli.collect(),
             symbols,
             claims: code.claims.iter().map(stated).collect(),
         }
@@ -164,6 +177,20 @@ impl Layout {
 
     fn table_start(&self, code: &Code) -> u32 {
         self.starts[code.buffers.len()]
+    }
+}
+
+/// The modulus register of each tower, or the number of registers needed if there are too few. Without
+/// arithmetic, code needs none.
+fn moduli(code: &Code) -> Result<Vec<Option<MReg>>, usize> {
+    let towers = code.towers.len();
+    if !code.insts.iter().any(|inst| inst.op.pipe() == Pipe::Compute) {
+        return Ok(vec![None; towers]);
+    }
+    if towers > REGISTERS {
+        Err(towers)
+    } else {
+        Ok((0..towers).map(|tower| Some(MReg::at(tower))).collect())
     }
 }
 

@@ -66,7 +66,8 @@ fn plans_of_the_search_are_proved_for_other_vector_lengths() {
             for (number, plans) in plans_for(&request, &machine, 8).into_iter().enumerate().step_by(3) {
                 let tuning = Tuning::default();
                 let forwarding = Some(40);
-                let recipe = Recipe { tuning, order: Order::ByLevel, stagger: None, forwarding, plans };
+                let recipe =
+                    Recipe { tuning, order: Order::ByLevel, stagger: None, forwarding, method: None, plans };
                 let kernel = compile(&request, &recipe, &machine).unwrap();
                 prove(&kernel, &format!("{operation}{} for {isa:?}, plans {number}", request.n()));
             }
@@ -80,7 +81,7 @@ fn spilled_vectors_have_the_machine_s_length() {
     let request = request(NTT, 13, 30);
     let plans = vec![Plan::korn_lambiotte(request.shape(isa), 6)];
     let (tuning, order) = (Tuning::textbook(), Order::ByStep);
-    let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans };
+    let recipe = Recipe { tuning, order, stagger: None, forwarding: None, method: None, plans };
     let kernel = compile(&request, &recipe, &machine(isa)).unwrap();
     assert!(kernel.scheduled.spill_words > 0 && kernel.scheduled.spill_words.is_multiple_of(128));
     prove(&kernel, "spills");

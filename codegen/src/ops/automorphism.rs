@@ -1,4 +1,4 @@
-//! The automorphism X -> X^g, by exchanges of lanes in registers.
+//! The automorphism X -> X^g, by exchanges of lanes in registers, or by loads and stores.
 //!
 //! Values in bit-reversed order and coefficients in natural order have the same structure. There are as
 //! many *classes* of elements as a polynomial has vectors, each of one vector. Every class moves to a
@@ -22,7 +22,10 @@
 //! vector `z` is stored as `z, -z`, and 512 words from some word on (B512's vector length) are loaded.
 //!
 //! The code depends on g by its tables, by addresses, and by the exchanges that it can omit.
+//!
+//! The method `memory` (`automorphism/memory.rs`) has neither arithmetic nor shuffles.
 
+mod memory;
 mod network;
 
 use self::network::{Pair, Visit, permute};
@@ -32,13 +35,35 @@ use crate::check::{Contract, Domain};
 use crate::code::{BufferId, Claim, MemRef, ValueId};
 use crate::error::Error;
 use crate::number::{Expression, Number};
+use crate::request::Request;
 use b512_asm::{AddressMode, Log2, Op};
 use ring::bits::bit_reverse;
+use sim::Machine;
 
 pub(crate) struct Automorphism;
 
+const NETWORK: &str = "network";
+const MEMORY: &str = "memory";
+
 impl RingOp for Automorphism {
+    fn methods(&self) -> &'static [&'static str] {
+        &[NETWORK, MEMORY]
+    }
+
+    fn obstacle(&self, method: &str, request: &Request, machine: &Machine) -> Option<String> {
+        (method == MEMORY).then(|| memory::obstacle(request, machine.vector_length())).flatten()
+    }
+
+    /// The method `memory` needs several times the operands' memory.
+    fn may_overwrite_operand(&self) -> bool {
+        true
+    }
+
     fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
+        if builder.method == MEMORY {
+            memory::lower(builder);
+            return Ok(());
+        }
         builder.each_ring(|ring| {
             let map = Map::new(ring);
             let buffers = [ring.input("x"), ring.output("y")];

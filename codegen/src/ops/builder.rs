@@ -2,7 +2,7 @@
 
 use crate::code::{BufferId, Claim, Code, Constant, ConstantId, MemRef, Tower, TowerId, ValueId};
 use crate::error::Error;
-use crate::lower::{Dialect, Memory, Scratch, Second, transform};
+use crate::lower::{Dialect, Memory, Scratch, Second, product, transform};
 use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
 use crate::plan::Plan;
@@ -31,6 +31,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) dialect: Dialect,
     /// The second buffer of transforms.
     pub(crate) workspace: Workspace,
+    /// The operation's method; empty if it has only one.
+    pub(crate) method: &'static str,
 }
 
 impl Builder<'_> {
@@ -142,6 +144,17 @@ impl RingBuilder<'_> {
         let plan = &self.plans[plan];
         transform(self.code, self.dialect, plan, self.tower, memory, &mut self.scratch)
             .map_err(|error| Error::Plan { name: plan.name.clone(), error })
+    }
+
+    /// Appends the product of two polynomials by the plans of those numbers, in the buffers of the operands
+    /// and of the result. Returns false if these plans need more buffers.
+    ///
+    /// # Errors
+    /// Returns an error if a plan is invalid.
+    pub(crate) fn product(&mut self, plans: [usize; 2], buffers: [BufferId; 3]) -> Result<bool, Error> {
+        let plans = plans.map(|plan| &self.plans[plan]);
+        product(self.code, self.dialect, plans, self.tower, buffers)
+            .map_err(|(plan, error)| Error::Plan { name: plans[plan].name.clone(), error })
     }
 
     /// Appends an elementwise operation: `compute` takes a vector of each input, and returns the

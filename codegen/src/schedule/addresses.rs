@@ -24,8 +24,8 @@ pub struct Addresses {
     pub constants: Vec<u32>,
     /// The address register of the spill memory.
     pub spills: AReg,
-    /// The modulus register of each tower, by tower index.
-    pub moduli: Vec<MReg>,
+    /// The modulus register of each tower, by tower index; `None` if the code needs no moduli.
+    pub moduli: Vec<Option<MReg>>,
     /// The scalar register of each scalar, by scalar index.
     pub scalars: Vec<SReg>,
 }
@@ -56,7 +56,9 @@ impl Addresses {
                     let scalar = inst.scalar.expect("one per scalar operand");
                     Operand::SReg(self.scalars[scalar.index()])
                 }
-                (OperandKind::MReg, _) => Operand::MReg(self.moduli[inst.tower.index()]),
+                (OperandKind::MReg, _) => {
+                    Operand::MReg(self.moduli[inst.tower.index()].expect("one per tower with arithmetic"))
+                }
                 (OperandKind::AReg, _) => Operand::AReg(self.buffers[memory(inst).buffer.index()]),
                 (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
                 (OperandKind::Mode, _) => Operand::Mode(memory(inst).mode),

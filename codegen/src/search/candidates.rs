@@ -56,7 +56,7 @@ pub(super) fn variants(
             for tuning in tunings {
                 let stagger = share.map(|share| stagger(plans, share));
                 let (tuning, plans) = (tuning.clone(), plans.to_vec());
-                recipes.push(Recipe { tuning, order, stagger, forwarding, plans });
+                recipes.push(Recipe { tuning, order, stagger, forwarding, method: None, plans });
             }
         }
     }
@@ -233,7 +233,7 @@ pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool, 
     let order = random.pick(&ORDERS);
     let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
     let forwarding = random.pick(&FORWARDINGS);
-    Recipe { tuning, order, stagger, forwarding, plans: plans.to_vec() }
+    Recipe { tuning, order, stagger, forwarding, method: None, plans: plans.to_vec() }
 }
 
 /// A recipe that differs from this one in at most three settings.

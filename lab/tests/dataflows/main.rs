@@ -1,5 +1,6 @@
 //! Dataflows of key switching over the size of the VDM and the bandwidth: `reports/dataflows.md`.
 
+mod automorphism;
 mod model;
 
 use model::Shape;

@@ -46,7 +46,14 @@ fn cycles(plan: &Plan, machine: &Machine) -> u64 {
     let request = Request::with_primes(golden::NTT, degree, 60, 1).unwrap();
     let of_order = |order| {
         let tuning = Tuning { constants_ahead: 8, reserve: 8, ..Tuning::default() };
-        let recipe = Recipe { tuning, order, stagger: None, forwarding: None, plans: vec![plan.clone()] };
+        let recipe = Recipe {
+            tuning,
+            order,
+            stagger: None,
+            forwarding: None,
+            method: None,
+            plans: vec![plan.clone()],
+        };
         simulate(machine, &compile(&request, &recipe, machine).unwrap().program).cycles.0
     };
     [Order::ByLevel, Order::ByDemand, Order::ByStep].map(of_order).into_iter().min().unwrap()
