@@ -50,6 +50,7 @@ pub use isa::{
 };
 pub use parameters::{InvalidIsa, Isa};
 pub use places::Places;
+pub use print::Listing;
 pub use program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};

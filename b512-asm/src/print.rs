@@ -23,9 +23,10 @@ impl fmt::Display for Program {
         if !directives.is_empty() {
             f.write_str("\n")?;
         }
-        let bases = Bases::of(self);
+        let listing = self.listing();
         for instr in &self.instructions {
-            write_instr(f, self, &bases, instr)?;
+            listing.write(f, instr)?;
+            f.write_str("\n")?;
         }
         for space in Space::ALL {
             for segment in &self.image(space).segments {
@@ -71,7 +72,36 @@ impl Program {
     }
 }
 
+/// The instructions of a program as text, with its symbols in place of addresses.
+#[derive(Debug)]
+pub struct Listing<'p> {
+    program: &'p Program,
+    bases: Bases,
+}
+
+impl Program {
+    /// The printer of the program's instructions.
+    pub fn listing(&self) -> Listing<'_> {
+        Listing { program: self, bases: Bases::of(self) }
+    }
+}
+
+impl Listing<'_> {
+    /// The text of one of the program's instructions, in one line.
+    pub fn text(&self, instr: &Instr) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text, instr);
+        text
+    }
+
+    fn write(&self, f: &mut impl Write, instr: &Instr) -> fmt::Result {
+        write_instr(f, self.program, &self.bases, instr)
+    }
+}
+
 /// The known contents of each address register, without execution.
+#[derive(Debug)]
 struct Bases([Option<u32>; REGISTERS]);
 
 impl Bases {
@@ -126,7 +156,7 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
         f.write_str("  // ")?;
         write_from(f, symbol, address)?;
     }
-    writeln!(f)
+    Ok(())
 }
 
 fn symbol_at(program: &Program, space: Space, address: u32) -> Option<&Symbol> {

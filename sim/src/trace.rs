@@ -14,11 +14,12 @@ use crate::machine::Machine;
 use crate::timing::scheduling::{Decoder, MicroOp};
 use crate::timing::{Cycle, Timestamps, Timing, Wait};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{Instr, Pipe, Program};
+use b512_asm::{Listing, Pipe, Program};
 
 /// A run to trace.
 pub struct Trace<'a> {
     program: &'a Program,
+    listing: Listing<'a>,
     timing: &'a Timing,
     micro_ops: Vec<MicroOp>,
     waits: Vec<Wait>,
@@ -27,7 +28,6 @@ pub struct Trace<'a> {
 /// The trace of one instruction.
 struct Row<'a> {
     index: usize,
-    instr: &'a Instr,
     micro_op: &'a MicroOp,
     timestamps: Timestamps,
     /// The first cycle in which the front end was free for it.
@@ -61,7 +61,15 @@ impl<'a> Trace<'a> {
         assert_eq!(program.instructions.len(), timing.timestamps.len(), "the timing is of another program");
         let micro_ops = Decoder::program(machine, program);
         let waits = Wait::of_micro_ops(machine, &micro_ops, &timing.timestamps);
-        Self { program, timing, micro_ops, waits }
+        Self { program, listing: program.listing(), timing, micro_ops, waits }
+    }
+
+    /// The text of an instruction, with the program's symbols in place of addresses.
+    ///
+    /// # Panics
+    /// Panics if the program has no such instruction.
+    pub fn text(&self, index: usize) -> String {
+        self.listing.text(&self.program.instructions[index])
     }
 
     /// The instructions in program order.
@@ -73,14 +81,8 @@ impl<'a> Trace<'a> {
             let own = waits.partition_point(|wait| wait.instruction <= index);
             let (of_row, rest) = waits.split_at(own);
             waits = rest;
-            let row = Row {
-                index,
-                instr: &self.program.instructions[index],
-                micro_op,
-                timestamps,
-                arrival: arrival.min(timestamps.dispatch),
-                waits: of_row,
-            };
+            let row =
+                Row { index, micro_op, timestamps, arrival: arrival.min(timestamps.dispatch), waits: of_row };
             arrival = timestamps.dispatch + 1;
             row
         })

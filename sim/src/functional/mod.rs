@@ -48,6 +48,7 @@ mod bounds;
 mod constants;
 mod error;
 mod execute;
+mod inspect;
 mod lanes;
 mod memory;
 mod registers;
@@ -252,13 +253,12 @@ impl Executor {
     /// # Errors
     /// Returns the first fault. The instructions before it have taken effect; the faulty one has not.
     pub fn run(&mut self) -> Result<usize, ExecuteError> {
-        self.registers.reset(&self.program.addresses, &self.program.moduli);
+        self.start();
         for index in 0..self.program.instructions.len() {
-            let instr = self.program.instructions[index];
-            if matches!(instr, Instr::Halt {}) {
+            if matches!(self.program.instructions[index], Instr::Halt {}) {
                 return Ok(index + 1);
             }
-            self.step(instr).map_err(|fault| ExecuteError { index, instr, fault })?;
+            self.execute(index)?;
         }
         Ok(self.program.instructions.len())
     }

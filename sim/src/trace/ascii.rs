@@ -1,4 +1,4 @@
-//! A text timeline, one row per instruction.
+//! A text timeline, one row per instruction, with its text at the left.
 
 use super::{Row, Trace};
 use crate::timing::{Cause, Cycle};
@@ -22,7 +22,10 @@ impl Trace<'_> {
         };
         let end = rows.iter().map(Row::end).max().unwrap_or(start);
         let columns = (end - start) as usize + 1;
-        let index_width = rows.iter().map(|row| row.index.to_string().len()).max().unwrap_or(0);
+        let names: Vec<(String, String)> =
+            rows.iter().map(|row| (row.index.to_string(), self.text(row.index))).collect();
+        let index_width = names.iter().map(|(index, _)| index.len()).max().unwrap_or(0);
+        let text_width = names.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
 
         // A mark every ten cycles if there is room before the next.
         let mut scale = String::new();
@@ -32,10 +35,10 @@ impl Trace<'_> {
                 scale = format!("{scale:at$}{cycle}");
             }
         }
-        writeln!(out, "{:index_width$}  {scale}", "")?;
-        for row in &rows {
+        writeln!(out, "{:index_width$}  {:text_width$}  {scale}", "", "")?;
+        for (row, (index, text)) in rows.iter().zip(&names) {
             let line = line(row, start, columns);
-            writeln!(out, "{:index_width$}  {line}  {}", row.index, row.instr)?;
+            writeln!(out, "{index:>index_width$}  {text:text_width$}  {}", line.trim_end())?;
         }
         writeln!(out, "{LEGEND}")
     }

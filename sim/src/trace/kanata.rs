@@ -1,9 +1,9 @@
 //! Kanata logs, version 4, for the pipeline viewer Konata.
 //!
-//! Lane 0 has the stages of an instruction: `F` at the front end, `Ds` in its queue, `X` in its
-//! pipe, `Cm` from there until it completes. Lane 1 has the causes of stalls. Konata draws the arrow
-//! of a dependency from the end of the producer's stage to the start of the consumer's whose names
-//! have a capital X in them.
+//! Lane 0 has the stages of an instruction: `F` at the front end, `Ds` in its queue, a stage such as
+//! `Xcompute` in its pipe, `Cm` from there until it completes. Each pipe has a stage of its own, so that Konata
+//! gives it a colour of its own. Lane 1 has the causes of stalls. Konata draws the arrow of a dependency from
+//! the end of the producer's stage to the start of the consumer's whose names have a capital X in them.
 
 use super::Trace;
 use crate::timing::Cycle;
@@ -32,7 +32,10 @@ impl Trace<'_> {
             let timestamps = row.timestamps;
             let text = format!(
                 "I\t{id}\t{id}\t0\nL\t{id}\t0\t{id}: {}\nL\t{id}\t1\tdispatch {}, issue {}, complete {}",
-                row.instr, timestamps.dispatch, timestamps.issue, timestamps.complete
+                self.text(id),
+                timestamps.dispatch,
+                timestamps.issue,
+                timestamps.complete
             );
             commands.push((row.arrival, Step::Begin, text));
             let mut stage = |lane: u8, name: &str, from: Cycle, to: Cycle| {
@@ -43,7 +46,7 @@ impl Trace<'_> {
             };
             stage(0, "F", row.arrival, timestamps.dispatch);
             stage(0, "Ds", timestamps.dispatch, timestamps.issue);
-            stage(0, "X", timestamps.issue, row.pipe_free());
+            stage(0, &format!("X{}", row.micro_op.pipe.name()), timestamps.issue, row.pipe_free());
             stage(0, "Cm", row.pipe_free(), timestamps.complete);
             for wait in row.waits {
                 stage(1, wait.cause.name(), wait.from, wait.to);

@@ -189,7 +189,7 @@ impl Trace<'_> {
             ];
             let unit =
                 if pipe == Pipe::Scalar { track::FRONT_END } else { track::pipe(pipe, row.micro_op.path) };
-            let name = row.instr.to_string();
+            let name = self.text(row.index);
             if pipe == Pipe::Scalar {
                 events.push((timestamps.dispatch, instant(unit, &name, &annotations)));
                 continue;

@@ -2,7 +2,7 @@
 
 mod perfetto;
 
-use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, SReg, VReg};
+use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Program, Role, SReg, Space, Symbol, VReg};
 use sim::timing::{Cause, Cycle, Timing, simulate};
 use sim::{Machine, MachineFile, Override, Trace};
 use std::collections::BTreeMap;
@@ -28,7 +28,8 @@ fn program() -> Program {
         Instr::Vstore { vs: v(4), base, offset, mode: AddressMode::Linear },
         Instr::Halt {},
     ];
-    Program { instructions, ..Program::default() }
+    let x = Symbol { name: "x".into(), space: Space::Vdm, start: 0, words: 1024, role: Role::Input };
+    Program { instructions, symbols: vec![x], ..Program::default() }
 }
 
 fn run() -> (Machine, Program, Timing) {
@@ -42,10 +43,10 @@ fn the_timeline_shows_each_cycle_of_each_instruction() {
     let (machine, program, timing) = run();
     let mut text = Vec::new();
     Trace::new(&machine, &program, &timing).write_ascii(1, 3, &mut text).unwrap();
-    let expected = "          10        20        30
-1  sDeeeeeeee----C                  vload v0, a0, 0, strided 2^1
-2    D=======eeee----C              vload v1, a0, 0
-3     bbbbbbbbbbbDeeee-----------C  vmul v2, v0, v3, m0
+    let expected = "                                         10        20        30
+1  vload v0, a0, x, strided 2^1   sDeeeeeeee----C
+2  vload v1, a0, x                  D=======eeee----C
+3  vmul v2, v0, v3, m0               bbbbbbbbbbbDeeee-----------C
 f fetch, s scalar load, b busy register, q full queue; D dispatch, = in its queue,
 e in its pipe, - in the pipe's later stages, C complete
 ";
@@ -131,13 +132,14 @@ fn a_kanata_log_holds_the_schedule_the_stalls_and_the_dependences() {
     let mut stalls: BTreeMap<&str, u64> = BTreeMap::new();
     let mut retired = Vec::new();
     for (&id, logged) in &log {
-        assert_eq!(logged.label, format!("{id}: {}", program.instructions[id]));
+        assert_eq!(logged.label, format!("{id}: {}", program.listing().text(&program.instructions[id])));
         let timestamps = timing.timestamps[id];
         let start = |stage: &str| {
             let stage = logged.stages[&0].iter().find(|(name, ..)| name == stage);
             stage.map(|(_, from, _)| Cycle(*from))
         };
-        assert_eq!(start("X"), Some(timestamps.issue));
+        let pipe = program.instructions[id].pipe();
+        assert_eq!(start(&format!("X{}", pipe.name())), Some(timestamps.issue));
         if timestamps.dispatch < timestamps.issue {
             assert_eq!(start("Ds"), Some(timestamps.dispatch));
         }

@@ -96,7 +96,7 @@ fn a_perfetto_trace_holds_units_stalls_and_counters() {
         let of_pipe = instructions().filter(|((instr, _), _)| instr.pipe() == pipe);
         let expected: Vec<_> = of_pipe
             .map(|((instr, s), micro_op)| {
-                (instr.to_string(), s.issue.0, s.issue.0 + u64::from(micro_op.occupancy))
+                (program.listing().text(instr), s.issue.0, s.issue.0 + u64::from(micro_op.occupancy))
             })
             .collect();
         assert_eq!(tracks[pipe.name()].slices, expected);
@@ -111,8 +111,10 @@ fn a_perfetto_trace_holds_units_stalls_and_counters() {
         let waited: u64 = of_cause.map(|(_, from, to)| to - from).sum();
         assert_eq!(waited, timing.stalls.get(cause), "{cause:?}");
     }
-    let scalars =
-        [(program.instructions[0].to_string(), 2), ("halt".to_owned(), timing.timestamps[6].dispatch.0)];
+    let scalars = [
+        (program.listing().text(&program.instructions[0]), 2),
+        ("halt".to_owned(), timing.timestamps[6].dispatch.0),
+    ];
     assert_eq!(front_end.instants, scalars);
     // The strided load holds the VBAR for 8 cycles instead of 4.
     let issue = timing.timestamps[1].issue.0;
