@@ -58,13 +58,15 @@ pub struct Chart {
     pub without_front: bool,
 }
 
-/// Designs with the same marker, joined by a thin line.
+/// Designs with the same marker.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
     /// The entry in the legend.
     pub label: String,
     /// The designs, in the order of the line.
     pub points: Vec<Point>,
+    /// Whether a thin line joins them. It has a meaning if they differ in one key, and are in its order.
+    pub joined: bool,
 }
 
 /// One design.
@@ -277,6 +279,7 @@ mod tests {
             series: vec![Series {
                 label: "1".into(),
                 points: vec![point(1.0, 40.0), point(20.0, 5.0), point(30.0, 30.0)],
+                joined: true,
             }],
             ..Chart::default()
         }

@@ -98,6 +98,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     }
     if !one_series && designs.len() <= NAMED_POINTS {
         for series in 0..chart.series.len() {
+            if !chart.series[series].joined {
+                continue;
+            }
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
         }

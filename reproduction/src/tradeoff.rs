@@ -45,6 +45,7 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
         let series = |banks: u32| Series {
             label: banks.to_string(),
             points: HPLES.iter().map(|&hples| point(evaluation.design(code, hples, banks))).collect(),
+            joined: true,
         };
         Panel::Scatter(Chart {
             title: format!("64K NTT, {}: area against latency", code.label()),

@@ -3,6 +3,7 @@
 use super::record::Record;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
 use plot::{Chart, Point, Series};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// A key as words, which a legend can break into lines: `vbar latency`.
@@ -18,6 +19,18 @@ pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
         (2..=plot::MAX_SERIES).contains(&values.len())
     };
     view.varying.iter().rfind(values).copied()
+}
+
+/// The records of a series in the order in which a line may join them, and whether one may: if they differ in
+/// one key, in the order of its values. Otherwise a line would mean nothing but the order of the sweep.
+pub(super) fn in_order<'r>(mut records: Vec<&'r Record>, keys: &[&str]) -> (Vec<&'r Record>, bool) {
+    let [key] = keys else { return (records, false) };
+    let number = |record: &Record| plain(record.point.get(*key)).parse::<f64>().ok();
+    let is_ordered = records.iter().all(|record| number(record).is_some());
+    if is_ordered {
+        records.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
+    }
+    (records, is_ordered)
 }
 
 /// Area against latency. The last varying key with at most eight values makes the series.
@@ -55,6 +68,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             task: 0,
         })
     };
+    let others: Vec<&str> =
+        varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).collect();
     let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
     Chart {
         title: view.title.clone(),
@@ -74,14 +89,10 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         },
         series: series_values
             .iter()
-            .map(|of| Series {
-                label: of.clone(),
-                points: records
-                    .iter()
-                    .copied()
-                    .filter(|record| in_series(record, of))
-                    .filter_map(point)
-                    .collect(),
+            .map(|of| {
+                let own = records.iter().copied().filter(|record| in_series(record, of)).collect();
+                let (own, joined) = in_order(own, &others);
+                Series { label: of.clone(), points: own.into_iter().filter_map(point).collect(), joined }
             })
             .collect(),
         mark_label: EXTRAPOLATED.into(),

@@ -376,6 +376,18 @@ impl Group<'_> {
         varying.filter(|key| Some(*key) != facet && self.values(key).len() > 1).collect()
     }
 
+    /// The points in the order in which a line may join those of a series, and whether one may: if they differ in
+    /// one key with numbers, in the order of its values.
+    fn in_order(&self, keys: &[&str]) -> (Vec<&(String, Record)>, bool) {
+        let mut points = self.points.to_vec();
+        let [key] = keys else { return (points, false) };
+        let joined = points.iter().all(|point| self.text(point, key).parse::<f64>().is_ok());
+        if joined {
+            points.sort_by_cached_key(|point| Text(self.text(point, key)));
+        }
+        (points, joined)
+    }
+
     fn scatter(&self) -> Result<Panel, ComposeError> {
         let Composition { x, y, colour, label, front, .. } = self.composition;
         let varying = self.varying();
@@ -392,8 +404,11 @@ impl Group<'_> {
         let mut tasks: Vec<Workload> = Vec::new();
         let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
         let mut series: Vec<Series> =
-            series_values.iter().map(|label| Series { label: label.clone(), points: Vec::new() }).collect();
-        for point in self.points {
+            series_values.iter().map(|label| Series { label: label.clone(), ..Series::default() }).collect();
+        let others: Vec<&str> = varying.iter().copied().filter(|key| Some(*key) != colour).collect();
+        let (points, joined) = self.in_order(&others);
+        series.iter_mut().for_each(|series| series.joined = joined);
+        for point in points {
             let workload = Workload::of(&point.1.point);
             let task = tasks.iter().position(|known| *known == workload).unwrap_or_else(|| {
                 tasks.push(workload);
