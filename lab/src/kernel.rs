@@ -1,13 +1,16 @@
 //! Kernels as command lines and sweeps name them.
 
-use codegen::{PlanChoice, Recipe, Request};
+use b512_asm::Setting;
+use codegen::{Parameters, PlanChoice, Recipe, Request};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, Span};
+use diagnostic::{Diagnostic, Span, counted};
 use golden::Operation;
-use ring::Degree;
-use ring::prime::largest_prime;
+use ring::prime::{largest_prime, largest_primes};
+use ring::{Basis, Degree, Ring};
+use sim::Machine;
 use std::fmt;
 use std::path::Path;
+use thiserror::Error;
 
 /// A kernel as a command line or a sweep gives it: what to compute, and how.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +74,122 @@ impl RequestSpec {
         let ring = Request::ring(self.operation, degree, modulus, self.root)?;
         Ok(Request::single(self.operation, ring))
     }
+}
+
+/// The rings in which an operation works, as a user describes them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RingsSpec {
+    /// The ring degree.
+    pub n: u32,
+    /// The moduli; if there are none, the largest primes. An operation with lists of moduli takes them from
+    /// the lists.
+    pub moduli: Vec<u128>,
+    /// The size of these primes.
+    pub modulus_bits: u32,
+    /// The number of these primes, at least 1.
+    pub towers: usize,
+    /// A primitive 2n-th root of unity for each modulus; if there are none, the smallest.
+    pub roots: Vec<u128>,
+}
+
+/// The reason why there is no such request.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum RequestError {
+    /// Parameters that define no ring or transform.
+    #[error(transparent)]
+    Ring(#[from] ring::Error),
+    /// The number of towers is zero.
+    #[error("0 towers")]
+    NoTowers,
+    /// More towers than the memory has room for.
+    #[error("{towers} towers of {n} coefficients do not fit the VDM: it has {words} words")]
+    TooManyTowers {
+        /// The requested number.
+        towers: usize,
+        /// The ring degree.
+        n: u32,
+        /// The words of the VDM.
+        words: u32,
+    },
+    /// A number of roots that is not that of the moduli.
+    #[error(
+        "{}, but there {} {}",
+        counted(*roots, "root", "roots"),
+        if *moduli == 1 { "is" } else { "are" },
+        counted(*moduli, "modulus", "moduli")
+    )]
+    Roots {
+        /// The roots.
+        roots: usize,
+        /// The moduli.
+        moduli: usize,
+    },
+    /// Moduli for an operation that has lists of them.
+    #[error("`{operation}` works with several lists of moduli")]
+    Lists {
+        /// The operation.
+        operation: Operation,
+    },
+    /// A list without numbers.
+    #[error(transparent)]
+    Missing(codegen::Error),
+}
+
+/// The request of an operation with these parameters in these rings, for a machine with as much memory.
+///
+/// # Errors
+/// Returns an error if there are no such rings.
+pub fn request(
+    operation: Operation,
+    rings: &RingsSpec,
+    parameters: Parameters,
+    machine: &Machine,
+) -> Result<Request, RequestError> {
+    let RingsSpec { n, towers, .. } = *rings;
+    let words = machine.vdm_words();
+    // Before a search for as many primes.
+    match towers {
+        0 => return Err(RequestError::NoTowers),
+        towers if towers > (words / n.max(1)).max(1) as usize => {
+            return Err(RequestError::TooManyTowers { towers, n, words });
+        }
+        _ => {}
+    }
+    let degree = Degree::try_from(n)?;
+    let moduli = match (operation.in_one_ring(), &rings.moduli[..]) {
+        (true, []) => largest_primes(rings.modulus_bits, degree, towers)?,
+        (true, moduli) => moduli.to_vec(),
+        (false, []) => moduli_of_lists(operation, &parameters)?,
+        (false, _) => return Err(RequestError::Lists { operation }),
+    };
+    let roots = &rings.roots;
+    if !roots.is_empty() && roots.len() != moduli.len() {
+        return Err(RequestError::Roots { roots: roots.len(), moduli: moduli.len() });
+    }
+    let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, roots.get(tower).copied());
+    let rings = moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>()?;
+    Ok(Request { operation, basis: Basis::new(rings)?, parameters })
+}
+
+/// The different moduli of the lists of an operation that works in several rings, in order.
+fn moduli_of_lists(operation: Operation, parameters: &Parameters) -> Result<Vec<u128>, RequestError> {
+    let mut moduli = Vec::new();
+    for list in operation.lists() {
+        let own: &[u128] = match parameters.get(list.name) {
+            Some(Setting::Numbers(numbers)) => numbers,
+            Some(Setting::Number(number)) => std::slice::from_ref(number),
+            Some(Setting::Word(_)) | None => {
+                let missing = codegen::Error::MissingSetting { operation, name: list.name, doc: list.doc };
+                return Err(RequestError::Missing(missing));
+            }
+        };
+        for &modulus in own {
+            if !moduli.contains(&modulus) {
+                moduli.push(modulus);
+            }
+        }
+    }
+    Ok(moduli)
 }
 
 /// The named plans, with a description of each.

@@ -10,6 +10,7 @@ pub mod crosscheck;
 pub mod files;
 pub mod kernel;
 pub mod model;
+mod npy;
 mod page;
 pub mod program;
 pub mod run;

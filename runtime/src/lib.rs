@@ -34,4 +34,5 @@ pub use reduced::NotReduced;
 pub use report::Report;
 pub use run::{RunError, Runtime};
 pub use schedule::{Plan, Timeline};
+pub use trace::TRACKS;
 pub use traffic::Keys;

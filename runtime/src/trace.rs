@@ -6,6 +6,9 @@ use sim::hbm::Span;
 use sim::trace::perfetto::{Counter, Slice, write_slices};
 use std::io::{self, Write};
 
+/// The tracks of a trace: launches of kernels, and off-chip transfers.
+pub const TRACKS: [&str; 2] = ["kernels", "HBM"];
+
 const KERNELS: usize = 0;
 const TRANSFERS: usize = 1;
 
@@ -15,6 +18,15 @@ impl Runtime<'_> {
     /// # Errors
     /// Returns the errors of the writer.
     pub fn write_perfetto(&self, timeline: &Timeline, out: &mut impl Write) -> io::Result<()> {
+        let slices = self.slices(timeline);
+        let values: Vec<(u64, u64)> =
+            timeline.runs.iter().map(|run| (picoseconds(run.span.begin_ns), run.vdm_words)).collect();
+        let counter = Counter { name: "VDM", unit: "words", values: &values };
+        write_slices(&TRACKS, &slices, counter, out)
+    }
+
+    /// The launches and transfers of a timeline, on [`TRACKS`]; those that are recorded.
+    pub fn slices<'t>(&'t self, timeline: &'t Timeline) -> Vec<Slice<'t>> {
         let slice = |track, name, span: Span, annotation| Slice {
             track,
             name,
@@ -35,11 +47,7 @@ impl Runtime<'_> {
             let span = Span { end_ns, ..transfer.span };
             slice(TRANSFERS, transfer.kind.name(), span, ("bytes", transfer.bytes))
         });
-        let slices: Vec<Slice<'_>> = kernels.chain(transfers).collect();
-        let values: Vec<(u64, u64)> =
-            timeline.runs.iter().map(|run| (picoseconds(run.span.begin_ns), run.vdm_words)).collect();
-        let counter = Counter { name: "VDM", unit: "words", values: &values };
-        write_slices(&["kernels", "HBM"], &slices, counter, out)
+        kernels.chain(transfers).collect()
     }
 }
 

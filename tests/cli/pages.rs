@@ -139,3 +139,24 @@ fn a_running_sweep_is_served() {
     let output = rpu(folder.path(), &["serve", "nowhere"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn the_page_of_a_ring_program_has_kernels_and_transfers() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_ntt %4, %1, m=1\nsr_ntt %5, %2, m=1\n\
+                   sr_mulp %4, %4, %5, m=1\nsr_intt %6, %4, m=1\nhalt\n";
+    fs::write(folder.path().join("p.fhetch"), program).unwrap();
+    succeed(folder.path(), &["run", "p.fhetch", "--n", "512", "--check", "--page", "p.html"]);
+    let path = folder.path().join("p.html");
+    let page = fs::read_to_string(&path).unwrap();
+    for part in [
+        "p.fhetch on rpu-128x128",
+        "Big integers confirmed",
+        "What limits the time",
+        "Off-chip transfers",
+        "intt",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    check("ring", &url(&path), &pictures(folder.path()));
+}

@@ -1,5 +1,5 @@
 // Opens pages in headless Chromium and checks them: an empty console, hover, click, zoom, filter, sorting, dark colours.
-// Usage: node browser.mjs sweep|run|live URL PICTURES. Exit status 0: all checks pass; 77: there is no browser.
+// Usage: node browser.mjs sweep|run|ring|live URL PICTURES. Exit status 0: all checks pass; 77: there is no browser.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
@@ -95,9 +95,9 @@ const sweep = async () => {
   assert.deepEqual(await cycles(), [...sorted].reverse());
 };
 
-const run = async () => {
-  const [x, y] = await centre("#timeline canvas");
-  await shot("run-light");
+// The timeline of a page: zoom, hover, reset. Its bars are in the rows from `first` on; `named` is what hover says.
+const timeline = async (first, named) => {
+  await shot(`${kind}-light`);
   await page.$eval("#timeline", (node) => node.scrollIntoView());
   const painted = () => page.$eval("#timeline canvas", (canvas) => canvas.toDataURL());
   const before = await painted();
@@ -106,17 +106,20 @@ const run = async () => {
   // Somewhere in the rows of the pipes is an instruction.
   const { x: left, y: top, width, height } = await (await page.$("#timeline canvas")).boundingBox();
   let told = "";
-  for (let row = 0; row < 3 && !told; row++) {
+  for (let row = first; row < first + 3 && !told; row++) {
     for (let i = 1; i < 40 && !told; i++) {
-      await page.mouse.move(left + 92 + ((width - 100) * i) / 40, top + 26 + 34 * (row + 1) + 12);
+      await page.mouse.move(left + 92 + ((width - 100) * i) / 40, top + 26 + 34 * row + 12);
       told = (await page.$("#timeline .tip")) ? await text("#timeline .tip") : "";
     }
   }
-  assert.match(told, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/, "hover names the instruction");
-  await shot("run-timeline");
+  assert.match(told, named, "hover names the interval");
+  await shot(`${kind}-timeline`);
   await page.$$eval("#timeline button", (nodes) => nodes.find((node) => node.textContent === "reset").click());
   assert.equal(await painted(), before, "reset");
 };
+
+const run = () => timeline(1, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/);
+const ring = () => timeline(0, /^\w+, (line|bytes) \d+\n[\d.,]+ to [\d.,]+ ns/);
 
 const live = async () => {
   const before = await count("#table-0 tbody tr");
@@ -128,7 +131,7 @@ const live = async () => {
 try {
   fs.mkdirSync(pictures, { recursive: true });
   await page.goto(url);
-  await { sweep, run, live }[kind]();
+  await { sweep, run, ring, live }[kind]();
   if (kind !== "live") {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await page.evaluate(() => window.scrollTo(0, 0));

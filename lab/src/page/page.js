@@ -345,9 +345,11 @@
   // ---- The timeline of a run: the front end and a row for each pipe.
   const timeline = (data) => {
     const holder = document.querySelector("#timeline");
+    // Rows of a kernel's run are the front end and the pipes. Without causes, all rows are intervals in ns.
     const { pipes, causes, instructions, cycles } = data.timeline;
+    const first = causes ? 1 : 0, unit = causes ? "cycles" : "ns";
     const ROW = 34, TOP = 26, LEFT = 92;
-    const height = TOP + (pipes.length + 1) * ROW + 6;
+    const height = TOP + (pipes.length + first) * ROW + 6;
     const plot = make("div", { class: "plot", tabindex: 0, role: "img", "aria-label": "Pipeline timeline" });
     const canvas = make("canvas", { height });
     const told = make("output", {});
@@ -383,7 +385,7 @@
       paper.clearRect(0, 0, width, height);
       paper.font = "12px system-ui, sans-serif";
       paper.fillStyle = ink;
-      ["front end", ...pipes].forEach((name, row) => {
+      [...(causes ? ["front end"] : []), ...pipes].forEach((name, row) => {
         paper.fillStyle = ink;
         paper.fillText(name, 6, TOP + row * ROW + 20);
         paper.strokeStyle = line;
@@ -410,10 +412,10 @@
       const wait = colour(7);
       for (const [pipe, arrival, dispatch, issue, free, complete, cause] of instructions) {
         if (dispatch > arrival) block(arrival, dispatch, 0, 6, 8, cause === null ? line : wait);
-        block(dispatch, dispatch + 1, 0, 15, 10, colour(pipe));
-        if (issue > dispatch) block(dispatch, issue, pipe + 1, 24, 3, line);
-        block(issue, free, pipe + 1, 5, 15, colour(pipe));
-        block(free, complete, pipe + 1, 20, 3, colour(pipe));
+        if (causes) block(dispatch, dispatch + 1, 0, 15, 10, colour(pipe));
+        if (issue > dispatch) block(dispatch, issue, pipe + first, 24, 3, line);
+        block(issue, free, pipe + first, 5, 15, colour(pipe));
+        block(free, complete, pipe + first, 20, 3, colour(pipe));
       }
       paper.restore();
     };
@@ -430,13 +432,14 @@
         draw();
         return;
       }
-      const cycle = scale(from, to, LEFT, width - 8, false).invert(mx), row = Math.floor((my - TOP) / ROW) - 1;
+      const cycle = scale(from, to, LEFT, width - 8, false).invert(mx), row = Math.floor((my - TOP) / ROW) - first;
       const slack = (to - from) / (width - LEFT);
       const found = mx < LEFT ? undefined : instructions.find(([pipe, arrival, dispatch, issue, free]) =>
         row < 0 ? cycle >= arrival - slack && cycle < dispatch + 1 + slack : pipe === row && cycle >= issue - slack && cycle < free + slack);
       if (!found) { tip.remove(); return; }
       const [pipe, arrival, dispatch, issue, free, complete, cause, text] = found;
-      tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `waits ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
+      if (!causes) tip.textContent = `${text}\n${issue.toLocaleString("en")} to ${free.toLocaleString("en")} ${unit}`;
+      else tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `waits ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
         + `dispatch ${dispatch}, issue ${issue}, ${pipes[pipe]} until ${free}, complete ${complete}`;
       plot.append(tip);
       tip.style.left = `${Math.min(mx + 12, width - tip.offsetWidth - 4)}px`;

@@ -6,6 +6,7 @@ mod inputs;
 mod page;
 mod pipes;
 mod report;
+mod ring_page;
 mod stream;
 mod table;
 
@@ -16,6 +17,7 @@ pub use page::page;
 pub(crate) use pipes::label;
 pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};
+pub use ring_page::ring_page;
 pub use stream::StreamReport;
 pub use table::table;
 
@@ -161,6 +163,25 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
     }
     report.simulator.finish(simulated as u64);
     Ok(Outcome { report, outputs, timing })
+}
+
+/// The words of every input of a run of `program` on `machine`: those that are `given`, else those of the
+/// program's image, else words drawn from `seed`.
+///
+/// # Errors
+/// Returns an error if the program does not fit the machine, or a given input does not fit the program.
+pub fn inputs_of(
+    program: &Program,
+    machine: &Machine,
+    given: &BTreeMap<String, Vec<u128>>,
+    seed: u64,
+) -> Result<BTreeMap<String, Vec<u128>>, RunError> {
+    machine.check_fits(program)?;
+    let mut executor = Executor::for_machine(machine);
+    executor.load(program)?;
+    inputs::write(&mut executor, program, given, seed)?;
+    let names = program.symbols.iter().filter(|symbol| symbol.role == Role::Input).map(|symbol| &symbol.name);
+    names.map(|name| Ok((name.clone(), executor.read(name)?.to_vec()))).collect()
 }
 
 /// Refuses a program with defects.

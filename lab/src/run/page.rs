@@ -13,7 +13,9 @@ use sim::trace::{Interval, Trace};
 /// The most instructions of a timeline: more make a page too large for a browser.
 const MAX_INSTRUCTIONS: usize = 30_000;
 /// Columns of the static chart of the pipes.
-const BINS: usize = 300;
+pub(super) const BINS: usize = 300;
+/// The height of a row of this chart.
+const HEIGHT: usize = 46;
 
 /// The page of a run, as one HTML file; with a timeline if `trace` is given.
 pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
@@ -43,8 +45,8 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
             div.interactive #timeline {}
         }
         h2 { "Area and energy" }
-        (breakdown("area", "mm²", report.area_mm2, &report.area_breakdown_mm2.components()))
-        (breakdown("energy", "µJ", report.energy_uj, &report.energy_breakdown_uj.components()))
+        (breakdown("area", "mm²", report.area_mm2, labelled(&report.area_breakdown_mm2.components())))
+        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_breakdown_uj.components())))
         (machine(&report.machine))
         footer { "rpu " (report.simulator.version) ", model " (report.simulator.model_version) ", program " (report.program_blake3) }
     };
@@ -112,9 +114,14 @@ fn pipes(timing: &TimingReport) -> Markup {
     }
 }
 
-fn breakdown(name: &str, unit: &str, total: f64, components: &[(&'static str, f64)]) -> Markup {
-    let parts: Vec<Part> =
-        components.iter().map(|&(name, size)| Part { name: part_label(name), size }).collect();
+/// Parts of area or energy with their names for people.
+fn labelled(components: &[(&'static str, f64)]) -> Vec<(String, f64)> {
+    components.iter().map(|&(name, size)| (part_label(name), size)).collect()
+}
+
+/// A total and a stack of its parts.
+pub(super) fn breakdown(name: &str, unit: &str, total: f64, components: Vec<(String, f64)>) -> Markup {
+    let parts: Vec<Part> = components.into_iter().map(|(name, size)| Part { name, size }).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
         h3 { (name) ": " (format!("{total:.2} {unit}")) }
@@ -148,10 +155,11 @@ fn row(pipe: Pipe) -> Option<usize> {
 fn timeline(trace: &Trace<'_>) -> Value {
     let causes: Vec<Cause> = Cause::all().collect();
     let instruction = |interval: Interval<'_>| {
-        let Interval { instr, pipe, arrival, dispatch, issue, pipe_free, complete, wait } = interval;
+        let wait = interval.longest_wait();
+        let Interval { index, pipe, arrival, dispatch, issue, pipe_free, complete, .. } = interval;
         let wait = wait.and_then(|wait| causes.iter().position(|cause| *cause == wait));
         let pipe = row(pipe).unwrap_or(Pipe::VECTOR.len());
-        json!([pipe, arrival.0, dispatch.0, issue.0, pipe_free.0, complete.0, wait, instr.to_string()])
+        json!([pipe, arrival.0, dispatch.0, issue.0, pipe_free.0, complete.0, wait, trace.text(index)])
     };
     let instructions: Vec<Value> = trace.intervals().take(MAX_INSTRUCTIONS).map(instruction).collect();
     let end = trace.intervals().take(MAX_INSTRUCTIONS).map(|interval| interval.complete.0).max().unwrap_or(0);
@@ -170,28 +178,37 @@ fn busy(trace: &Trace<'_>, cycles: u64) -> Markup {
     let mut bins = vec![[0.0f64; BINS]; Pipe::VECTOR.len()];
     let width = cycles.max(1) as f64 / BINS as f64;
     for interval in trace.intervals() {
-        let Some(row) = row(interval.pipe) else { continue };
-        let (from, to) = (interval.issue.0 as f64 / width, interval.pipe_free.0 as f64 / width);
-        for (bin, share) in
-            bins[row].iter_mut().enumerate().skip(from as usize).take(to.ceil() as usize - from as usize)
-        {
-            let start = bin as f64;
-            *share += (to.min(start + 1.0) - from.max(start)).max(0.0);
+        if let Some(row) = row(interval.pipe) {
+            add_busy(&mut bins[row], interval.issue.0 as f64 / width, interval.pipe_free.0 as f64 / width);
         }
     }
-    const HEIGHT: usize = 46;
+    let rows: Vec<(String, [f64; BINS])> = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).zip(bins).collect();
+    busy_chart(&rows, ["cycle 0".to_owned(), cycles.to_string()])
+}
+
+/// Adds an interval, in columns of the chart, to the busy shares of a row.
+pub(super) fn add_busy(shares: &mut [f64; BINS], from: f64, to: f64) {
+    let columns = to.ceil() as usize - from as usize;
+    for (bin, share) in shares.iter_mut().enumerate().skip(from as usize).take(columns) {
+        let start = bin as f64;
+        *share += (to.min(start + 1.0) - from.max(start)).max(0.0);
+    }
+}
+
+/// Rows of busy shares over time, with names of the beginning and the end.
+pub(super) fn busy_chart(rows: &[(String, [f64; BINS])], [begin, end]: [String; 2]) -> Markup {
     html! {
-        svg viewBox=(format!("0 0 {} {}", BINS * 3 + 90, Pipe::VECTOR.len() * HEIGHT + 20)) role="img" {
-            @for (i, (pipe, shares)) in Pipe::VECTOR.iter().zip(&bins).enumerate() {
+        svg viewBox=(format!("0 0 {} {}", BINS * 3 + 90, rows.len() * HEIGHT + 20)) role="img" {
+            @for (i, (name, shares)) in rows.iter().enumerate() {
                 @let base = (i + 1) * HEIGHT;
-                text x="0" y=(base - 12) font-size="12" font-family="sans-serif" { (label(*pipe)) }
+                text x="0" y=(base - 12) font-size="12" font-family="sans-serif" { (name) }
                 @for (bin, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
                     @let height = share.min(1.0) * (HEIGHT - 8) as f64;
                     rect x=(90 + bin * 3) y=(format!("{:.1}", base as f64 - height)) width="3" height=(format!("{height:.1}")) fill="#0072b2" {}
                 }
             }
-            text x="90" y=(Pipe::VECTOR.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" { "cycle 0" }
-            text x=(90 + BINS * 3) y=(Pipe::VECTOR.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" text-anchor="end" { (cycles) }
+            text x="90" y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" { (begin) }
+            text x=(90 + BINS * 3) y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" text-anchor="end" { (end) }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::manifest::{Manifest, ManifestPoint, Settings, Workload};
 use super::task::{generated, stream};
 use crate::kernel::{KernelSpec, ModulusSpec, RequestSpec};
 use crate::model::MODEL_VERSION;
-use crate::program;
+use crate::program::{self, ProgramFile};
 use crate::run::{SCHEMA, program_blake3};
 use b512_asm::Program;
 use codegen::library::{self, BUILT_IN};
@@ -369,9 +369,10 @@ impl<'d> Resolver<'d> {
         })?;
         let bytes = program::read(&definition.path(path))
             .map_err(|cause| error(cause.message, "name an object file or assembly text"))?;
-        let program = program::parse(path, bytes).map_err(|errors| {
+        let program = ProgramFile::parse(path, bytes).map_err(|errors| {
             errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
         })?;
+        let program = program.program;
         let columns = Settings::from_iter([("program".to_owned(), path.into())]);
         let blake3 = program_blake3(&program);
         Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))
