@@ -22,7 +22,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         None if files::is_dash(&args.file) => "-".into(),
         None => args.file.with_extension("o"),
     };
-    let program = program::read(&args.file)?;
+    let program = program::read(&args.file)?.program;
     let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
     files::write(&output, &content)
 }

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let program = program::read(&args.file)?;
+    let program = program::read(&args.file)?.program;
     let text = if args.intrinsics { intrinsics::print(&program) } else { program.to_string() };
     files::write(&args.output, text.as_bytes())
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
+use lab::program::Axes;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -66,12 +67,12 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
     }
 }
 
-/// Reads coefficients: 16 little-endian bytes each, or a JSON list if the name ends in `.json`.
+/// Reads coefficients: 16 little-endian bytes each; a list if the name ends in `.json`, an array if it ends in `.npy`.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
     Ok(lab::program::coefficients(&name(path), &read(path, Content::Data)?)?)
 }
 
 /// Writes coefficients in the same forms.
-pub(crate) fn write_coefficients(path: &Path, words: &[u128]) -> Result<(), Failure> {
-    write(path, &lab::program::coefficient_file(&name(path), words))
+pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
+    write(path, &lab::program::coefficient_file(&name(path), words, axes))
 }

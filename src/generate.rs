@@ -8,14 +8,11 @@ use crate::machine::MachineArgs;
 use crate::numbers::degree;
 use crate::run::{self, Format};
 use crate::settings;
-use b512_asm::Setting;
 use codegen::explain::explain;
 use codegen::{Parameters, Request, choose, compile};
-use diagnostic::counted;
 use golden::{Operand, Operation, SettingSpec};
-use lab::kernel::{self, parse_u128};
-use ring::prime::largest_primes;
-use ring::{Basis, Degree, Error as RingError, Ring};
+use lab::kernel::{self, RequestError, RingsSpec, parse_u128};
+use ring::Error as RingError;
 use serde_json::json;
 use sim::Machine;
 use std::path::{Path, PathBuf};
@@ -88,8 +85,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let parameters = settings::parse(operation, &args.setting)?;
-    check_towers(args, n, &machine)?;
-    let request = request(args, operation, n, parameters)?;
+    let request = request(args, operation, n, parameters, &machine)?;
     let failure = |error| match error {
         codegen::Error::Ring(error) => ring_failure(error),
         error => settings::parameter_failure(&error).unwrap_or_else(|| Failure::wrong(error, None)),
@@ -102,82 +98,43 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 
-/// Refuses more towers than the memory has room for, before a search for as many primes.
-fn check_towers(args: &Args, n: u32, machine: &Machine) -> Result<(), Failure> {
-    let room = (machine.vdm_words() / n.max(1)) as usize;
-    if args.towers == 0 {
-        return Err(Failure::wrong("0 towers", "--towers is the number of rings, at least 1"));
-    }
-    if args.towers > room.max(1) {
-        let message = format!(
-            "{} towers of {n} coefficients do not fit the VDM: it has {} words",
-            args.towers,
-            machine.vdm_words()
-        );
-        let help = match room {
-            0 | 1 => "leave --towers out, or set `vdm.size_mib`".to_owned(),
-            room => format!("give --towers up to {room}, or set `vdm.size_mib`"),
-        };
-        return Err(Failure::Wrong { message, help: Some(help) });
-    }
-    Ok(())
-}
-
 /// The request in the rings of the given moduli and roots, or of the largest primes.
-fn request(args: &Args, operation: Operation, n: u32, parameters: Parameters) -> Result<Request, Failure> {
-    let degree = Degree::try_from(n).map_err(ring_failure)?;
-    let moduli = if operation.in_one_ring() {
-        match &args.modulus[..] {
-            [] => largest_primes(args.modulus_bits, degree, args.towers).map_err(ring_failure)?,
-            moduli => moduli.to_vec(),
-        }
-    } else {
-        moduli_of_lists(args, operation, &parameters)?
+fn request(
+    args: &Args,
+    operation: Operation,
+    n: u32,
+    parameters: Parameters,
+    machine: &Machine,
+) -> Result<Request, Failure> {
+    let rings = RingsSpec {
+        n,
+        moduli: args.modulus.clone(),
+        modulus_bits: args.modulus_bits,
+        towers: args.towers,
+        roots: args.root.clone(),
     };
-    let (roots, towers) = (args.root.len(), moduli.len());
-    if roots > 0 && roots != towers {
-        let message = format!(
-            "--root gives {}, but there {} {}",
-            counted(roots, "root", "roots"),
-            if towers == 1 { "is" } else { "are" },
-            counted(towers, "modulus", "moduli")
-        );
-        return Err(Failure::wrong(message, "give a root for each modulus, in their order, or none"));
-    }
-    let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, args.root.get(tower).copied());
-    let rings = moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>();
-    let basis = rings.and_then(Basis::new).map_err(ring_failure)?;
-    Ok(Request { operation, basis, parameters })
-}
-
-/// The different moduli of the lists of an operation that works in several rings, in order.
-fn moduli_of_lists(args: &Args, operation: Operation, parameters: &Parameters) -> Result<Vec<u128>, Failure> {
-    if !args.modulus.is_empty() {
-        let lists: Vec<String> =
-            operation.lists().map(|list| format!("--setting {}=..", list.name)).collect();
-        let message = format!("`{operation}` works with several lists of moduli");
-        let help = format!("in place of --modulus, give {}", lists.join(" "));
-        return Err(Failure::Wrong { message, help: Some(help) });
-    }
-    let mut moduli = Vec::new();
-    for list in operation.lists() {
-        let own: &[u128] = match parameters.get(list.name) {
-            Some(Setting::Numbers(numbers)) => numbers,
-            Some(Setting::Number(number)) => std::slice::from_ref(number),
-            Some(Setting::Word(_)) | None => {
-                let missing = codegen::Error::MissingSetting { operation, name: list.name, doc: list.doc };
-                return Err(
-                    settings::parameter_failure(&missing).unwrap_or_else(|| Failure::wrong(missing, None))
-                );
+    kernel::request(operation, &rings, parameters, machine).map_err(|error| {
+        let help = match &error {
+            RequestError::Ring(error) => return ring_failure(*error),
+            RequestError::Missing(error) => {
+                return settings::parameter_failure(error).unwrap_or_else(|| Failure::wrong(error, None));
+            }
+            RequestError::NoTowers => "--towers is the number of rings, at least 1".to_owned(),
+            RequestError::TooManyTowers { n, words, .. } => match words / n {
+                0 | 1 => "leave --towers out, or set `vdm.size_mib`".to_owned(),
+                room => format!("give --towers up to {room}, or set `vdm.size_mib`"),
+            },
+            RequestError::Roots { .. } => {
+                "give a root for each modulus with --root, in their order, or leave it out".to_owned()
+            }
+            RequestError::Lists { operation } => {
+                let lists: Vec<String> =
+                    operation.lists().map(|list| format!("--setting {}=..", list.name)).collect();
+                format!("in place of --modulus, give {}", lists.join(" "))
             }
         };
-        for &modulus in own {
-            if !moduli.contains(&modulus) {
-                moduli.push(modulus);
-            }
-        }
-    }
-    Ok(moduli)
+        Failure::Wrong { message: error.to_string(), help: Some(help) }
+    })
 }
 
 /// Reports parameters that define no ring or transform, with valid ones.

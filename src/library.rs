@@ -105,6 +105,10 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
         let help = Some(format!("the library's tasks are {}", known.join(", ")));
         return Err(Failure::Wrong { message: format!("unknown task `{unknown}`"), help });
     }
+    // Before a search of minutes.
+    std::fs::create_dir_all(&args.output).map_err(|error| {
+        Failure::wrong(format_args!("cannot make the folder `{}`: {error}", args.output.display()), None)
+    })?;
     let effort = Effort { refinements: args.refinements, ..Effort::BUILD };
     let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
     let start = Instant::now();

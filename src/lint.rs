@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use crate::message::Message;
-use crate::program::ProgramFile;
+use crate::program;
 use crate::run::{Format, json};
 use diagnostic::{Diagnostic, counted};
 use sim::lint;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let file = ProgramFile::read(&args.file)?;
+    let file = program::read(&args.file)?;
     let fits = machine.check_fits(&file.program);
     fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", args.file.display()), None))?;
     let errors = file.diagnostics(lint::errors(&file.program, &machine));

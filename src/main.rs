@@ -18,6 +18,7 @@ macro_rules! note {
 mod assemble;
 mod completions;
 mod crosscheck;
+mod debug;
 mod diff;
 mod disassemble;
 mod explain;
@@ -30,6 +31,7 @@ mod isa;
 mod library;
 mod lint;
 mod machine;
+mod man;
 mod message;
 mod numbers;
 mod plot;
@@ -89,6 +91,8 @@ subcommands! {
     Gen => generate,
     /// Run a program: execute it, simulate its timing, check its result
     Run => run,
+    /// Step through a program forwards and backwards in the terminal
+    Debug => debug,
     /// Report faults of a program, results that nothing reads, and bank conflicts
     Lint => lint,
     /// Compare two runs: cycles, stall causes, energy and changed machine keys
@@ -119,6 +123,8 @@ subcommands! {
     Isa => isa,
     /// Print shell completions
     Completions => completions,
+    /// Write man pages
+    Man => man,
 }
 
 /// Follows `RPU_CPU`: `scalar` restricts arithmetic to portable scalar code, `native` or nothing does not.

@@ -1,15 +1,18 @@
 //! `rpu run`
 
+mod dump;
 mod ring;
 
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::machine::MachineArgs;
-use crate::program::ProgramFile;
+use crate::program;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
-use diagnostic::counted;
+use debugger::Location;
+use diagnostic::{Diagnostics, counted};
 use golden::GoldenError;
+use lab::program::{Axes, ProgramFile};
 use lab::run::{InputError, Mode, Options, RunError, page, run, table};
 use serde::Serialize;
 use sim::lint;
@@ -27,14 +30,15 @@ pub(crate) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     ring: ring::RingArgs,
-    /// Coefficients of an input, 16 little-endian bytes each, or a JSON list of numbers and texts such as
-    /// "0x1f" if the name ends in .json; of a ring program's input, limb after
+    /// Coefficients of an input, 16 little-endian bytes each; or a JSON list of numbers and texts such as
+    /// "0x1f" if the name ends in .json; or a NumPy array of integers if it ends in .npy, with a last axis of two
+    /// for the low and the high half of longer ones. Of a ring program's input, limb after
     /// limb. Inputs of a kernel without a file keep the program's initial data, or are drawn from
     /// the seed
-    #[arg(long = "input", value_name = "NAME=FILE.bin", value_parser = named_file)]
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
     inputs: Vec<NamedFile>,
-    /// Write the coefficients of an output to a file
-    #[arg(long = "output", value_name = "NAME=FILE.bin", value_parser = named_file, conflicts_with = "timing_only")]
+    /// Write the coefficients of an output to a file, in the form that its name says
+    #[arg(long = "output", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
     outputs: Vec<NamedFile>,
     /// Compare an output with the coefficients in a file
     #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
@@ -77,6 +81,14 @@ pub(crate) struct Args {
     /// outputs that overlap inputs, instead of refusing the program
     #[arg(long)]
     lenient: bool,
+    /// Print registers or words: v0..v7, s0, a1, m2, an output y, y+5 or y+0..7, with commas between
+    /// them. The report then goes to standard error
+    #[arg(long, value_name = "NAMES", conflicts_with = "timing_only")]
+    dump: Vec<String>,
+    /// The place of --dump: before the instruction on this line of the text, before the instruction with
+    /// this index as #15, before the first access of a symbol, or at the end
+    #[arg(long, value_name = "LINE|#INDEX|SYMBOL|end", requires = "dump")]
+    at: Option<Location>,
     /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -84,12 +96,12 @@ pub(crate) struct Args {
 
 /// A symbol and a file.
 #[derive(Clone)]
-struct NamedFile {
-    name: String,
-    path: PathBuf,
+pub(crate) struct NamedFile {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }
 
-fn named_file(text: &str) -> Result<NamedFile, String> {
+pub(crate) fn named_file(text: &str) -> Result<NamedFile, String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
             Ok(NamedFile { name: name.into(), path: path.into() })
@@ -173,13 +185,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 fn run_kernel(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let file = ProgramFile::read(&args.file)?;
+    let file = program::read(&args.file)?;
     let program = &file.program;
     check_outputs(program, args.outputs.iter().chain(&args.expected))?;
-    let mut expected = Vec::new();
-    for file in &args.expected {
-        expected.push((file, files::read_coefficients(&file.path)?));
-    }
+    let expected = expected(args)?;
     let mut inputs = BTreeMap::new();
     for NamedFile { name, path } in &args.inputs {
         inputs.insert(name.clone(), files::read_coefficients(path)?);
@@ -196,6 +205,10 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         let warnings = file.diagnostics(lint::errors(program, &machine)).into_iter();
         warnings.for_each(|warning| failure::warn(&warning.as_warning()));
     }
+    if !args.dump.is_empty() {
+        // Before the run, which may stop at a fault after this place.
+        files::print_text(&dump::dump(args, &file, &machine)?)?;
+    }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
     for (file, expected) in &expected {
         if let Some(found) = outcome.outputs.get(&file.name) {
@@ -204,7 +217,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     }
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {
-            files::write_coefficients(path, words)?;
+            files::write_coefficients(path, words, Axes::of(program))?;
         }
     }
     if let Some(timing) = outcome.timing.as_ref().filter(|_| !args.traces.is_empty()) {
@@ -233,6 +246,11 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     args.print_report(&text)
 }
 
+/// The files of expected outputs, with their words.
+fn expected(args: &Args) -> Result<Vec<(&NamedFile, Vec<u128>)>, Failure> {
+    args.expected.iter().map(|file| Ok((file, files::read_coefficients(&file.path)?))).collect()
+}
+
 impl Args {
     /// Prints the report: to standard error if data or a trace go to standard output.
     fn print_report(&self, text: &str) -> Result<(), Failure> {
@@ -249,7 +267,8 @@ impl Args {
         let outputs = outputs.map(|output| format!("--output {}=-", output.name));
         let traces = self.traces.iter().filter(|trace| files::is_dash(&trace.path));
         let page = self.page.iter().filter(|path| files::is_dash(path)).map(|_| "--page -".to_owned());
-        outputs.chain(traces.map(|trace| format!("--trace {}=-", trace.kind.name()))).chain(page)
+        let dump = self.dump.first().map(|names| format!("--dump {names}"));
+        outputs.chain(traces.map(|trace| format!("--trace {}=-", trace.kind.name()))).chain(page).chain(dump)
     }
 
     /// Refuses options that have no effect beside the others.
@@ -300,12 +319,17 @@ fn check_outputs<'f>(program: &Program, outputs: impl Iterator<Item = &'f NamedF
     Ok(())
 }
 
-fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
+/// The failure of a run: with the place in the program, or the file of an input.
+pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
     let input = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
     match error {
         error if error.is_wrong_result() => Failure::Work(error.to_string()),
-        RunError::Invalid(invalid) => file.invalid(invalid),
-        RunError::Execute(fault) => file.fault(&fault),
+        RunError::Invalid(invalid) => {
+            let mut errors = Diagnostics::default();
+            file.diagnostics(invalid.defects).into_iter().for_each(|error| errors.push(error));
+            Failure::Input(errors)
+        }
+        RunError::Execute(fault) => file.fault(&fault).into(),
         RunError::Input(InputError::Length { ref name, .. } | InputError::NotReduced { ref name, .. }) => {
             match input(name) {
                 Some(file) => Failure::wrong(format_args!("{file}: {error}"), None),

@@ -6,6 +6,8 @@ use crate::files;
 use crate::numbers::wide_degree;
 use clap::ValueEnum;
 use diagnostic::nearest;
+use lab::program::Axes;
+use lab::run::ring_page;
 use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
 use runtime::{Keys, RunError, Runtime};
@@ -85,12 +87,14 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     check_options(args)?;
     let machine = args.machine.load()?;
     let program = read_program(args)?;
-    check_outputs(&program, &args.outputs)?;
+    check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
+    let expected = super::expected(args)?;
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
     let timing_begin = Instant::now();
     let runtime = Runtime::new(&program, &machine).map_err(failure)?;
-    let timeline = runtime.time(args.ring.keys(), !args.traces.is_empty()).map_err(failure)?;
+    let record = !args.traces.is_empty() || args.page.is_some();
+    let timeline = runtime.time(args.ring.keys(), record).map_err(failure)?;
     let mut report = runtime.report(&timeline);
     report.simulator.timing_wall_s = timing_begin.elapsed().as_secs_f64();
     let mut outputs = Vec::new();
@@ -104,12 +108,21 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         }
     }
     report.simulator.wall_s = begin.elapsed().as_secs_f64();
+    for (name, words) in named(&program, &outputs) {
+        for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
+            file.compare(&words.concat(), expected)?;
+        }
+    }
     write_outputs(&program, &args.outputs, &outputs)?;
     for TraceFile { path, .. } in &args.traces {
         let mut content = Vec::new();
         let written = runtime.write_perfetto(&timeline, &mut content);
         written.map_err(|error| Failure::Work(error.to_string()))?;
         files::write(path, &content)?;
+    }
+    if let Some(path) = &args.page {
+        let title = format!("{} on {}", files::name(&args.file), report.machine.name);
+        files::write(path, ring_page(&title, &report, &runtime, &timeline).as_bytes())?;
     }
     let text = match args.format {
         Format::Table => report.table(),
@@ -123,8 +136,7 @@ fn check_options(args: &Args) -> Result<(), Failure> {
     let refused = [
         ("--functional-only", args.functional_only),
         ("--stream", args.stream.is_some()),
-        ("--page", args.page.is_some()),
-        ("--expect", !args.expected.is_empty()),
+        ("--dump", !args.dump.is_empty()),
         ("--trace kanata", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Kanata))),
         ("--trace ascii", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii))),
     ];
@@ -163,7 +175,13 @@ fn manifest_beside(program: &Path) -> Option<PathBuf> {
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
     let mut inputs = Inputs::new(program);
     for NamedFile { name, path } in &args.inputs {
-        inputs.load_file(name, path)?;
+        if is_array(path) {
+            let words = files::read_coefficients(path)?;
+            let limbs = words.chunks(program.degree().len()).map(Words::from);
+            inputs.set(name, limbs).map_err(|error| error.in_file(files::name(path)))?;
+        } else {
+            inputs.load_file(name, path)?;
+        }
     }
     let seed = if args.inputs.is_empty() { Some(args.seed.unwrap_or(0)) } else { args.seed };
     if let Some(seed) = seed {
@@ -171,6 +189,19 @@ fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failu
     }
     let first = inputs.missing().next();
     first.map_or(Ok(inputs), |group| Err(missing(&group.name)))
+}
+
+/// Whether a file of data is a JSON list or a NumPy array.
+fn is_array(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json" || extension == "npy")
+}
+
+/// The limbs of each output with its name.
+fn named<'o>(
+    program: &'o RingProgram,
+    outputs: &'o [Vec<Words>],
+) -> impl Iterator<Item = (&'o str, &'o [Words])> {
+    program.outputs().iter().map(|group| group.name.as_str()).zip(outputs.iter().map(Vec::as_slice))
 }
 
 fn missing(name: &str) -> Failure {
@@ -183,9 +214,12 @@ fn missing(name: &str) -> Failure {
 }
 
 /// Checks that every file to write belongs to an output of the program.
-fn check_outputs(program: &RingProgram, outputs: &[NamedFile]) -> Result<(), Failure> {
+fn check_outputs<'f>(
+    program: &RingProgram,
+    mut outputs: impl Iterator<Item = &'f NamedFile>,
+) -> Result<(), Failure> {
     let known = || program.outputs().iter().map(|group| group.name.as_str());
-    let unknown = outputs.iter().find(|output| known().all(|name| name != output.name));
+    let unknown = outputs.find(|output| known().all(|name| name != output.name));
     unknown.map_or(Ok(()), |NamedFile { name, .. }| {
         let help = match nearest(name, known()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -196,9 +230,12 @@ fn check_outputs(program: &RingProgram, outputs: &[NamedFile]) -> Result<(), Fai
 }
 
 fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Words>]) -> Result<(), Failure> {
+    let wide = program.moduli().iter().any(|(_, modulus)| modulus > u128::from(u64::MAX));
     for NamedFile { name, path } in files {
-        let known = program.outputs().iter().zip(outputs).find(|(group, _)| group.name == *name);
-        if let Some((_, limbs)) = known {
+        let Some((_, limbs)) = named(program, outputs).find(|(known, _)| known == name) else { continue };
+        if is_array(path) {
+            files::write_coefficients(path, &limbs.concat(), Axes { limbs: Some(limbs.len()), wide })?;
+        } else {
             let mut content = Vec::new();
             write_data(limbs, &mut content).map_err(|error| Failure::Work(error.to_string()))?;
             files::write(path, &content)?;

@@ -8,6 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Figures that tests of other crates draw and keep fresh; see `docs/generated.md`.
+const DRAWN_BY_OTHER_TESTS: [&str; 1] = ["debug.svg"];
+
 fn chapters() -> Vec<(String, String)> {
     let folder = repository("docs/book/src");
     let files = names(Path::new(&folder)).into_iter().filter(|name| name.ends_with(".md"));
@@ -57,9 +60,14 @@ fn every_command_of_the_book_works_and_draws_its_figures() {
         for figure in
             text.split("](img/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name)
         {
+            let committed = PathBuf::from(repository("docs/book/src/img")).join(figure);
+            if DRAWN_BY_OTHER_TESTS.contains(&figure) {
+                assert!(committed.is_file(), "{chapter}: {figure}");
+                continue;
+            }
             let drawn = fs::read_to_string(folder.path().join(figure));
             let drawn = drawn.unwrap_or_else(|error| panic!("{chapter}: no command draws {figure}: {error}"));
-            bless::fresh(PathBuf::from(repository("docs/book/src/img")).join(figure), drawn);
+            bless::fresh(committed, drawn);
             figures += 1;
         }
     }

@@ -4,6 +4,7 @@ mod book;
 mod common;
 mod crosscheck;
 mod generated;
+mod inspect;
 mod machine;
 mod pages;
 mod programs;

@@ -1,0 +1,300 @@
+//! The screen.
+//!
+//! ```text
+//! file, machine, position, cycle
+//! program        registers
+//! watches        pipes
+//! memory         busyboard
+//! message
+//! keys, or the command that is being typed
+//! ```
+
+use crate::app::{App, KEYS, Panel, ROW_WORDS};
+use crate::command::COMMANDS;
+use crate::pipeline::Holder;
+use crate::target::Target;
+use b512_asm::reg::REGISTERS;
+use b512_asm::{AReg, MReg, Pipe, SReg, Space, VReg};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
+use sim::timing::Cause;
+
+/// The most watches on the screen.
+const MAX_WATCHES: usize = 6;
+/// Registers in a row of the busyboard.
+const BOARD_ROW: usize = 32;
+
+const CURRENT: Style = Style::new().fg(Color::Black).bg(Color::Yellow);
+const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
+const CHANGED: Style = Style::new().fg(Color::Yellow);
+const QUIET: Style = Style::new().fg(Color::DarkGray);
+const WRITTEN: Style = Style::new().fg(Color::Red);
+const READ: Style = Style::new().fg(Color::Green);
+const STOP: Style = Style::new().fg(Color::Red);
+
+impl App {
+    /// Draws the screen.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let [title, main, message, keys] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Min(8),
+            Constraint::Length(1),
+            Constraint::Length(1),
+        ])
+        .areas(frame.area());
+        frame.render_widget(Paragraph::new(self.title_line()).style(CHOSEN), title);
+        frame.render_widget(Paragraph::new(self.message.as_str()).style(CHANGED), message);
+        frame.render_widget(Paragraph::new(self.last_line()), keys);
+        if self.help {
+            return frame.render_widget(
+                Paragraph::new(help()).block(Block::bordered().title(" Keys and commands ")),
+                main,
+            );
+        }
+        let [left, right] =
+            Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(main);
+        let watches = self.session.watches().len().min(MAX_WATCHES) as u16;
+        let [program, watched, memory] = Layout::vertical([
+            Constraint::Min(4),
+            Constraint::Length(if watches > 0 { watches + 2 } else { 0 }),
+            Constraint::Length(8),
+        ])
+        .areas(left);
+        let [registers, pipes, board] = Layout::vertical([
+            Constraint::Min(4),
+            Constraint::Length(Pipe::VECTOR.len() as u16 + 3),
+            Constraint::Length((REGISTERS / BOARD_ROW) as u16 + 2),
+        ])
+        .areas(right);
+        self.draw_program(frame, program);
+        self.draw_watches(frame, watched);
+        self.draw_memory(frame, memory);
+        self.draw_registers(frame, registers);
+        self.draw_pipes(frame, pipes);
+        self.draw_board(frame, board);
+    }
+
+    fn title_line(&self) -> String {
+        let session = &self.session;
+        let (position, end) = (session.position(), session.end());
+        let place = match session.source().line(position).filter(|_| position < end) {
+            Some(line) => format!("line {line}, "),
+            None => String::new(),
+        };
+        format!(
+            " {} | {place}{position} of {end} instructions executed | cycle {} of {} ",
+            self.title,
+            session.cycle(),
+            session.pipeline().cycles()
+        )
+    }
+
+    fn last_line(&self) -> String {
+        match &self.prompt {
+            Some(text) => format!(":{text}_"),
+            None => "s step  p back  c continue  r reverse  . , cycle  b breakpoint  f form  : command  ? help  q quit"
+                .to_owned(),
+        }
+    }
+
+    /// The frame of a panel; that of the chosen one is bright.
+    fn block(&self, panel: Option<Panel>, title: String) -> Block<'static> {
+        let style = if panel == Some(self.focus) { Style::new().add_modifier(Modifier::BOLD) } else { QUIET };
+        Block::bordered().border_style(style).title(format!(" {title} "))
+    }
+
+    fn draw_program(&self, frame: &mut Frame<'_>, area: Rect) {
+        let source = self.session.source();
+        let instructions = &source.program.instructions;
+        let height = usize::from(area.height.saturating_sub(2));
+        // The chosen instruction is in the middle, as far as there are others.
+        let first = self.cursor.saturating_sub(height / 2).min(instructions.len().saturating_sub(height));
+        let listing = source.program.listing();
+        let last = source.line(instructions.len().saturating_sub(1)).unwrap_or(instructions.len());
+        let width = last.to_string().len() + 1;
+        let line = |index: usize| {
+            let number = source.line(index).map_or_else(|| format!("#{index}"), |line| line.to_string());
+            let dot =
+                if self.session.has_breakpoint(index) { Span::styled("●", STOP) } else { Span::raw(" ") };
+            let arrow = if index == self.session.position() { "▶" } else { " " };
+            let style = match (index == self.session.position(), index == self.cursor) {
+                (true, _) => CURRENT,
+                (false, true) => CHOSEN,
+                (false, false) => Style::new(),
+            };
+            let text = format!("{number:>width$} {}", listing.text(&instructions[index]));
+            Line::from(vec![dot, Span::raw(arrow), Span::styled(text, style)])
+        };
+        let lines: Vec<Line<'_>> = (first..instructions.len()).take(height).map(line).collect();
+        let block = self.block(Some(Panel::Program), "Program".to_owned());
+        frame.render_widget(Paragraph::new(lines).block(block), area);
+    }
+
+    fn draw_watches(&mut self, frame: &mut Frame<'_>, area: Rect) {
+        let targets: Vec<Target> = self.session.watches().iter().take(MAX_WATCHES).cloned().collect();
+        let lines: Vec<Line<'_>> =
+            targets.iter().map(|target| self.value_line(target, target.to_string())).collect();
+        frame.render_widget(Paragraph::new(lines).block(self.block(None, "Watches".to_owned())), area);
+    }
+
+    fn draw_memory(&mut self, frame: &mut Frame<'_>, area: Rect) {
+        let height = u32::from(area.height.saturating_sub(2));
+        let lines: Vec<Line<'_>> =
+            (0..height).map(|row| self.memory_line(self.word + row * ROW_WORDS)).collect();
+        let block = self.block(Some(Panel::Memory), format!("VDM from word {:#x} on", self.word));
+        frame.render_widget(Paragraph::new(lines).block(block), area);
+    }
+
+    fn memory_line(&mut self, word: u32) -> Line<'static> {
+        let symbols = &self.session.source().program.symbols;
+        let symbol = symbols.iter().find(|symbol| symbol.space == Space::Vdm && symbol.contains(word.into()));
+        let name = symbol.map_or_else(
+            || format!("{word:#x}"),
+            |symbol| format!("{}+{}", symbol.name, word - symbol.start),
+        );
+        let target = Target::Words { name, space: Space::Vdm, words: word..word + ROW_WORDS };
+        let name = format!("{:<10}", target.to_string());
+        self.value_line(&target, name)
+    }
+
+    /// A name and the words of a value.
+    fn value_line(&mut self, target: &Target, name: String) -> Line<'static> {
+        let modulus = self.session.modulus(target);
+        let words = self.session.value(target);
+        // More do not fit any terminal.
+        let texts = words.iter().take(200).map(|&word| format!(" {}", self.format.text(word, modulus)));
+        Line::from(name + &texts.collect::<String>())
+    }
+
+    fn draw_registers(&mut self, frame: &mut Frame<'_>, area: Rect) {
+        let height = usize::from(area.height.saturating_sub(2));
+        let busy = self.session.pipeline().busy(self.session.cycle());
+        let all = 4 * REGISTERS;
+        let lines: Vec<Line<'_>> =
+            (self.register..all).take(height).map(|index| self.register_line(index, &busy)).collect();
+        let title =
+            format!("Registers with their rings, lanes from {} on, {}", self.lane, self.format.name());
+        frame.render_widget(Paragraph::new(lines).block(self.block(Some(Panel::Registers), title)), area);
+    }
+
+    /// A register by its index over all files.
+    fn register_line(&mut self, index: usize, busy: &[Option<Holder>; REGISTERS]) -> Line<'static> {
+        let number = index % REGISTERS;
+        let target = match index / REGISTERS {
+            0 => Target::Vector(VReg::at(number)),
+            1 => Target::Scalar(SReg::at(number)),
+            2 => Target::Address(AReg::at(number)),
+            _ => Target::Modulus(MReg::at(number)),
+        };
+        let state = match (&target, busy[number]) {
+            (Target::Vector(_), Some(Holder { writes: true, .. })) => Span::styled("w", WRITTEN),
+            (Target::Vector(_), Some(Holder { writes: false, .. })) => Span::styled("r", READ),
+            _ => Span::raw(" "),
+        };
+        let modulus = self.session.modulus(&target);
+        let words = self.session.value(&target);
+        let first = if matches!(target, Target::Vector(_)) { self.lane } else { 0 };
+        let texts =
+            words.iter().skip(first).take(200).map(|&word| format!(" {}", self.format.text(word, modulus)));
+        let texts = if words.is_empty() { " not set".to_owned() } else { texts.collect() };
+        let ring = match &target {
+            Target::Vector(register) => self.session.ring(*register),
+            Target::Scalar(_) | Target::Address(_) | Target::Modulus(_) | Target::Words { .. } => None,
+        };
+        let ring = ring.map_or_else(String::new, |(register, _)| register.to_string());
+        let written = self.session.position().checked_sub(1);
+        let written = written.map(|index| &self.session.source().program.instructions[index]);
+        let style =
+            if written.is_some_and(|instr| target.may_be_written(instr)) { CHANGED } else { Style::new() };
+        let name = Span::raw(format!("{:<3}", target.to_string()));
+        Line::from(vec![name, state, Span::styled(format!(" {ring:<3}"), QUIET), Span::styled(texts, style)])
+    }
+
+    fn draw_pipes(&self, frame: &mut Frame<'_>, area: Rect) {
+        let (pipeline, cycle) = (self.session.pipeline(), self.session.cycle());
+        let pipes = pipeline.pipes(cycle);
+        let source = self.session.source();
+        let named = |title: &str, indices: &[usize]| {
+            let names: String =
+                indices.iter().map(|&index| format!(" {}", number(source.name(index)))).collect();
+            if indices.is_empty() { String::new() } else { format!("{title}{names}") }
+        };
+        let mut lines: Vec<Line<'_>> = Pipe::VECTOR
+            .iter()
+            .map(|&pipe| {
+                let state = &pipes[pipe];
+                let executing = state.executing.first().map_or_else(
+                    || Span::styled("idle", QUIET),
+                    |&index| {
+                        let mnemonic = source.program.instructions[index].op().info().mnemonic;
+                        Span::raw(named(mnemonic, &state.executing))
+                    },
+                );
+                let rest = named("; completing", &state.completing) + &named("; queue", &state.queued);
+                let name = Span::raw(format!("{:<11}", pipe.name().replace('_', "/")));
+                Line::from(vec![name, executing, Span::styled(rest, QUIET)])
+            })
+            .collect();
+        let next = self.session.position();
+        let front_end = match pipeline.wait(cycle) {
+            Some(cause) => format!("{} waits: {}", number(source.name(next)), waiting(cause)),
+            None if pipeline.dispatch(next) == cycle && next < self.session.end() => {
+                let (issue, complete) = pipeline.issue_and_completion(next);
+                format!("dispatches {}: issue {issue}, complete {complete}", number(source.name(next)))
+            }
+            None => "nothing left".to_owned(),
+        };
+        lines.push(Line::from(format!("front end  {front_end}")));
+        frame.render_widget(
+            Paragraph::new(lines).block(self.block(None, format!("Pipes in cycle {cycle}"))),
+            area,
+        );
+    }
+
+    fn draw_board(&self, frame: &mut Frame<'_>, area: Rect) {
+        let busy = self.session.pipeline().busy(self.session.cycle());
+        let row = |row: usize| {
+            let mut spans = vec![Span::styled(format!("v{:<3}", row * BOARD_ROW), QUIET)];
+            spans.extend(busy[row * BOARD_ROW..][..BOARD_ROW].iter().enumerate().map(|(column, holder)| {
+                let space = if column % 8 == 0 { " " } else { "" };
+                match holder {
+                    Some(Holder { writes: true, .. }) => Span::styled(format!("{space}w"), WRITTEN),
+                    Some(Holder { writes: false, .. }) => Span::styled(format!("{space}r"), READ),
+                    None => Span::styled(format!("{space}."), QUIET),
+                }
+            }));
+            Line::from(spans)
+        };
+        let lines: Vec<Line<'_>> = (0..REGISTERS / BOARD_ROW).map(row).collect();
+        let title = "Busyboard: w being written, r being read".to_owned();
+        frame.render_widget(Paragraph::new(lines).block(self.block(None, title)), area);
+    }
+}
+
+/// The name of an instruction without the word `line`.
+fn number(name: String) -> String {
+    name.strip_prefix("line ").map_or(name.clone(), str::to_owned)
+}
+
+/// A cause of waiting in words.
+fn waiting(cause: Cause) -> String {
+    match cause {
+        Cause::Busy(pipe) => format!("a register is in use by {}", pipe.name().replace('_', "/")),
+        Cause::Queue(pipe) => format!("the queue of {} is full", pipe.name().replace('_', "/")),
+        Cause::Fetch => "for the front end's next instruction".to_owned(),
+        Cause::Scalar => "for a scalar load".to_owned(),
+        Cause::Issue | Cause::Drain => unreachable!("neither holds an instruction back"),
+    }
+}
+
+fn help() -> Vec<Line<'static>> {
+    let keys = KEYS.iter().map(|(key, effect)| Line::from(format!("  {key:<6} {effect}")));
+    let commands = COMMANDS.iter().map(|command| {
+        let usage = format!(":{} {}", command.name, command.argument);
+        Line::from(format!("  {usage:<40} {}", command.effect))
+    });
+    keys.chain(std::iter::once(Line::default())).chain(commands).collect()
+}

@@ -1,0 +1,303 @@
+//! Execution of a program, forwards and backwards.
+
+use crate::pipeline::Pipeline;
+use crate::source::Source;
+use crate::target::Target;
+use b512_asm::reg::REGISTERS;
+use b512_asm::{Class, Instr, MReg, Operand, VReg};
+use sim::Machine;
+use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
+use sim::timing::{Cycle, simulate};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+/// A program under the debugger.
+///
+/// Its position is the number of executed instructions: the instruction with this index is the next one.
+#[derive(Debug)]
+pub struct Session {
+    source: Source,
+    inputs: BTreeMap<String, Vec<u128>>,
+    executor: Executor,
+    pipeline: Pipeline,
+    position: usize,
+    end: usize,
+    cycle: Cycle,
+    origins: [Option<Origin>; REGISTERS],
+    breakpoints: BTreeSet<usize>,
+    watches: Vec<Target>,
+}
+
+/// The origin of a vector register's lanes.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    /// The modulus below which they are, and its register, if they are known.
+    ring: Option<(MReg, u128)>,
+}
+
+/// The reason why a session ends a movement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// It has done what was asked.
+    Done,
+    /// The beginning of the program.
+    Start,
+    /// The end of the program.
+    End,
+    /// A breakpoint at the position.
+    Breakpoint,
+    /// The instruction before the position has changed a watched value.
+    Changed(Target),
+    /// The instruction at the position has a fault.
+    Fault(ExecuteError),
+}
+
+/// The reason why there is no session of a program.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum SessionError {
+    /// The program cannot be loaded into the machine.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The inputs do not fit the program.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+}
+
+impl Session {
+    /// A session at the beginning of a program, with the words of its inputs by name.
+    ///
+    /// # Errors
+    /// Returns an error if the program does not fit the machine, or an input does not fit the program.
+    pub fn new(
+        source: Source,
+        machine: &Machine,
+        inputs: BTreeMap<String, Vec<u128>>,
+    ) -> Result<Self, SessionError> {
+        let program = &source.program;
+        let mut executor = Executor::for_machine(machine);
+        executor.load(program)?;
+        for (name, words) in &inputs {
+            executor.write(name, words)?;
+        }
+        executor.start();
+        let pipeline = Pipeline::new(machine, program, &simulate(machine, program));
+        let halt = program.instructions.iter().position(|instr| instr.class() == Class::Halt);
+        let end = halt.map_or(program.instructions.len(), |halt| halt + 1);
+        let cycle = pipeline.dispatch(0);
+        Ok(Self {
+            source,
+            inputs,
+            executor,
+            pipeline,
+            position: 0,
+            end,
+            cycle,
+            origins: [None; REGISTERS],
+            breakpoints: BTreeSet::new(),
+            watches: Vec::new(),
+        })
+    }
+
+    /// The program.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The run in time.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// The number of executed instructions.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The position at the end of the program.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The cycle that the pipes show: that in which the instruction at the position dispatches, unless it was
+    /// chosen by [`go_to_cycle`](Self::go_to_cycle).
+    pub fn cycle(&self) -> Cycle {
+        self.cycle
+    }
+
+    /// Executes the next instruction.
+    pub fn step(&mut self) -> Stop {
+        if self.position == self.end {
+            self.cycle = self.pipeline.cycles();
+            return Stop::End;
+        }
+        match self.execute(self.position) {
+            Ok(changed) => {
+                self.position += 1;
+                self.cycle = self.pipeline.dispatch(self.position);
+                changed.map_or(Stop::Done, Stop::Changed)
+            }
+            Err(error) => Stop::Fault(error),
+        }
+    }
+
+    /// Goes back by one instruction.
+    pub fn back(&mut self) -> Stop {
+        match self.position.checked_sub(1) {
+            Some(position) => self.go_to(position),
+            None => Stop::Start,
+        }
+    }
+
+    /// Goes forward to the next breakpoint, change of a watched value, fault, or the end.
+    pub fn resume(&mut self) -> Stop {
+        loop {
+            let stop = self.step();
+            if stop != Stop::Done {
+                return stop;
+            }
+            if self.breakpoints.contains(&self.position) {
+                return Stop::Breakpoint;
+            }
+        }
+    }
+
+    /// Goes back to the last position before this one at which [`resume`](Self::resume) would stop, or to the
+    /// beginning.
+    pub fn reverse(&mut self) -> Stop {
+        let now = self.position;
+        let mut last = (0, Stop::Start);
+        self.restart();
+        // The instructions before `now` have been executed without a fault.
+        while self.position + 1 < now {
+            let changed = self.execute(self.position);
+            self.position += 1;
+            if let Ok(Some(target)) = changed {
+                last = (self.position, Stop::Changed(target));
+            } else if self.breakpoints.contains(&self.position) {
+                last = (self.position, Stop::Breakpoint);
+            }
+        }
+        self.go_to(last.0);
+        last.1
+    }
+
+    /// Goes to a position; beyond the end, to the end.
+    pub fn go_to(&mut self, position: usize) -> Stop {
+        let position = position.min(self.end);
+        if position < self.position {
+            self.restart();
+        }
+        let mut stop = Stop::Done;
+        while self.position < position {
+            if let Err(error) = self.execute_one(self.position) {
+                stop = Stop::Fault(error);
+                break;
+            }
+            self.position += 1;
+        }
+        self.cycle = self.pipeline.dispatch(self.position);
+        stop
+    }
+
+    /// Shows a cycle: goes to the first instruction that does not dispatch before it. Beyond the run, to its end.
+    pub fn go_to_cycle(&mut self, cycle: Cycle) -> Stop {
+        let cycle = cycle.min(self.pipeline.cycles());
+        let stop = self.go_to(self.pipeline.dispatched_before(cycle));
+        if stop == Stop::Done {
+            self.cycle = cycle;
+        }
+        stop
+    }
+
+    /// The breakpoints: indices of instructions before which [`resume`](Self::resume) stops.
+    pub fn breakpoints(&mut self) -> &mut BTreeSet<usize> {
+        &mut self.breakpoints
+    }
+
+    /// Whether there is a breakpoint before an instruction.
+    pub fn has_breakpoint(&self, index: usize) -> bool {
+        self.breakpoints.contains(&index)
+    }
+
+    /// The watched values: [`resume`](Self::resume) and [`step`](Self::step) report their changes.
+    pub fn watches(&mut self) -> &mut Vec<Target> {
+        &mut self.watches
+    }
+
+    /// The words of a register or of memory at the position. A modulus register that was never set has none.
+    pub fn value(&mut self, target: &Target) -> Vec<u128> {
+        match target {
+            Target::Vector(register) => self.executor.vector(*register),
+            Target::Scalar(register) => vec![self.executor.scalar(*register)],
+            Target::Address(register) => vec![self.executor.address(*register).into()],
+            Target::Modulus(register) => self.executor.modulus(*register).into_iter().collect(),
+            Target::Words { space, words, .. } => self.executor.words(*space, words.clone()).to_vec(),
+        }
+    }
+
+    /// The modulus of a value: for a vector register, that of the instruction that wrote it, or of the
+    /// registers that a shuffle moved; else the program's, if it has only one.
+    pub fn modulus(&self, target: &Target) -> Option<u128> {
+        let only = || self.source.program.only_modulus();
+        match target {
+            Target::Vector(register) => self.ring(*register).map(|(_, modulus)| modulus).or_else(only),
+            Target::Scalar(_) | Target::Words { .. } => only(),
+            Target::Address(_) | Target::Modulus(_) => None,
+        }
+    }
+
+    /// The modulus register and the modulus of the instruction that wrote a vector register, or of the registers
+    /// that a shuffle moved there.
+    pub fn ring(&self, register: VReg) -> Option<(MReg, u128)> {
+        self.origins[register.index()]?.ring
+    }
+
+    /// The state at the beginning of the program.
+    fn restart(&mut self) {
+        let loaded = self.executor.load(&self.source.program);
+        loaded.expect("the program was loaded before");
+        for (name, words) in &self.inputs {
+            self.executor.write(name, words).expect("the words were written before");
+        }
+        self.executor.start();
+        self.origins = [None; REGISTERS];
+        self.position = 0;
+    }
+
+    /// Executes an instruction, and returns the first watched value that it has changed.
+    fn execute(&mut self, index: usize) -> Result<Option<Target>, ExecuteError> {
+        let instr = self.source.program.instructions[index];
+        let watched: Vec<Target> =
+            self.watches.iter().filter(|target| target.may_be_written(&instr)).cloned().collect();
+        let before: Vec<Vec<u128>> = watched.iter().map(|target| self.value(target)).collect();
+        self.execute_one(index)?;
+        let mut changes = watched.into_iter().zip(before);
+        Ok(changes.find_map(|(target, before)| (self.value(&target) != before).then_some(target)))
+    }
+
+    fn execute_one(&mut self, index: usize) -> Result<(), ExecuteError> {
+        self.executor.execute(index)?;
+        let instr = self.source.program.instructions[index];
+        let ring = self.ring_of_result(&instr);
+        for register in instr.vector_writes().iter() {
+            self.origins[register.index()] = Some(Origin { ring });
+        }
+        Ok(())
+    }
+
+    /// The ring of an instruction's results: that of its modulus register, or of its sources.
+    fn ring_of_result(&self, instr: &Instr) -> Option<(MReg, u128)> {
+        let mut named = None;
+        instr.for_each_operand(|_, operand| {
+            if let Operand::MReg(register) = operand {
+                named = Some(register);
+            }
+        });
+        if let Some(register) = named {
+            return self.executor.modulus(register).map(|modulus| (register, modulus));
+        }
+        let mut sources: Vec<_> = instr.vector_reads().iter().map(|register| self.ring(*register)).collect();
+        sources.dedup();
+        if let [ring] = sources[..] { ring } else { None }
+    }
+}

@@ -1,0 +1,97 @@
+//! `rpu debug`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::machine::MachineArgs;
+use crate::program;
+use crate::run::{NamedFile, failure_of, named_file};
+use debugger::{App, Key, Session, Source};
+use lab::program::ProgramFile;
+use lab::run::inputs_of;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use sim::Machine;
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Assembly text or object file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Coefficients of an input, as for `rpu run`. Other inputs keep the program's initial data, or are drawn
+    /// from the seed
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
+    inputs: Vec<NamedFile>,
+    /// Seed of random inputs
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let machine = args.machine.load()?;
+    let file = program::read(&args.file)?;
+    let title = format!("{} | {}", file.name(), machine.name);
+    let session = session(&file, &machine, &args.inputs, args.seed)?;
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let help = "use `rpu run --dump v0..v7 --at LINE` in a script";
+        return Err(Failure::wrong("the debugger needs a terminal", help));
+    }
+    ratatui::run(|terminal| show(&mut App::new(session, title), terminal))
+        .map_err(|error| Failure::wrong(format_args!("the terminal fails: {error}"), None))
+}
+
+/// A session of a program with data for its inputs.
+pub(crate) fn session(
+    file: &ProgramFile,
+    machine: &Machine,
+    inputs: &[NamedFile],
+    seed: u64,
+) -> Result<Session, Failure> {
+    let mut given = BTreeMap::new();
+    for NamedFile { name, path } in inputs {
+        given.insert(name.clone(), files::read_coefficients(path)?);
+    }
+    let words =
+        inputs_of(&file.program, machine, &given, seed).map_err(|error| failure_of(error, file, inputs))?;
+    let source = Source::new(file.program.clone(), file.lines());
+    Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
+}
+
+/// Draws the screen and reads keys until the user leaves.
+fn show(app: &mut App, terminal: &mut DefaultTerminal) -> io::Result<()> {
+    while !app.is_done() {
+        terminal.draw(|frame| app.draw(frame))?;
+        let Event::Key(pressed) = event::read()? else { continue };
+        if pressed.kind == KeyEventKind::Release {
+            continue;
+        }
+        if pressed.code == KeyCode::Char('c') && pressed.modifiers.contains(KeyModifiers::CONTROL) {
+            break;
+        }
+        if let Some(key) = key(pressed.code) {
+            app.key(key);
+        }
+    }
+    Ok(())
+}
+
+fn key(code: KeyCode) -> Option<Key> {
+    match code {
+        KeyCode::Char(character) => Some(Key::Char(character)),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Esc => Some(Key::Escape),
+        KeyCode::Backspace => Some(Key::Backspace),
+        KeyCode::Tab => Some(Key::Tab),
+        KeyCode::Up => Some(Key::Up),
+        KeyCode::Down => Some(Key::Down),
+        KeyCode::Left => Some(Key::Left),
+        KeyCode::Right => Some(Key::Right),
+        KeyCode::PageUp => Some(Key::PageUp),
+        KeyCode::PageDown => Some(Key::PageDown),
+        _ => None,
+    }
+}
