@@ -1,0 +1,45 @@
+"""Assembler, code generator and cycle-level simulator for the Ring Processing Unit.
+
+>>> import rpu
+>>> program = rpu.generate("ntt", n=1024, modulus_bits=60)
+>>> run = rpu.run(program, rpu.Machine(set={"hple.count": 64}), check=True)
+>>> run.cycles, run.outputs["y"][:4]
+
+Coefficients are Python integers, since moduli have up to 128 bits. Inputs may be any sequence of integers, or a NumPy
+array; an array of unsigned 64-bit integers with a last axis of two has the low and the high half of each coefficient.
+"""
+
+from __future__ import annotations
+
+from ._api import (
+    Machine,
+    Program,
+    Run,
+    Sweep,
+    assemble,
+    generate,
+    load,
+    operations,
+    read_coefficients,
+    run,
+    sweep,
+)
+from ._rpu import CheckError, Diagnostic, RpuError, __version__
+
+__all__ = [
+    "CheckError",
+    "Diagnostic",
+    "Machine",
+    "Program",
+    "RpuError",
+    "Run",
+    "Sweep",
+    "__version__",
+    "assemble",
+    "generate",
+    "load",
+    "operations",
+    "read_coefficients",
+    "run",
+    "sweep",
+]

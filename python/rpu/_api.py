@@ -1,0 +1,380 @@
+"""The public classes and functions."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _rpu
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+Value = Union[int, float, bool, str]
+"""The value of a machine key."""
+
+
+def _overrides(keys: Mapping[str, Value]) -> list[str]:
+    """Keys as the command line takes them."""
+    text = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
+    return [f"{key}={text(value)}" for key, value in keys.items()]
+
+
+def _words(values: Iterable[int]) -> list[int]:
+    """Coefficients as integers; pairs are the low and the high half."""
+    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    if values and isinstance(values[0], (list, tuple)):
+        return [low | high << 64 for low, high in values]
+    return values
+
+
+class Machine:
+    """A machine: every key has a value.
+
+    `name` is a built-in machine or the path of a `.toml` file; `set` changes keys, such as `{"hple.count": 64}`.
+    """
+
+    def __init__(self, name: str | os.PathLike[str] = "rpu-128x128", *, set: Mapping[str, Value] = {}) -> None:
+        self._machine = _rpu.Machine(os.fspath(name), _overrides(set))
+
+    @property
+    def name(self) -> str:
+        """The name in results."""
+        return self._machine.name
+
+    @property
+    def area_mm2(self) -> float:
+        """The modelled area."""
+        return self._machine.area_mm2
+
+    @property
+    def frequency_ghz(self) -> float:
+        """The modelled clock."""
+        return self._machine.frequency_ghz
+
+    @functools.cached_property
+    def keys(self) -> dict[str, Any]:
+        """Every key with its value: `keys["hple.count"]`."""
+        keys: dict[str, Any] = {}
+
+        def add(prefix: str, table: Mapping[str, Any]) -> None:
+            for name, value in table.items():
+                if isinstance(value, dict):
+                    add(f"{prefix}{name}.", value)
+                else:
+                    keys[prefix + name] = value
+
+        add("", json.loads(self._machine.json()))
+        return keys
+
+    def __getitem__(self, key: str) -> Any:
+        return self.keys[key]
+
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}: {self.area_mm2:.2f} mm2, {self.frequency_ghz} GHz>"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named range of a memory."""
+
+    name: str
+    memory: str
+    """`vdm` or `sdm`."""
+    start: int
+    """The address of the first word."""
+    words: int
+    role: str
+    """`input`, `output`, `table` or `scratch`."""
+
+
+class Program:
+    """A program. `assemble`, `generate` and `load` make one."""
+
+    def __init__(self, program: _rpu.Program) -> None:
+        self._program = program
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._program.name
+
+    @property
+    def text(self) -> str:
+        """Assembly text."""
+        return self._program.text
+
+    @property
+    def intrinsics(self) -> str:
+        """C with SPIRAL's intrinsics."""
+        return self._program.intrinsics
+
+    @property
+    def instructions(self) -> list[str]:
+        """The instructions, with symbols in place of addresses."""
+        return self._program.instructions
+
+    @property
+    def claims(self) -> list[str]:
+        """What the program claims to compute, such as `y = ntt(x), n=1024, ..`."""
+        return self._program.claims
+
+    @property
+    def symbols(self) -> dict[str, Symbol]:
+        """The symbols by name."""
+        return {fields[0]: Symbol(*fields) for fields in self._program.symbols}
+
+    @property
+    def origin(self) -> str | None:
+        """The origin of a generated program's recipe: the library, a search, a named plan."""
+        return self._program.origin
+
+    @property
+    def blake3(self) -> str:
+        """The hash of the object file, as in results."""
+        return self._program.blake3
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an object file if the name ends in `.o` or `.elf`, else assembly text."""
+        path = Path(path)
+        path.write_bytes(bytes(self._program.object) if path.suffix in (".o", ".elf") else self.text.encode())
+
+    def lint(self, machine: Machine | None = None) -> list[_rpu.Diagnostic]:
+        """Faults of the program, results that nothing reads, bank conflicts."""
+        return self._program.lint((machine or Machine())._machine)
+
+    def __len__(self) -> int:
+        return len(self._program.instructions)
+
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: {len(self)} instructions>"
+
+
+def assemble(text: str, name: str = "<text>") -> Program:
+    """Assembles B512 text, or C with SPIRAL's intrinsics. `name` is its name in errors."""
+    return Program(_rpu.Program.assemble(text, name))
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """Reads assembly text or an object file."""
+    return Program(_rpu.Program.load(Path(path)))
+
+
+def generate(
+    operation: str,
+    n: int,
+    *,
+    modulus: int | Sequence[int] | None = None,
+    modulus_bits: int = 128,
+    towers: int = 1,
+    root: int | Sequence[int] | None = None,
+    plan: str = "best",
+    machine: Machine | None = None,
+    **settings: int | Sequence[int] | str,
+) -> Program:
+    """Generates a program for a machine.
+
+    Without `modulus`, `towers` of the largest primes of `modulus_bits` bits are found, and without `root` the smallest
+    roots. `plan` is `best`, `kl`, `pease`, `paper`, `unoptimised`, or the path of a plan's file. Other settings of the
+    operation, such as `by` of `muls`, are given by name. `operations()` lists what there is.
+    """
+    numbers = lambda value: [] if value is None else [value] if isinstance(value, int) else list(value)
+    given = [(name, value if isinstance(value, (int, str)) else list(value)) for name, value in settings.items()]
+    chosen = (machine or Machine())._machine
+    program = _rpu.generate(
+        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), plan, given, chosen
+    )
+    return Program(program)
+
+
+def operations() -> dict[str, str]:
+    """The operations that `generate` knows, with their definitions."""
+    return dict(_rpu.operations())
+
+
+class Run:
+    """The result of `run`."""
+
+    def __init__(self, run: _rpu.Run) -> None:
+        self._run = run
+
+    @functools.cached_property
+    def report(self) -> dict[str, Any]:
+        """The document of the run, as `rpu run --format json` prints it."""
+        return json.loads(self._run.report)
+
+    @functools.cached_property
+    def outputs(self) -> dict[str, list[int]]:
+        """The coefficients of each output; empty without execution."""
+        return self._run.outputs
+
+    @property
+    def cycles(self) -> int:
+        """Cycles from the start command to the last completion."""
+        return self.report["cycles"]
+
+    @property
+    def time_us(self) -> float:
+        """The time of these cycles at the machine's clock."""
+        return self.report["time_us"]
+
+    @property
+    def area_mm2(self) -> float:
+        """The area of the machine."""
+        return self.report["area_mm2"]
+
+    @property
+    def energy_uj(self) -> float:
+        """The energy of the run."""
+        return self.report["energy_uj"]
+
+    @property
+    def checked(self) -> bool:
+        """Whether every output agreed with the golden model."""
+        return self.report["checked"]
+
+    @property
+    def stalls(self) -> dict[str, int]:
+        """Cycles by cause. They add up to `cycles`."""
+        return self.report["stalls"]
+
+    @property
+    def timeline(self) -> pandas.DataFrame:
+        """The cycles of each instruction. `free` is one past its last cycle in the pipe."""
+        import pandas
+
+        columns = ["instruction", "pipe", "dispatch", "issue", "free", "complete", "wait"]
+        frame = pandas.DataFrame(self._run.timeline, columns=columns)
+        return frame.rename_axis("index")
+
+    def save_page(self, path: str | os.PathLike[str]) -> None:
+        """Writes a page with causes, pipeline timeline, area and energy: one HTML file."""
+        Path(path).write_text(self._run.page, encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self._run.table
+
+    def __repr__(self) -> str:
+        cycles = f"{self.cycles} cycles, {self.time_us:.3f} us" if self.report.get("cycles") is not None else "not timed"
+        return f"<Run {self.report['program']}: {cycles}{', checked' if self.checked else ''}>"
+
+
+def run(
+    program: Program,
+    machine: Machine | None = None,
+    *,
+    inputs: Mapping[str, Iterable[int]] = {},
+    seed: int = 0,
+    check: bool = False,
+    execute: bool = True,
+    timing: bool = True,
+    stream: int | None = None,
+    lenient: bool = False,
+) -> Run:
+    """Runs a program on a machine, on data and in time.
+
+    Inputs that are not given keep the program's initial data, or are drawn from `seed`. With `check`, every output is
+    compared with the golden model, also on random data: `CheckError` if one differs. `stream` is a number of consecutive
+    runs that overlap with off-chip transfers.
+    """
+    words = {name: _words(values) for name, values in inputs.items()}
+    chosen = (machine or Machine())._machine
+    return Run(_rpu.run(program._program, chosen, words, seed, check, execute, timing, stream, lenient))
+
+
+def read_coefficients(path: str | os.PathLike[str]) -> list[int]:
+    """Reads a file of coefficients: `.bin`, `.json` or `.npy`."""
+    return _rpu.read_coefficients(Path(path))
+
+
+class Sweep:
+    """The results of a sweep in a folder: of `sweep`, or of the command line."""
+
+    def __init__(self, folder: str | os.PathLike[str], _temporary: Any = None) -> None:
+        self.folder = Path(folder)
+        self._temporary = _temporary
+        if not (self.folder / "results.csv").is_file():
+            raise _rpu.RpuError(f"`{self.folder}` has no results: run the sweep, or merge its shards")
+
+    @functools.cached_property
+    def frame(self) -> pandas.DataFrame:
+        """One row a point. The columns are those of `results.csv`."""
+        import pandas
+
+        return pandas.read_csv(self.folder / "results.csv")
+
+    def arrow(self) -> pyarrow.Table:
+        """The same as an Arrow table."""
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(self.frame)
+
+    def front(self, x: str = "time_us", y: str = "area_mm2") -> pandas.DataFrame:
+        """The points that no other beats in both columns, from the smallest `x` on."""
+        ordered = self.frame.dropna(subset=[x, y]).sort_values([x, y])
+        before = ordered[y].cummin().shift(fill_value=float("inf"))
+        return ordered[ordered[y] < before]
+
+    @property
+    def page(self) -> Path:
+        """The page with an interactive chart."""
+        return self.folder / "report.html"
+
+    @property
+    def chart(self) -> str:
+        """Area against latency as an SVG; the first one, if the points have several workloads."""
+        charts = sorted(self.folder.glob("pareto*.svg"))
+        if not charts:
+            raise _rpu.RpuError("no point of the sweep succeeded, so it has no chart")
+        return charts[0].read_text(encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return self.chart
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        return f"<Sweep {self.folder}: {len(self)} points>"
+
+
+def sweep(
+    definition: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    set: Mapping[str, Value] = {},
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Sweep:
+    """Simulates the points of a sweep, and resumes one in the folder.
+
+    `definition` is the path of a TOML file or its content as a dictionary; without it, the 28 machines of the paper's
+    Fig. 4. Without `folder`, results live as long as the returned object. `set` changes keys of all points. `progress` is
+    called with the number of points done and their total. An interruption leaves what is done in the folder.
+    """
+    temporary = None
+    if folder is None:
+        temporary = tempfile.TemporaryDirectory(prefix="rpu-")
+        folder = temporary.name
+    text, name, is_json = None, "sweep", False
+    if isinstance(definition, Mapping):
+        text, is_json = json.dumps(definition), True
+    elif definition is not None:
+        name = os.fspath(definition)
+        try:
+            text = Path(definition).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
+    failed = _rpu.sweep(text, name, is_json, _overrides(set), Path(folder), threads or 0, progress)
+    result = Sweep(folder, temporary)
+    if failed:
+        first = result.frame["error"].dropna().iloc[0]
+        raise _rpu.RpuError(f"{failed} of {len(result)} points failed; the first: {first}")
+    return result

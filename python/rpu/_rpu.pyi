@@ -1,0 +1,119 @@
+"""The extension module. `rpu` is its public face."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, final
+
+__version__: str
+
+class RpuError(Exception):
+    """Invalid input. The text shows each error with its line and a remedy."""
+
+    diagnostics: Sequence[Diagnostic]
+    """The errors one by one; empty if the error has no place in a file."""
+
+class CheckError(RpuError):
+    """A result that differs from the golden model."""
+
+@final
+class Diagnostic:
+    """One error or warning. `str` of it is what a terminal shows."""
+
+    severity: str
+    """`error` or `warning`."""
+    code: str | None
+    """A code such as `B004`, which `rpu explain` explains."""
+    file: str | None
+    line: int | None
+    """From 1."""
+    column: int | None
+    """From 1, in characters."""
+    marked: str | None
+    """The text at this position."""
+    message: str
+    help: str | None
+    """The remedy."""
+    text: str
+
+@final
+class Machine:
+    def __new__(cls, name: str, overrides: list[str]) -> Machine: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def area_mm2(self) -> float: ...
+    @property
+    def frequency_ghz(self) -> float: ...
+    def json(self) -> str: ...
+
+@final
+class Program:
+    origin: str | None
+    @staticmethod
+    def assemble(text: str, name: str) -> Program: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Program: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def intrinsics(self) -> str: ...
+    @property
+    def object(self) -> bytes: ...
+    @property
+    def instructions(self) -> list[str]: ...
+    @property
+    def claims(self) -> list[str]: ...
+    @property
+    def symbols(self) -> list[tuple[str, str, int, int, str]]: ...
+    @property
+    def blake3(self) -> str: ...
+    def lint(self, machine: Machine) -> list[Diagnostic]: ...
+
+@final
+class Run:
+    @property
+    def report(self) -> str: ...
+    @property
+    def outputs(self) -> dict[str, list[int]]: ...
+    @property
+    def table(self) -> str: ...
+    @property
+    def page(self) -> str: ...
+    @property
+    def timeline(self) -> list[tuple[str, str, int, int, int, int, str | None]]: ...
+
+def generate(
+    operation: str,
+    n: int,
+    moduli: list[int],
+    modulus_bits: int,
+    towers: int,
+    roots: list[int],
+    plan: str,
+    settings: Sequence[tuple[str, int | list[int] | str]],
+    machine: Machine,
+) -> Program: ...
+def operations() -> list[tuple[str, str]]: ...
+def run(
+    program: Program,
+    machine: Machine,
+    inputs: Mapping[str, list[int]],
+    seed: int,
+    check: bool,
+    execute: bool,
+    timing: bool,
+    stream: int | None,
+    lenient: bool,
+) -> Run: ...
+def read_coefficients(path: str | PathLike[str]) -> list[int]: ...
+def sweep(
+    text: str | None,
+    name: str,
+    json: bool,
+    overrides: list[str],
+    folder: str | PathLike[str],
+    threads: int,
+    progress: Callable[[int, int], Any] | None,
+) -> int: ...

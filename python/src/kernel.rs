@@ -1,0 +1,63 @@
+//! Code generation.
+
+use crate::error::{raise, wrong};
+use crate::machine::PyMachine;
+use crate::program::PyProgram;
+use b512_asm::Setting;
+use codegen::{Parameters, choose, compile};
+use golden::Operation;
+use lab::kernel::{self, RingsSpec};
+use lab::program::ProgramFile;
+use pyo3::prelude::*;
+use std::path::Path;
+
+/// The value of a setting.
+#[derive(FromPyObject)]
+pub(crate) enum Value {
+    Number(u128),
+    Numbers(Vec<u128>),
+    Word(String),
+}
+
+/// Generates a program. `moduli` and `roots` may be empty; the largest primes and the smallest roots are found.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+pub(crate) fn generate(
+    py: Python<'_>,
+    operation: &str,
+    n: u32,
+    moduli: Vec<u128>,
+    modulus_bits: u32,
+    towers: usize,
+    roots: Vec<u128>,
+    plan: &str,
+    settings: Vec<(String, Value)>,
+    machine: &PyMachine,
+) -> PyResult<PyProgram> {
+    let operation: Operation = operation.parse().map_err(wrong)?;
+    let plan = kernel::plan(plan, Path::new(plan)).map_err(raise)?;
+    let setting = |(name, value)| {
+        let value = match value {
+            Value::Number(number) => Setting::Number(number),
+            Value::Numbers(numbers) => Setting::Numbers(numbers),
+            Value::Word(word) => Setting::Word(word),
+        };
+        (name, value)
+    };
+    let parameters = Parameters::new(settings.into_iter().map(setting).collect());
+    let rings = RingsSpec { n, moduli, modulus_bits, towers, roots };
+    let machine = &machine.machine;
+    py.detach(|| {
+        let request = kernel::request(operation, &rings, parameters, machine).map_err(wrong)?;
+        let choice = choose(&request, machine, &plan).map_err(wrong)?;
+        let program = compile(&request, &choice.recipe, machine).map_err(wrong)?.program;
+        Ok(PyProgram { file: ProgramFile::of(program), origin: Some(choice.origin.to_string()) })
+    })
+}
+
+/// The operations with their definitions.
+#[pyfunction]
+pub(crate) fn operations() -> Vec<(String, String)> {
+    let operations = golden::OPERATIONS.iter();
+    operations.map(|operation| (operation.name().to_owned(), operation.definition().to_owned())).collect()
+}

@@ -1,0 +1,52 @@
+//! Machines.
+
+use crate::error::{raise, wrong};
+use diagnostic::Diagnostics;
+use pyo3::prelude::*;
+use sim::{Area, Machine, MachineBase, Override};
+use std::path::PathBuf;
+
+/// A machine: every key has a value.
+#[pyclass(frozen, name = "Machine", module = "rpu._rpu")]
+pub(crate) struct PyMachine {
+    pub(crate) machine: Machine,
+}
+
+#[pymethods]
+impl PyMachine {
+    /// A built-in machine, or that of a file if the name ends in `.toml`, with keys set as `key=value`.
+    #[new]
+    fn new(name: &str, overrides: Vec<String>) -> PyResult<Self> {
+        let base = if name.ends_with(".toml") {
+            MachineBase::load(PathBuf::from(name))
+        } else {
+            MachineBase::built_in(name)
+        };
+        let mut errors = Diagnostics::default();
+        let overrides: Vec<Override> =
+            overrides.iter().filter_map(|text| errors.keep(Override::parse(text))).collect();
+        let overrides = errors.or(overrides).map_err(raise)?;
+        let machine = base.and_then(|base| base.machine(&overrides)).map_err(raise)?;
+        Ok(Self { machine })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.machine.name
+    }
+
+    #[getter]
+    fn area_mm2(&self) -> f64 {
+        Area::of(&self.machine).total()
+    }
+
+    #[getter]
+    fn frequency_ghz(&self) -> f64 {
+        self.machine.frequency_ghz()
+    }
+
+    /// All keys with their values, as one JSON object of tables.
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.machine).map_err(wrong)
+    }
+}

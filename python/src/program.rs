@@ -1,0 +1,98 @@
+//! Programs.
+
+use crate::error::{Finding, raise, wrong};
+use crate::machine::PyMachine;
+use b512_asm::{intrinsics, object};
+use diagnostic::Diagnostic;
+use diagnostic::input::{self, Content};
+use lab::program::ProgramFile;
+use lab::run::program_blake3;
+use pyo3::prelude::*;
+use sim::lint;
+use std::path::PathBuf;
+
+/// A program, and the text that it was assembled from.
+#[pyclass(frozen, name = "Program", module = "rpu._rpu")]
+pub(crate) struct PyProgram {
+    pub(crate) file: ProgramFile,
+    /// The origin of a generated program's recipe.
+    #[pyo3(get)]
+    pub(crate) origin: Option<String>,
+}
+
+/// Name, memory, first word, number of words, and role of a symbol.
+type Symbol = (String, &'static str, u32, u32, &'static str);
+
+#[pymethods]
+impl PyProgram {
+    /// Assembles a text; `name` is its name in errors.
+    #[staticmethod]
+    fn assemble(py: Python<'_>, text: String, name: &str) -> PyResult<Self> {
+        let file = py.detach(|| ProgramFile::parse(name, text.into_bytes())).map_err(raise)?;
+        Ok(Self { file, origin: None })
+    }
+
+    /// Reads assembly text or an object file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let name = path.display().to_string();
+        let bytes = input::read(&path, Content::Program)
+            .map_err(|error| raise(Diagnostic::new(format!("cannot read `{name}`: {error}"))))?;
+        let file = py.detach(|| ProgramFile::parse(&name, bytes)).map_err(raise)?;
+        Ok(Self { file, origin: None })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.file.program.name
+    }
+
+    /// Assembly text.
+    #[getter]
+    fn text(&self) -> String {
+        self.file.program.to_string()
+    }
+
+    /// C with SPIRAL's intrinsics.
+    #[getter]
+    fn intrinsics(&self) -> String {
+        intrinsics::print(&self.file.program)
+    }
+
+    /// The content of an object file.
+    #[getter]
+    fn object(&self) -> PyResult<Vec<u8>> {
+        object::write(&self.file.program).map_err(wrong)
+    }
+
+    #[getter]
+    fn instructions(&self) -> Vec<String> {
+        let listing = self.file.program.listing();
+        self.file.program.instructions.iter().map(|instr| listing.text(instr)).collect()
+    }
+
+    #[getter]
+    fn claims(&self) -> Vec<String> {
+        self.file.program.claims.iter().map(ToString::to_string).collect()
+    }
+
+    #[getter]
+    fn symbols(&self) -> Vec<Symbol> {
+        let symbols = self.file.program.symbols.iter();
+        symbols.map(|s| (s.name.clone(), s.space.name(), s.start, s.words, s.role.name())).collect()
+    }
+
+    #[getter]
+    fn blake3(&self) -> String {
+        program_blake3(&self.file.program)
+    }
+
+    /// Faults of the program on a machine as errors, then warnings.
+    fn lint(&self, machine: &PyMachine) -> PyResult<Vec<Finding>> {
+        machine.machine.check_fits(&self.file.program).map_err(wrong)?;
+        let errors = self.file.diagnostics(lint::errors(&self.file.program, &machine.machine));
+        let warnings = self.file.diagnostics(lint::warnings(&self.file.program, &machine.machine));
+        let warnings = warnings.into_iter().map(Diagnostic::as_warning);
+        Ok(errors.into_iter().chain(warnings).map(|finding| Finding::from(&finding)).collect())
+    }
+}

@@ -1,0 +1,111 @@
+//! Sweeps.
+
+use crate::error::{raise, wrong};
+use diagnostic::{Diagnostic, Diagnostics};
+use lab::sweep::outputs::Outputs;
+use lab::sweep::{Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, execute, generate};
+use pyo3::prelude::*;
+use sim::Override;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// The state of the work that its thread shares.
+#[derive(Default)]
+struct Shared {
+    stop: Arc<AtomicBool>,
+    done: AtomicUsize,
+}
+
+/// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of failed
+/// points. `progress` is called with the number of points done and their total.
+///
+/// The definition is TOML text, or JSON if `json`; without text, the machines of the paper's Fig. 4.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    text: Option<&str>,
+    name: &str,
+    json: bool,
+    overrides: Vec<String>,
+    folder: PathBuf,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<usize> {
+    let definition = definition(text, name, json, &overrides)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(wrong)?;
+    let plan = py.detach(|| pool.install(|| Plan::new(&definition))).map_err(raise)?;
+    let shared = Shared::default();
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let work = scope.spawn(|| pool.install(|| simulate(&plan, &folder, &shared)));
+            let mut interrupted = Ok(());
+            while !work.is_finished() {
+                std::thread::sleep(Duration::from_millis(20));
+                let report = || report(&shared, plan.points.len(), progress.as_ref());
+                if interrupted.is_ok()
+                    && let Err(error) = report()
+                {
+                    shared.stop.store(true, Ordering::Relaxed);
+                    interrupted = Err(error);
+                }
+            }
+            let result = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            interrupted?;
+            report(&shared, plan.points.len(), progress.as_ref())?;
+            result.map_err(wrong)
+        })
+    })
+}
+
+/// Calls `progress`, and lets the interpreter look at signals.
+fn report(shared: &Shared, total: usize, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        let Some(progress) = progress else { return Ok(()) };
+        progress.call1(py, (shared.done.load(Ordering::Relaxed), total)).map(drop)
+    })
+}
+
+fn definition(text: Option<&str>, name: &str, json: bool, overrides: &[String]) -> PyResult<Definition> {
+    let parse = |text: &str| Definition::parse(name, text).map_err(raise);
+    let mut definition = match text {
+        None => Definition::parse("built-in fig4", FIG4).map_err(raise)?,
+        Some(text) if json => {
+            let value: toml::Table = serde_json::from_str(text)
+                .map_err(|error| raise(Diagnostic::new(format!("invalid sweep: {error}"))))?;
+            parse(&toml::to_string(&value).map_err(wrong)?)?
+        }
+        Some(text) => parse(text)?,
+    };
+    let mut errors = Diagnostics::default();
+    for text in overrides {
+        let change = errors.keep(Override::parse(text));
+        if let Some(change) = change {
+            errors.keep(definition.set(&change));
+        }
+    }
+    errors.or(definition).map_err(raise)
+}
+
+/// Simulates the missing points and writes the results. Returns the number of failed points.
+fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String> {
+    let text = |error: JournalError| error.to_string();
+    let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).map_err(text)?;
+    let mut journal = journal.stopped_by(Arc::clone(&shared.stop));
+    loop {
+        let batch = journal.pending(plan, Shard::WHOLE, false);
+        if batch.points.is_empty() {
+            break;
+        }
+        let done = |_: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
+        execute(plan, &batch.points, &mut journal, &generate, &done).map_err(text)?;
+    }
+    drop(journal);
+    let results = Results::merge(&[folder]).map_err(text)?;
+    let outputs = Outputs::new(&results).map_err(text)?;
+    outputs.write(folder).map_err(|error| error.to_string())?;
+    Ok(results.failed())
+}

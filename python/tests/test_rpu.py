@@ -1,0 +1,227 @@
+"""The package from Python's side: data in every form, errors with their diagnostics, interruption, types."""
+
+import ast
+import json
+import signal
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import pandas
+
+import rpu
+from rpu import _rpu
+
+Q = 0x3001
+SCALE = """
+.kernel scale
+.input  x, 512
+.output y, 512
+.table  k, 1, sdm
+.words  k { 5 }
+.modulus m1, 0x3001
+.computes y = muls(x), n=512, modulus=0x3001, by=5
+
+sload  s0, k
+vload  v0, a0, x
+vmuls  v1, v0, s0, m1
+vstore v1, a0, y
+halt
+"""
+
+
+class Array(list):
+    """What NumPy arrays have in common here: `tolist`."""
+
+    def tolist(self):
+        return list(self)
+
+
+class Programs(unittest.TestCase):
+    def test_text_and_objects_are_the_same_program(self):
+        program = rpu.assemble(SCALE)
+        self.assertEqual((program.name, len(program)), ("scale", 5))
+        self.assertEqual(program.instructions[1], "vload v0, a0, x")
+        self.assertEqual(program.claims, ["y = muls(x), n=512, modulus=0x3001, by=0x5"])
+        symbol = program.symbols["y"]
+        self.assertEqual((symbol.memory, symbol.start, symbol.words, symbol.role), ("vdm", 512, 512, "output"))
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ["scale.o", "scale.b512"]:
+                path = Path(folder) / name
+                program.save(path)
+                self.assertEqual(rpu.load(path).blake3, program.blake3)
+        self.assertEqual(rpu.assemble(program.intrinsics).instructions, program.instructions)
+
+    def test_a_generated_product_is_the_product(self):
+        program = rpu.generate("polymul", 1024, modulus_bits=100)
+        q = int(program.claims[0].split("modulus=")[1].split(",")[0], 16)
+        a = [(i * i * 12345 + 7) ** 5 % q for i in range(1024)]
+        b = [pow(3, i, q) for i in range(1024)]
+        found = rpu.run(program, inputs={"a": a, "b": b}, check=True)
+        self.assertTrue(found.checked)
+        for place in [0, 1, 1000]:
+            terms = (a[i] * b[place - i] * (1 if i <= place else -1) for i in range(1024))
+            self.assertEqual(found.outputs["c"][place], sum(terms) % q)
+
+    def test_settings_and_moduli_are_given_by_name(self):
+        program = rpu.generate("muls", 1024, modulus=[12289, 18433], by=[3, 5])
+        outputs = rpu.run(program, inputs={"x0": [2] * 1024, "x1": [2] * 1024}).outputs
+        self.assertEqual((outputs["y0"][9], outputs["y1"][9]), (6, 10))
+        self.assertIn("ntt", rpu.operations())
+        self.assertTrue(program.origin)
+
+
+class Runs(unittest.TestCase):
+    def test_a_run_is_its_document(self):
+        run = rpu.run(rpu.assemble(SCALE), inputs={"x": range(512)}, check=True)
+        self.assertEqual(run.outputs["y"], [5 * i % Q for i in range(512)])
+        self.assertEqual(sum(run.stalls.values()), run.cycles)
+        self.assertEqual(run.report["machine"]["hple"]["count"], 128)
+        self.assertIn("Where the cycles", str(run))
+        frame = run.timeline
+        self.assertEqual(list(frame["pipe"]), ["scalar", "load_store", "compute", "load_store", "scalar"])
+        self.assertEqual(int(frame["complete"].max()), run.cycles)
+
+    def test_halves_of_an_array_are_words(self):
+        text = SCALE.replace("0x3001", hex((1 << 127) - 1)).replace("muls(x), n=512", "muls(x), n=512")
+        big = 1 << 100 | 9
+        pairs = Array([[big & (2**64 - 1), big >> 64]] * 512)
+        run = rpu.run(rpu.assemble(text), inputs={"x": pairs}, timing=False)
+        self.assertEqual(run.outputs["y"][3], 5 * big % ((1 << 127) - 1))
+        self.assertIsNone(run.report.get("cycles"))
+
+    def test_machines_have_keys(self):
+        machine = rpu.Machine(set={"hple.count": 64, "vdm.mapping": "xor"})
+        self.assertEqual((machine["hple.count"], machine["vdm.mapping"]), (64, "xor"))
+        self.assertLess(machine.area_mm2, rpu.Machine().area_mm2)
+        slow = rpu.run(rpu.assemble(SCALE), machine, execute=False)
+        self.assertGreater(slow.cycles, rpu.run(rpu.assemble(SCALE), execute=False).cycles)
+
+
+class Errors(unittest.TestCase):
+    def test_an_error_carries_its_diagnostics(self):
+        with self.assertRaises(rpu.RpuError) as caught:
+            rpu.assemble("vlaod v0, a0, 0\nvadd v1, v0\nhalt\n", "k.b512")
+        first, second = caught.exception.diagnostics
+        self.assertEqual((first.code, first.file, first.line, first.column), ("B001", "k.b512", 1, 1))
+        self.assertEqual((first.marked, first.help), ("vlaod", "did you mean `vload`?"))
+        self.assertEqual(second.line, 2)
+        self.assertIn("^^^^^", str(caught.exception))
+        self.assertEqual(rpu.RpuError().diagnostics, ())
+
+    def test_a_fault_names_its_line(self):
+        text = SCALE.replace("vmuls  v1, v0, s0, m1", "vmuls  v1, v0, s0, m2")
+        with self.assertRaises(rpu.RpuError) as caught:
+            rpu.run(rpu.assemble(text))
+        self.assertEqual(caught.exception.diagnostics[0].line, 12)
+
+    def test_a_wrong_result_is_another_error(self):
+        with self.assertRaisesRegex(rpu.CheckError, "`y` differs from muls in 5.. of 512 coefficients"):
+            rpu.run(rpu.assemble(SCALE.replace("{ 5 }", "{ 6 }")), check=True)
+
+    def test_invalid_values_are_refused(self):
+        for message, attempt in [
+            ("unknown kernel `nt`", lambda: rpu.generate("nt", 1024)),
+            ("invalid degree n = 1000", lambda: rpu.generate("ntt", 1000)),
+            ("0 towers", lambda: rpu.generate("ntt", 1024, towers=0)),
+            ("2 roots, but there is 1 modulus", lambda: rpu.generate("ntt", 1024, root=[3, 5])),
+            ("`muls` needs a value of `by`", lambda: rpu.generate("muls", 1024)),
+            ("unknown plan", lambda: rpu.generate("ntt", 1024, plan="fastest")),
+            ("hple.count", lambda: rpu.Machine(set={"hple.count": 3})),
+            ("cannot read `nowhere.o`", lambda: rpu.load("nowhere.o")),
+            ("unknown input `z`", lambda: rpu.run(rpu.assemble(SCALE), inputs={"z": [1]})),
+            ("takes 512 coefficients", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": [1]})),
+            ("cannot read `nowhere.toml`", lambda: rpu.sweep("nowhere.toml")),
+            ("has no results", lambda: rpu.Sweep("nowhere")),
+            ("unknown key", lambda: rpu.sweep({"kernl": "ntt"})),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(rpu.RpuError, message):
+                attempt()
+        with self.assertRaises(OverflowError):
+            rpu.run(rpu.assemble(SCALE), inputs={"x": [-1] * 512})
+        with self.assertRaises(ValueError):
+            rpu.run(rpu.assemble(SCALE), execute=False, timing=False)
+
+    def test_lint_has_lines(self):
+        text = SCALE.replace("vstore v1", "vmuls v2, v0, s0, m1\nvstore v1")
+        (warning,) = rpu.assemble(text).lint()
+        self.assertEqual((warning.severity, warning.line), ("warning", 13))
+
+
+SWEEP = {"kernel": "add", "n": 1024, "grid": {"hple.count": [32, 64, 128], "vdm.banks": [32, 64]}}
+
+
+class Sweeps(unittest.TestCase):
+    def test_results_are_frames_and_a_front(self):
+        calls = []
+        sweep = rpu.sweep(SWEEP, progress=lambda done, total: calls.append((done, total)), threads=2)
+        self.assertEqual((len(sweep), calls[-1]), (6, (6, 6)))
+        frame = sweep.frame
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertTrue((frame["status"] == "ok").all() and frame["checked"].all())
+        front = sweep.front()
+        self.assertTrue(front["time_us"].is_monotonic_increasing and front["area_mm2"].is_monotonic_decreasing)
+        for _, point in frame.iterrows():
+            beaten = (frame["time_us"] < point["time_us"]) & (frame["area_mm2"] < point["area_mm2"])
+            self.assertTrue(point["key"] not in set(front["key"]) or not beaten.any())
+        self.assertIn("<svg", sweep.chart)
+
+    def test_a_folder_is_resumed_and_shared_with_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "s.toml"
+            path.write_text("kernel = 'add'\nn = 1024\n[grid]\nhple.count = [64, 128]\n")
+            out = Path(folder) / "out"
+            first = rpu.sweep(path, out, set={"vdm.banks": 64})
+            lines = (out / "journal.jsonl").read_text()
+            again = rpu.sweep(path, out, set={"vdm.banks": 64})
+            self.assertEqual((out / "journal.jsonl").read_text(), lines)
+            self.assertTrue(first.frame.equals(again.frame) and again.page.is_file())
+
+    def test_a_failed_point_is_an_error_after_the_results(self):
+        with tempfile.TemporaryDirectory() as out:
+            definition = {"kernel": "ntt", "n": 1024, "grid": {"vdm.size_mib": [1, 4], "isa.word_bits": [32, 128]}}
+            with self.assertRaisesRegex(rpu.RpuError, "2 of 4 points failed; the first: "):
+                rpu.sweep(definition, out)
+            self.assertEqual(sorted(rpu.Sweep(out).frame["status"]), ["failed", "failed", "ok", "ok"])
+
+    def test_an_interruption_leaves_what_is_done(self):
+        definition = {"kernel": "ntt", "n": 1024, "grid": {"vbar.latency_cycles": list(range(1, 200))}}
+        with tempfile.TemporaryDirectory() as out:
+            timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                rpu.sweep(definition, out)
+            done = [json.loads(line) for line in (Path(out) / "journal.jsonl").read_text().splitlines()]
+            self.assertTrue(0 < len(done) < 199)
+
+    def test_an_exception_of_progress_ends_the_sweep(self):
+        def progress(done, total):
+            raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            rpu.sweep(SWEEP, progress=progress)
+
+
+class Types(unittest.TestCase):
+    def test_the_stub_names_everything_in_the_extension(self):
+        stub = ast.parse((Path(rpu.__file__).parent / "_rpu.pyi").read_text())
+        public = lambda names: {name for name in names if not name.startswith("_") or name == "__version__"}
+
+        def named(body):
+            names = set()
+            for node in body:
+                if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                    names.add(node.name)
+                elif isinstance(node, ast.AnnAssign):
+                    names.add(node.target.id)
+            return public(names)
+
+        self.assertEqual(named(stub.body), public(dir(_rpu)))
+        for node in stub.body:
+            if isinstance(node, ast.ClassDef) and not issubclass(getattr(_rpu, node.name), Exception):
+                self.assertEqual(named(node.body), public(dir(getattr(_rpu, node.name))), node.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
