@@ -19,7 +19,10 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if args.check && !args.out.join("index.html").is_file() {
         let message = format!("`{}` has no reproduction to check", args.out.display());
-        return Err(Failure::wrong(message, "run this in a checkout, or name a folder that `rpu reproduce` wrote"));
+        return Err(Failure::wrong(
+            message,
+            "run this in a checkout, or name a folder that `rpu reproduce` wrote",
+        ));
     }
     let evaluated = Reproduction::new()?;
     if args.check {

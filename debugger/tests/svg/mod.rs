@@ -45,11 +45,16 @@ fn draw(svg: &mut String, (column, row): (usize, usize), run: &[Cell]) {
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" fill=\"{paper}\"/>"
         );
     }
-    // Word by word, so that columns align in every font.
+    let characters: Vec<char> = text.chars().collect();
     let mut at = 0;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if length > 0 {
+    // Word by word, so that columns align in every font; frames as lines.
+    for word in characters.chunk_by(|a, b| kind(*a) == kind(*b)) {
+        let length = word.len();
+        if kind(word[0]) == Kind::Frame {
+            let path = frame(word, (x + at as f64 * WIDTH, y));
+            let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{ink}\" fill=\"none\"/>");
+        } else if kind(word[0]) == Kind::Text {
+            let word: String = word.iter().collect();
             let (x, y) = (x + at as f64 * WIDTH, y + 11.5);
             let word = word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             let fit = match length {
@@ -58,8 +63,45 @@ fn draw(svg: &mut String, (column, row): (usize, usize), run: &[Cell]) {
             };
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\"{fit} fill=\"{ink}\">{word}</text>");
         }
-        at += length + 1;
+        at += length;
     }
+}
+
+/// What a character is to the picture.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Space,
+    Frame,
+    Text,
+}
+
+fn kind(character: char) -> Kind {
+    match character {
+        ' ' => Kind::Space,
+        '─' | '│' | '┌' | '┐' | '└' | '┘' => Kind::Frame,
+        _ => Kind::Text,
+    }
+}
+
+/// The lines of characters of frames, from the corner of the first one on.
+fn frame(characters: &[char], (x, y): (f64, f64)) -> String {
+    let mut left = x;
+    let mut path = String::new();
+    // A horizontal line is one, whatever its length.
+    for part in characters.chunk_by(|a, b| (*a, *b) == ('─', '─')) {
+        let right = left + part.len() as f64 * WIDTH;
+        let (column, row, bottom) = (left + WIDTH / 2.0, y + HEIGHT / 2.0, y + HEIGHT);
+        path += &match part[0] {
+            '─' => format!("M{left:.1} {row:.1}H{right:.1}"),
+            '│' => format!("M{column:.1} {y:.1}V{bottom:.1}"),
+            '┌' => format!("M{column:.1} {bottom:.1}V{row:.1}H{right:.1}"),
+            '┐' => format!("M{left:.1} {row:.1}H{column:.1}V{bottom:.1}"),
+            '└' => format!("M{column:.1} {y:.1}V{row:.1}H{right:.1}"),
+            _ => format!("M{left:.1} {row:.1}H{column:.1}V{y:.1}"),
+        };
+        left = right;
+    }
+    path
 }
 
 fn colour(colour: Color, other: &'static str) -> &'static str {

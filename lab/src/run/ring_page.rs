@@ -26,7 +26,10 @@ pub fn ring_page(title: &str, report: &Report, runtime: &Runtime<'_>, timeline: 
         }
         (facts(report))
         h2 { "What limits the time" }
-        p { "The busiest pipe of the running kernel; `latency` if all pipes are idle for half of it; `hbm` without a kernel." }
+        p {
+            "The busiest pipe of the running kernel; " code { "latency" } " if all pipes are idle for half of it; "
+            code { "hbm" } " if no kernel runs."
+        }
         (stack(&binds, &binding, 1.0))
         (key(&binding))
         @if data.is_some() {

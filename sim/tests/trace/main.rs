@@ -43,10 +43,10 @@ fn the_timeline_shows_each_cycle_of_each_instruction() {
     let (machine, program, timing) = run();
     let mut text = Vec::new();
     Trace::new(&machine, &program, &timing).write_ascii(1, 3, &mut text).unwrap();
-    let expected = "                                         10        20        30
-1  vload v0, a0, x, strided 2^1   sDeeeeeeee----C
-2  vload v1, a0, x                  D=======eeee----C
-3  vmul v2, v0, v3, m0               bbbbbbbbbbbDeeee-----------C
+    let expected = "                                        10        20        30
+1  vload v0, a0, x, strided 2^1  sDeeeeeeee----C
+2  vload v1, a0, x                 D=======eeee----C
+3  vmul v2, v0, v3, m0              bbbbbbbbbbbDeeee-----------C
 f fetch, s scalar load, b busy register, q full queue; D dispatch, = in its queue,
 e in its pipe, - in the pipe's later stages, C complete
 ";
