@@ -15,7 +15,8 @@ pub(super) fn picture(buffer: &Buffer) -> String {
     let (columns, rows) = (usize::from(buffer.area.width), usize::from(buffer.area.height));
     let (width, height) = (columns as f64 * WIDTH + 2.0 * MARGIN, rows as f64 * HEIGHT + 2.0 * MARGIN);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"monospace\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+         font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAPER}\"/>\n"
     );
     for (row, cells) in buffer.content.chunks(columns).enumerate() {
@@ -58,7 +59,7 @@ fn draw(svg: &mut String, (column, row): (usize, usize), run: &[Cell]) {
             let (x, y) = (x + at as f64 * WIDTH, y + 11.5);
             let word = word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             let fit = match length {
-                0..8 => String::new(),
+                0..2 => String::new(),
                 _ => format!(" textLength=\"{:.1}\"", length as f64 * WIDTH),
             };
             let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\"{fit} fill=\"{ink}\">{word}</text>");
