@@ -133,40 +133,36 @@ pub fn mod_switch(
     base_conversion::ModSwitch::new(device, &from, &to, Tile::default())?.run(&narrow(rows)).map(widen)
 }
 
-/// The same, by the kernels of key switching: [`multi::mod_up`] of a single digit.
-///
-/// # Errors
-/// Returns the errors of [`Modulus::new`], [`Basis::new`] and [`multi::mod_up`].
-pub fn mod_up(
-    device: &Device,
-    word_bits: u32,
-    n: usize,
-    from: &[Ring],
-    to: &[Ring],
-    rows: &[u128],
-) -> Result<Vec<u128>, Error> {
-    in_words!(word_bits, W => {
-        let basis = Basis::<W>::new(&moduli(n, from)?, &moduli(n, to)?, 1)?;
-        multi::mod_up(device, &basis, &narrow(rows)).map(widen)
-    })
+/// A change of moduli by the kernels of key switching.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// [`multi::mod_up`] of a single digit, from `from` to `to`.
+    Up,
+    /// [`multi::mod_down`]: rows modulo each prime of `to`, then of `from`, divided by the product of
+    /// `from`.
+    Down,
 }
 
-/// Transformed rows modulo each prime of `to`, then of `from`, divided by the product of `from`:
-/// [`multi::mod_down`].
+/// A change of the moduli of transformed rows.
 ///
 /// # Errors
-/// Returns the errors of [`Modulus::new`], [`Basis::new`] and [`multi::mod_down`].
-pub fn mod_down(
+/// Returns the errors of [`Modulus::new`], [`Basis::new`], [`multi::mod_up`] and
+/// [`multi::mod_down`].
+pub fn mod_change(
     device: &Device,
-    word_bits: u32,
+    (change, word_bits): (Change, u32),
     n: usize,
     from: &[Ring],
     to: &[Ring],
     rows: &[u128],
 ) -> Result<Vec<u128>, Error> {
     in_words!(word_bits, W => {
-        let basis = Basis::<W>::new(&moduli(n, to)?, &moduli(n, from)?, 1)?;
-        multi::mod_down(device, &basis, &narrow(rows)).map(widen)
+        let (from, to, rows) = (moduli::<W>(n, from)?, moduli(n, to)?, narrow(rows));
+        let changed = match change {
+            Change::Up => multi::mod_up(device, &Basis::new(&from, &to, 1)?, &rows),
+            Change::Down => multi::mod_down(device, &Basis::new(&to, &from, 1)?, &rows),
+        };
+        changed.map(widen)
     })
 }
 

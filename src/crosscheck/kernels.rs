@@ -2,7 +2,7 @@
 
 use codegen::Request;
 use golden::Operation;
-use gpu_ref::crosscheck::{self as cuda, KeyRings, Ring};
+use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
 use gpu_ref::multi::Partition;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
@@ -60,8 +60,8 @@ pub(super) fn all() -> Vec<Kernels> {
     add("base-conversion", 32, 30, golden::BCONV, Box::new(convert));
     add("mod-switch", 32, 30, golden::MOD_UP, Box::new(mod_switch));
     for bits in [32, 64] {
-        add("key-switch", bits, bits - 2, golden::MOD_UP, mod_up(bits));
-        add("key-switch", bits, bits - 2, golden::MOD_DOWN, mod_down(bits));
+        add("key-switch", bits, bits - 2, golden::MOD_UP, mod_change(Change::Up, bits));
+        add("key-switch", bits, bits - 2, golden::MOD_DOWN, mod_change(Change::Down, bits));
         for (origin, fusion) in [("fused", Fusion::Fused), ("separate", Fusion::Separate)] {
             add(origin, bits, bits - 2, golden::KS_INNER_PRODUCT, inner_product(fusion, bits));
         }
@@ -119,17 +119,10 @@ fn mod_switch(device: &Device, request: &Request, set: &Operands) -> Result<Vec<
     Ok(cuda::mod_switch(device, degree(request), &from, &to, &set.vectors.concat())?)
 }
 
-fn mod_up(bits: u32) -> Compute {
+fn mod_change(change: Change, bits: u32) -> Compute {
     Box::new(move |device, request, set| {
         let (from, to) = lists(request)?;
-        Ok(cuda::mod_up(device, bits, degree(request), &from, &to, &set.vectors.concat())?)
-    })
-}
-
-fn mod_down(bits: u32) -> Compute {
-    Box::new(move |device, request, set| {
-        let (from, to) = lists(request)?;
-        Ok(cuda::mod_down(device, bits, degree(request), &from, &to, &set.vectors.concat())?)
+        Ok(cuda::mod_change(device, (change, bits), degree(request), &from, &to, &set.vectors.concat())?)
     })
 }
 
