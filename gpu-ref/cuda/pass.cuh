@@ -32,6 +32,8 @@
 //     pass is then a pass over columns.
 //   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
 //     preceding kernel.
+//   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
+//     the L2 cache what the pass before has written last.
 //   ON_THE_FLY: the last round of the last pass computes its roots from two short tables, which
 //     follow the table of a limb; see `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
@@ -69,6 +71,14 @@ struct Pass {
     static constexpr bool STAGED = ROWS && CLOSES && ROUNDS > 1;
 #endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
+
+#ifdef ALTERNATING
+    static constexpr bool BACKWARDS = !OPENS;
+#else
+    static constexpr bool BACKWARDS = false;
+#endif
+    INLINE static u32 limb() { return BACKWARDS ? gridDim.z - 1 - blockIdx.z : blockIdx.z; }
+    INLINE static u32 polynomial() { return BACKWARDS ? gridDim.y - 1 - blockIdx.y : blockIdx.y; }
 
     // A column pass gives neighbouring threads neighbouring columns; a row pass gives them
     // neighbouring elements.
@@ -351,7 +361,7 @@ struct Pass {
         INLINE explicit Place(u32 limbs) {
             const u32 number = blockIdx.x << LANES_LOG | lane();
             const u32 column = number & ((1u << LOG_COLUMNS) - 1);
-            const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << (LOG_N + INTERLEAVED);
+            const size_t base = (size_t)(polynomial() * limbs + limb()) << (LOG_N + INTERLEAVED);
             row = OPENS ? 0 : number >> LOG_COLUMNS;  // a constant saves the first pass address arithmetic
             thread = base + ((size_t)row << (LOG_N - FIRST + INTERLEAVED)) + column;
             block = base + ((size_t)blockIdx.x << (LANES_LOG + STAGES));
@@ -361,8 +371,8 @@ struct Pass {
     static __device__ void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
                                    u32 limbs) {
         SHARED_ARRAY(Reg, shared);
-        const Field field(constants[blockIdx.z]);
-        const Twiddle* table = tables + (size_t)blockIdx.z * TABLE;
+        const Field field(constants[limb()]);
+        const Twiddle* table = tables + (size_t)limb() * TABLE;
         const Place place(limbs);
         const FirstRoots<0> roots(field, table, place.row);
         wait_for_previous_kernel();
@@ -380,11 +390,11 @@ struct Pass {
     static __device__ void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
                                    u32 limbs) {
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& limb = constants[blockIdx.z];
-        const Field field(limb);
-        const Twiddle* table = tables + (size_t)blockIdx.z * TABLE;
-        const Twiddle scale = PRODUCT ? limb.product_scale : limb.scale;
-        const Twiddle scale_root = PRODUCT ? limb.product_scale_root : limb.scale_root;
+        const FieldConstants& own = constants[limb()];
+        const Field field(own);
+        const Twiddle* table = tables + (size_t)limb() * TABLE;
+        const Twiddle scale = PRODUCT ? own.product_scale : own.scale;
+        const Twiddle scale_root = PRODUCT ? own.product_scale_root : own.scale_root;
         const Place place(limbs);
         const FirstRoots<ROUNDS - 1> roots(field, table, place.row);
         wait_for_previous_kernel();
@@ -455,10 +465,10 @@ struct Pass {
                                    const Twiddle* inverse_tables, const FieldConstants* constants, u32 limbs) {
         static_assert(CLOSES);
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& limb = constants[blockIdx.z];
-        const Field field(limb);
-        forward_tables += (size_t)blockIdx.z * TABLE;
-        inverse_tables += (size_t)blockIdx.z * TABLE;
+        const FieldConstants& own_constants = constants[limb()];
+        const Field field(own_constants);
+        forward_tables += (size_t)limb() * TABLE;
+        inverse_tables += (size_t)limb() * TABLE;
         const Place place(limbs);
         wait_for_previous_kernel();
         Reg* own = exchange_memory(shared, out + place.thread);
@@ -481,7 +491,8 @@ struct Pass {
         }
         // No barrier: the first exchange back writes only words that this thread read last.
         const RoundRoots<ROUNDS - 1> roots(field, inverse_tables, place.row);
-        inverse_rounds(field, x, roots, inverse_tables, place.row, own, limb.product_scale, limb.product_scale_root);
+        inverse_rounds(field, x, roots, inverse_tables, place.row, own, own_constants.product_scale,
+                       own_constants.product_scale_root);
         store<Field::TIMES>(field, x, out + place.thread, 0, OPENS);
     }
 };

@@ -129,22 +129,24 @@ INLINE u128 high_from_ten(u128 a, u128 b) {
     return from_limbs(r0, r1, r2, r3);
 }
 
+// Of the low half of a product: e0 (%0) to e3, and o1 to o3, whose sum is LOW_SUM.
+#define LOW_PRODUCTS                                                          \
+    ".reg .u32 e1, e2, e3, o1, o2, o3;\n\t"                                   \
+    "mul.lo.u32 %0, %4, %8;         mul.hi.u32 e1, %4, %8;\n\t"               \
+    "mul.lo.u32 e2, %6, %8;         mul.hi.u32 e3, %6, %8;\n\t"               \
+    "mad.lo.cc.u32 e2, %5, %9, e2;  madc.hi.u32 e3, %5, %9, e3;\n\t"          \
+    "mad.lo.cc.u32 e2, %4, %10, e2; madc.hi.u32 e3, %4, %10, e3;\n\t"         \
+    "mul.lo.u32 o3, %7, %8;\n\t"                                              \
+    "mad.lo.u32 o3, %5, %10, o3;\n\t"                                         \
+    "mad.lo.u32 o3, %4, %11, o3;\n\t"                                         \
+    "mul.lo.u32 o1, %5, %8;         mul.hi.u32 o2, %5, %8;\n\t"               \
+    "mad.lo.cc.u32 o1, %4, %9, o1;  madc.hi.cc.u32 o2, %4, %9, o2;\n\t"       \
+    "madc.lo.u32 o3, %6, %9, o3;\n\t"
+#define LOW_SUM "add.cc.u32 %1, e1, o1; addc.cc.u32 %2, e2, o2; addc.u32 %3, e3, o3;\n\t"
+
 INLINE u128 multiply_low(u128 a, u128 b) {
     u32 r0, r1, r2, r3;
-    asm("{\n\t"
-        ".reg .u32 e1, e2, e3, o1, o2, o3;\n\t"
-        "mul.lo.u32 %0, %4, %8;         mul.hi.u32 e1, %4, %8;\n\t"
-        "mul.lo.u32 e2, %6, %8;         mul.hi.u32 e3, %6, %8;\n\t"
-        "mad.lo.cc.u32 e2, %5, %9, e2;  madc.hi.u32 e3, %5, %9, e3;\n\t"
-        "mad.lo.cc.u32 e2, %4, %10, e2; madc.hi.u32 e3, %4, %10, e3;\n\t"
-        "mul.lo.u32 o3, %7, %8;\n\t"
-        "mad.lo.u32 o3, %5, %10, o3;\n\t"
-        "mad.lo.u32 o3, %4, %11, o3;\n\t"
-        "mul.lo.u32 o1, %5, %8;         mul.hi.u32 o2, %5, %8;\n\t"
-        "mad.lo.cc.u32 o1, %4, %9, o1;  madc.hi.cc.u32 o2, %4, %9, o2;\n\t"
-        "madc.lo.u32 o3, %6, %9, o3;\n\t"
-        "add.cc.u32 %1, e1, o1; addc.cc.u32 %2, e2, o2; addc.u32 %3, e3, o3;\n\t"
-        "}"
+    asm("{\n\t" LOW_PRODUCTS LOW_SUM "}"
         : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3)
         : LIMBS(a), LIMBS(b));
     return from_limbs(r0, r1, r2, r3);
@@ -152,18 +154,7 @@ INLINE u128 multiply_low(u128 a, u128 b) {
 
 INLINE u128 two_products_low(u128 a, u128 b, u128 c, u128 d) {
     u32 r0, r1, r2, r3;
-    asm("{\n\t"
-        ".reg .u32 e1, e2, e3, o1, o2, o3;\n\t"
-        "mul.lo.u32 %0, %4, %8;            mul.hi.u32 e1, %4, %8;\n\t"
-        "mul.lo.u32 e2, %6, %8;            mul.hi.u32 e3, %6, %8;\n\t"
-        "mad.lo.cc.u32 e2, %5, %9, e2;     madc.hi.u32 e3, %5, %9, e3;\n\t"
-        "mad.lo.cc.u32 e2, %4, %10, e2;    madc.hi.u32 e3, %4, %10, e3;\n\t"
-        "mul.lo.u32 o3, %7, %8;\n\t"
-        "mad.lo.u32 o3, %5, %10, o3;\n\t"
-        "mad.lo.u32 o3, %4, %11, o3;\n\t"
-        "mul.lo.u32 o1, %5, %8;            mul.hi.u32 o2, %5, %8;\n\t"
-        "mad.lo.cc.u32 o1, %4, %9, o1;     madc.hi.cc.u32 o2, %4, %9, o2;\n\t"
-        "madc.lo.u32 o3, %6, %9, o3;\n\t"
+    asm("{\n\t" LOW_PRODUCTS
         "mad.lo.cc.u32 %0, %12, %16, %0;   madc.hi.cc.u32 e1, %12, %16, e1;\n\t"
         "madc.lo.cc.u32 e2, %14, %16, e2;  madc.hi.u32 e3, %14, %16, e3;\n\t"
         "mad.lo.cc.u32 e2, %13, %17, e2;   madc.hi.u32 e3, %13, %17, e3;\n\t"
@@ -173,9 +164,7 @@ INLINE u128 two_products_low(u128 a, u128 b, u128 c, u128 d) {
         "mad.lo.cc.u32 o1, %12, %17, o1;   madc.hi.cc.u32 o2, %12, %17, o2;\n\t"
         "madc.lo.u32 o3, %14, %17, o3;\n\t"
         "mad.lo.u32 o3, %13, %18, o3;\n\t"
-        "mad.lo.u32 o3, %12, %19, o3;\n\t"
-        "add.cc.u32 %1, e1, o1; addc.cc.u32 %2, e2, o2; addc.u32 %3, e3, o3;\n\t"
-        "}"
+        "mad.lo.u32 o3, %12, %19, o3;\n\t" LOW_SUM "}"
         : "=&r"(r0), "=&r"(r1), "=&r"(r2), "=&r"(r3)
         : LIMBS(a), LIMBS(b), LIMBS(c), LIMBS(d));
     return from_limbs(r0, r1, r2, r3);
@@ -268,8 +257,9 @@ struct HighProduct<u64, FREE> {
     static INLINE u64 of(u64 a, u64 b) { return high_from_three(a, b); }
 };
 #ifdef SHORT_QUOTIENTS
-// The omitted products are below 2^97.1, so a quotient loses less than 2^-30.9 before it is rounded
-// down. For q < 2^126 - 2^96 and operands below 4 q that is less than a product's distance from 2 q.
+// The omitted products are below 2^97, so a quotient loses less than 2^-31 before it is rounded down.
+// The host uses this only if that is less than a product's distance from 2 q: see
+// `Field::allows_short_quotients` in field.rs.
 template <>
 struct HighProduct<u128, 2> {
     static constexpr int ERROR = 0;

@@ -12,13 +12,13 @@
 //! * `row-warm`, `row-cold`: many single transforms in a row on one polynomial, or on 512 MiB of them
 //!   if those are at most 4096.
 //!
-//! `best (longest)` has moduli that need full quotients: see `Recipe::short_quotients`.
+//! `copy` is the driver's copy of as many bytes as a batch of 512 at N = 2^16, per transform: the floor
+//! of one pass.
 //!
 //! Before timing, every recipe is compared with the host model on new random inputs, word for word.
 //! A difference is an error.
 
-use gpu_ref::recipe::SHORT_QUOTIENTS;
-use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, Work, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, Work, host, time_copy};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -53,12 +53,6 @@ impl Case {
             _ => Recipe::for_moduli(strategy, word_bits, log_n, largest),
         }
     }
-
-    /// Distinguishes moduli of the same length.
-    fn name(&self) -> String {
-        let long = self.strategy == Strategy::Best && self.word_bits == 128 && self.largest > SHORT_QUOTIENTS;
-        if long { format!("{} (longest)", self.strategy) } else { self.strategy.to_string() }
-    }
 }
 
 /// Transforms in a batch, for which recipes may differ.
@@ -76,11 +70,25 @@ fn main() -> Outcome<()> {
         _ => compile::<u128>(&device, recipe),
     })?;
     println!("impl,work,log_n,bits,modulus_bits,moduli,batch,mode,us,low,high");
+    copies(&device, &cases)?;
     for case in &cases {
         match case.word_bits {
             32 => bench::<u32>(&device, case)?,
             64 => bench::<u64>(&device, case)?,
             _ => bench::<u128>(&device, case)?,
+        }
+    }
+    Ok(())
+}
+
+/// Copies beside transforms of 2^16 words, once for each word size.
+fn copies(device: &Device, cases: &[Case]) -> Outcome<()> {
+    let (log_n, batch) = (16, 512);
+    for bits in [32, 64, 128] {
+        if cases.iter().any(|case| (case.word_bits, case.log_n) == (bits, log_n)) {
+            let bytes = (batch << log_n) * bits as usize / 8;
+            let Timing { median, low, high } = time_copy(device, bytes)?.divided_by(batch);
+            println!("copy,copy,{log_n},{bits},{bits},1,{batch},cold,{median:.4},{low:.4},{high:.4}");
         }
     }
     Ok(())
@@ -122,7 +130,7 @@ fn largest_moduli(strategy: Strategy, word_bits: u32) -> Vec<u128> {
     let longest = |bits: u32| u128::MAX >> (128 - bits);
     match (strategy, word_bits) {
         (Strategy::Best, 64) => vec![longest(50), longest(60), longest(62)],
-        (Strategy::Best, 128) => vec![longest(124), SHORT_QUOTIENTS, longest(126)],
+        (Strategy::Best, 128) => vec![longest(124), longest(126)],
         _ => vec![longest(strategy.modulus_bits(word_bits))],
     }
 }
@@ -169,14 +177,14 @@ fn bench<W: Word>(device: &Device, case: &Case) -> Outcome<()> {
         let model = Model::<W>::new(case.largest, 1 << case.log_n, moduli)?;
         for transforms in BATCHES.into_iter().filter(|transforms| transforms.is_multiple_of(moduli)) {
             let plan = Plan::with_recipe(device, case.recipe(transforms)?, &model.moduli)?;
-            time(&case.name(), &plan, &model, transforms / moduli)?;
+            time(case.strategy, &plan, &model, transforms / moduli)?;
         }
     }
     Ok(())
 }
 
 /// Checks and times batches of `polynomials` polynomials.
-fn time<W: Word>(name: &str, plan: &Plan<W>, model: &Model<W>, polynomials: usize) -> Outcome<()> {
+fn time<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polynomials: usize) -> Outcome<()> {
     let repeat = |words: &[W]| words.repeat(polynomials);
     let (left, right) = (repeat(&model.left), repeat(&model.right));
     let transformed = repeat(&model.transformed);
@@ -186,7 +194,7 @@ fn time<W: Word>(name: &str, plan: &Plan<W>, model: &Model<W>, polynomials: usiz
         || plan.run(Direction::Inverse, &transformed)? != left
         || plan.download(&x)? != repeat(&model.product)
     {
-        return Err(format!("{name} differs from the host model: {:?}", plan.recipe()).into());
+        return Err(format!("{strategy} differs from the host model: {:?}", plan.recipe()).into());
     }
 
     let mut batches = vec![x, y];
@@ -204,7 +212,7 @@ fn time<W: Word>(name: &str, plan: &Plan<W>, model: &Model<W>, polynomials: usiz
             let Recipe { log_n, word_bits, modulus_bits, .. } = plan.recipe();
             let moduli = model.moduli.len();
             println!(
-                "{name},{work},{log_n},{word_bits},{modulus_bits},{moduli},{count},{mode},{median:.4},{low:.4},{high:.4}"
+                "{strategy},{work},{log_n},{word_bits},{modulus_bits},{moduli},{count},{mode},{median:.4},{low:.4},{high:.4}"
             );
             Ok(())
         };

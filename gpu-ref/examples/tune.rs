@@ -6,8 +6,9 @@
 //! batches of 512 MiB in total take turns. It prints the default recipe and each improvement, at most R
 //! (3). With `--near` it prints the default recipe and all its neighbours, fastest first.
 //!
-//! A line is `us,passes,product,shared_roots`, in microseconds per transform or product: a pass is
-//! `stages:points_log:lanes_log:blocks`, a product `fused:blocks` or `separate`.
+//! A line is `us,passes,product,shared_roots,alternating,spilled`, in microseconds per transform or product:
+//! a pass is `stages:points_log:lanes_log:blocks`, a product `fused:blocks` or `separate`, and `spilled`
+//! the bytes of registers that a thread of some kernel keeps in memory.
 
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Word, Work, host};
@@ -120,7 +121,11 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
         Ok(plan.time(options.work, &mut batches, 1)?.divided_by(options.batch).median)
     };
     let mut best = (time(&own)?, start);
-    print(best.0, &best.1);
+    let print = |us, plan: &Plan<W>| -> Outcome<()> {
+        print(us, plan.recipe(), plan.spilled_bytes(options.work)?);
+        Ok(())
+    };
+    print(best.0, &own)?;
     for _ in 0..options.rounds {
         // Compilation takes longer than timing, and can use every core.
         let plans: Vec<Plan<W>> = neighbours(&best.1, options.work)
@@ -129,24 +134,25 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
             .collect();
         let mut times = Vec::new();
         for plan in &plans {
-            times.push((time(plan)?, plan.recipe().clone()));
+            times.push((time(plan)?, plan));
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         if options.near {
-            times.iter().for_each(|(us, recipe)| print(*us, recipe));
-            return Ok(());
+            return times.into_iter().try_for_each(|(us, plan)| print(us, plan));
         }
-        match times.into_iter().next() {
-            Some(fastest) if fastest.0 < 0.99 * best.0 => best = fastest,
+        match times.first() {
+            Some(&(us, plan)) if us < 0.99 * best.0 => {
+                print(us, plan)?;
+                best = (us, plan.recipe().clone());
+            }
             _ => break,
         }
-        print(best.0, &best.1);
     }
     Ok(())
 }
 
-/// One line of the output.
-fn print(us: f64, recipe: &Recipe) {
+/// Prints one line.
+fn print(us: f64, recipe: &Recipe, spilled: usize) {
     let pass = |pass: &Pass| {
         let Pass { stages, points_log, lanes_log, blocks, .. } = pass;
         format!("{stages}:{points_log}:{lanes_log}:{blocks}")
@@ -157,7 +163,8 @@ fn print(us: f64, recipe: &Recipe) {
     } else {
         format!("fused:{}", recipe.product.blocks)
     };
-    println!("{us:.4},{},{product},{}", passes.join(" "), recipe.shared_roots);
+    let Recipe { shared_roots, alternating, .. } = recipe;
+    println!("{us:.4},{},{product},{shared_roots},{alternating},{spilled}", passes.join(" "));
 }
 
 /// All valid recipes that differ in one parameter.
@@ -183,6 +190,12 @@ fn neighbours(recipe: &Recipe, work: Work) -> Vec<Recipe> {
             all.push(changed(&|p| p.blocks = blocks));
         }
     }
+    if let [whole] = recipe.passes[..] {
+        let stages = whole.stages / 2;
+        let pass = |first, stages| Pass { first, stages, points_log: 4, lanes_log: 3, blocks: 4 };
+        let passes = vec![pass(0, stages), pass(stages, whole.stages - stages)];
+        all.push(Recipe { passes, ..recipe.clone() });
+    }
     if let [_, _] = recipe.passes[..] {
         for step in [-1i32, 1] {
             let mut other = recipe.clone();
@@ -193,6 +206,7 @@ fn neighbours(recipe: &Recipe, work: Work) -> Vec<Recipe> {
         }
     }
     all.extend((0..=3).map(|shared_roots| Recipe { shared_roots, ..recipe.clone() }));
+    all.push(Recipe { alternating: !recipe.alternating, ..recipe.clone() });
     if work == Work::Product {
         let product = |separate, blocks| {
             let product = gpu_ref::Product { separate, blocks, ..recipe.product };

@@ -11,6 +11,14 @@ pub(crate) const DOUBLE_BITS: u32 = 50;
 /// Words of `Constants::aux` in `cuda/common.cuh`.
 const AUXILIARY: usize = 7;
 
+/// The largest `w 2^128 mod q` of a root `w` that allows [`Recipe::short_quotients`].
+///
+/// With the quotient `p = floor(w 2^128 / q)`, the product with x is `x w - k q` for the number k of
+/// times that q is taken off. From 13 partial products k is above `x p / 2^128 - 1 - 2^-31`. Since
+/// `w = (p q + r) / 2^128`, where r is the rest named above, the product is below `q + q / 2^31 + x r /
+/// 2^128`. For x below 4 q, this is at most 2 q if r is at most 2^126 - 2^95.
+const LARGEST_REST: u128 = (1 << 126) - (1 << 95);
+
 /// Arithmetic of the kernels. Each has a header in `cuda`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arithmetic {
@@ -189,6 +197,23 @@ impl Field {
         self.entries(roots, q)
     }
 
+    /// Returns true if [`Recipe::short_quotients`] is valid for the constants and the tables of some
+    /// moduli, in their order.
+    pub(crate) fn allows_short_quotients<W: Word>(
+        moduli: &[Modulus<W>],
+        constants: &[W],
+        tables: [&[W]; 2],
+    ) -> bool {
+        let roots = |words: &[W], header: usize| {
+            moduli.iter().zip(words.chunks(words.len() / moduli.len())).all(|(modulus, own)| {
+                let q = modulus.q().widen();
+                // A quotient follows its root.
+                own[header..].chunks(2).all(|pair| rest(pair[1].widen(), q) <= LARGEST_REST)
+            })
+        };
+        roots(constants, 1 + AUXILIARY) && tables.into_iter().all(|table| roots(table, 0))
+    }
+
     fn entries<W: Word>(self, roots: impl IntoIterator<Item = u128>, q: u128) -> Vec<W> {
         let mut words = Vec::new();
         for root in roots {
@@ -196,6 +221,11 @@ impl Field {
         }
         words
     }
+}
+
+/// `w 2^128 mod q` for the quotient `floor(w 2^128 / q)`.
+fn rest(quotient: u128, q: u128) -> u128 {
+    quotient.wrapping_mul(q).wrapping_neg()
 }
 
 /// `Constants` for kernels that include `cuda/barrett.cuh` with Algorithm 4, in the order of the
@@ -257,6 +287,64 @@ pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::RngExt;
+
+    /// `HighProduct<u128, 2>` of `cuda/wide_integer.cuh` for short quotients.
+    fn high_from_thirteen(a: u128, b: u128) -> u128 {
+        let limb = |x: u128, i: u32| u128::from((x >> (32 * i)) as u32);
+        let column = |sum: u32| -> Vec<u128> {
+            (0..4)
+                .filter(|i| (0..4).contains(&(sum.wrapping_sub(*i))))
+                .map(|i| limb(a, i) * limb(b, sum - i))
+                .collect()
+        };
+        let sum = |at: u32, carry: u128| column(at).into_iter().sum::<u128>() + carry;
+        let carry = (2..4).fold(0, |carry, at| sum(at, carry) >> 32);
+        let (mut high, mut carry) = (0, carry);
+        for at in 4..7 {
+            let all = sum(at, carry);
+            high |= u128::from(all as u32) << (32 * (at - 4));
+            carry = all >> 32;
+        }
+        high | carry << 96
+    }
+
+    /// The product of x with a root of this rest, by a short quotient.
+    fn short_product(x: u128, rest: u128, q: u128) -> u128 {
+        let quotient = rest.wrapping_mul(inverse_power_of_two(q)).wrapping_neg();
+        assert_eq!(super::rest(quotient, q), rest);
+        // (quotient q + rest) / 2^128
+        let halves = |x: u128| (x >> 64, x & u128::from(u64::MAX));
+        let ((a, b), (c, d)) = (halves(quotient), halves(q));
+        let middle = (b * d >> 64) + (a * d & u128::from(u64::MAX)) + (b * c & u128::from(u64::MAX));
+        let high = a * c + (a * d >> 64) + (b * c >> 64) + (middle >> 64);
+        let root = high + u128::from(rest > 0);
+        assert_eq!(shifted_quotient(root, 128, q), quotient);
+        let product = x.wrapping_mul(root).wrapping_sub(high_from_thirteen(x, quotient).wrapping_mul(q));
+        assert_eq!(product % q, mul_mod(x % q, root, q));
+        product
+    }
+
+    #[test]
+    fn short_quotients_leave_less_than_two_moduli() {
+        let mut rng = rand::rng();
+        for q in [(1 << 126) - 137, (1 << 126) - (1 << 95) + 1, (1 << 126) - (1 << 97) + 1, (1 << 125) + 1] {
+            let largest = LARGEST_REST.min(q - 1);
+            for _ in 0..2000 {
+                // Low limbs of ones lose most.
+                let low = (1u128 << rng.random_range(0..100)) - 1;
+                let x = (4 * (q - 1) - rng.random_range(0..1 << 100)) | low;
+                for rest in
+                    [0, 1, largest, largest - rng.random_range(0..1 << 90), rng.random_range(0..largest)]
+                {
+                    assert!(
+                        short_product(x.min(4 * q - 1), rest, q) < 2 * q,
+                        "x = {x}, rest = {rest}, q = {q}"
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_table_entry_has_one_place() {

@@ -81,5 +81,5 @@ pub use number::Modulus;
 pub use plan::{Direction, Plan};
 pub use recipe::{Barrett, Exchange, Product, Recipe, Strategy, Sync};
 pub use sequence::Sequence;
-pub use timing::{Timing, Work};
+pub use timing::{Timing, Work, time_copy};
 pub use word::Word;

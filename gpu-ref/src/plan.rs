@@ -5,7 +5,7 @@ use crate::device::{Argument, Buffer, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Pass, Product, Recipe, Strategy};
-use crate::{Batch, Error, Layout, Modulus, Word, source};
+use crate::{Batch, Error, Layout, Modulus, Word, Work, source};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -131,20 +131,27 @@ impl<W: Word> Plan<W> {
             });
         }
 
+        let places = table_places(&recipe);
+        let table = |exponent: u128| -> Vec<W> {
+            let of_one = |modulus: &Modulus<W>| {
+                let q = modulus.q().widen();
+                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
+            };
+            moduli.par_iter().flat_map_iter(of_one).collect()
+        };
+        let (forward_table, inverse_table) = (table(1), table(2 * n as u128 - 1));
+        let constants: Vec<W> =
+            moduli.iter().zip(factors).flat_map(|(m, &factor)| field.constants(m, factor)).collect();
+        let short_quotients = recipe.short_quotients
+            && Field::allows_short_quotients(moduli, &constants, [&forward_table, &inverse_table]);
+        let recipe = Recipe { short_quotients, ..recipe };
+
         let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
             let passes = recipe.passes.iter().enumerate();
             passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
         };
 
-        let places = table_places(&recipe);
-        let tables = |exponent: u128| {
-            let of_one = |modulus: &Modulus<W>| {
-                let q = modulus.q().widen();
-                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
-            };
-            store(device, &moduli.par_iter().flat_map_iter(of_one).collect::<Vec<_>>())
-        };
         let forward = numbered("forward")?;
         let residency = if recipe.resident() {
             let shape = resident_shape(&recipe, moduli.len(), 1);
@@ -161,15 +168,13 @@ impl<W: Word> Plan<W> {
         } else {
             None
         };
-        let constants: Vec<W> =
-            moduli.iter().zip(factors).flat_map(|(m, &factor)| field.constants(m, factor)).collect();
         Ok(Self {
             forward,
             residency,
             inverse: numbered("inverse")?,
             product: OnceLock::new(),
-            forward_tables: tables(1)?,
-            inverse_tables: tables(2 * n as u128 - 1)?,
+            forward_tables: store(device, &forward_table)?,
+            inverse_tables: store(device, &inverse_table)?,
             constants: store(device, &constants)?,
             device: device.clone(),
             moduli: moduli.to_vec(),
@@ -177,7 +182,7 @@ impl<W: Word> Plan<W> {
         })
     }
 
-    /// The recipe.
+    /// The recipe, as the moduli allow it: see [`Recipe::short_quotients`].
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -373,8 +378,7 @@ impl<W: Word> Plan<W> {
         self.device.require(right.device())?;
         let product = self.product_kernels()?;
         let last = self.recipe.passes.len() - 1;
-        // Number of passes outside the heart.
-        let beside = if self.heart_is_products_alone() { last + 1 } else { last };
+        let beside = self.passes_beside_heart();
         let mut launches = Vec::new();
         for part in self.chunks(layout) {
             for number in 0..beside {
@@ -420,6 +424,11 @@ impl<W: Word> Plan<W> {
         self.recipe.resident() || self.recipe.product.separate
     }
 
+    /// Number of passes outside the product's heart.
+    fn passes_beside_heart(&self) -> usize {
+        self.recipe.passes.len() - usize::from(!self.heart_is_products_alone())
+    }
+
     fn heart_shape(&self, count: u32) -> Shape {
         if self.recipe.resident() || !self.recipe.product.separate {
             let last = &self.recipe.passes[self.recipe.passes.len() - 1];
@@ -458,6 +467,31 @@ impl<W: Word> Plan<W> {
                 .transpose()?,
         };
         Ok(self.product.get_or_init(|| kernels))
+    }
+
+    /// The most bytes of local memory that a thread of the kernels of `work` needs. The kernels
+    /// have no arrays there, so these are spilled registers.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device, [`Error::Compile`] at the first product,
+    /// and [`Error::Driver`] if a driver call fails.
+    pub fn spilled_bytes(&self, work: Work) -> Result<usize, Error> {
+        let kernels: Vec<&Kernel> = match work {
+            Work::Transform(Direction::Forward) => self.forward.iter().collect(),
+            Work::Transform(Direction::Inverse) => self.inverse.iter().collect(),
+            Work::Product => {
+                let product = self.product_kernels()?;
+                let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
+                let beside = self.passes_beside_heart() - usize::from(product.forward_truncated.is_some());
+                self.forward[..beside]
+                    .iter()
+                    .chain([&product.heart])
+                    .chain(others.into_iter().flatten())
+                    .collect()
+            }
+        };
+        let mut bytes = kernels.into_iter().map(|kernel| self.device.local_bytes(kernel));
+        bytes.try_fold(0, |most, bytes| Ok(most.max(bytes?)))
     }
 
     /// [`Self::upload`], [`Self::transform`], [`Self::download`].

@@ -134,6 +134,12 @@ impl Pass {
         1 << (self.lanes_log + self.stages - self.points_log)
     }
 
+    /// Registers that a multiprocessor with 65,536 registers and 2,048 threads leaves a thread if
+    /// `blocks` blocks are resident, or as many as it holds.
+    pub(crate) fn registers(&self, blocks: u32) -> u32 {
+        (65_536 / (self.threads() * blocks).clamp(1, 2048)).min(255)
+    }
+
     /// Number of blocks for 2^`log_words` coefficients of one limb.
     pub(crate) fn blocks_each(&self, log_words: u32) -> u32 {
         1 << (log_words - self.stages - self.lanes_log)
@@ -232,12 +238,13 @@ pub struct Recipe {
     /// addition. At most 3, and less than `points_log` of the last pass. Fused products do without.
     pub shared_roots: u32,
     /// For [`Strategy::Best`] with moduli of 126 bits in 128-bit words: if true, quotients come from
-    /// 13 of 16 partial products. Moduli must be at most [`SHORT_QUOTIENTS`].
+    /// 13 of 16 partial products. All roots modulo q allow that for q up to 2^126 - 2^95, and above
+    /// all but one in 2^31. A plan with one of these sets this to false.
     pub short_quotients: bool,
+    /// If true, every pass but the first goes through the polynomials and limbs of a batch backwards,
+    /// so that it finds in the L2 cache what the pass before has written last.
+    pub alternating: bool,
 }
-
-/// The largest modulus for [`Recipe::short_quotients`].
-pub const SHORT_QUOTIENTS: u128 = (1 << 126) - (1 << 96) - 1;
 
 impl Recipe {
     /// The default recipe of a strategy for a word size and ring dimension.
@@ -299,13 +306,14 @@ impl Recipe {
             casts: false,
             on_the_fly: false,
             shared_roots: if strategy == Strategy::Best { best::shared_roots(word_bits, log_n) } else { 0 },
-            short_quotients: false,
+            short_quotients: (strategy, word_bits) == (Strategy::Best, 128),
+            alternating: strategy == Strategy::Best,
         })
     }
 
     /// The largest modulus that the recipe supports.
     pub fn largest_modulus(&self) -> u128 {
-        if self.short_quotients { SHORT_QUOTIENTS } else { u128::MAX >> (128 - self.modulus_bits) }
+        u128::MAX >> (128 - self.modulus_bits)
     }
 
     /// [`Recipe::new`] for moduli of at most `largest`. [`Strategy::Best`] chooses its arithmetic
@@ -332,7 +340,7 @@ impl Recipe {
             (64, 60 | 61, 16) => pair(log_n, 8, (4, 3, 3), (4, 1, 8)),
             _ => own.passes,
         };
-        let short_quotients = modulus_bits == 126 && largest <= SHORT_QUOTIENTS;
+        let short_quotients = modulus_bits == 126;
         Ok(Self { modulus_bits, passes, short_quotients, ..own })
     }
 
@@ -348,6 +356,8 @@ impl Recipe {
             let Self { modulus_bits, short_quotients, .. } = many;
             return Ok(Self { modulus_bits, short_quotients, ..Self::low_latency(word_bits, log_n)? });
         }
+        let bytes = (transforms << log_n) * (word_bits / 8) as usize;
+        let many = Self { alternating: bytes > best::CACHED_BYTES, ..many };
         match best::few(word_bits, log_n) {
             Some(passes) if transforms < best::FEW => Ok(Self { passes, shared_roots: 0, ..many }),
             _ => Ok(many),
@@ -367,6 +377,7 @@ impl Recipe {
         Ok(Self {
             passes,
             early_roots: true,
+            alternating: false,
             shared_roots: 0,
             product: Product::default(),
             ..Self::new(Strategy::Best, word_bits, log_n)?

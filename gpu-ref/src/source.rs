@@ -99,6 +99,7 @@ fn file(recipe: &Recipe) -> String {
     let variants = [
         (recipe.exchange == Exchange::Global, "EXCHANGE_IN_GLOBAL"),
         (recipe.early_roots, "EARLY_ROOTS"),
+        (recipe.alternating, "ALTERNATING"),
         (recipe.streaming, "STREAMING"),
         (recipe.casts, "CASTS"),
         (recipe.on_the_fly, "ON_THE_FLY"),
@@ -114,29 +115,80 @@ fn file(recipe: &Recipe) -> String {
     text
 }
 
-/// Lines of the form `MACRO(name, ..)`, each of which instantiates a kernel. `truncated` transforms
-/// omit their innermost stage. `shared_roots` is the recipe's, or 0.
-fn instances(
-    recipe: &Recipe,
-    truncated: bool,
-    shared_roots: u32,
-    kernels: impl IntoIterator<Item = (&'static str, String, usize)>,
-) -> String {
-    let line = |(kind, name, number): (&str, String, usize)| {
-        let Pass { first, stages, points_log, lanes_log, blocks } = recipe.passes[number];
-        let blocks = if kind == "PRODUCT_KERNEL" { recipe.product.blocks } else { blocks };
-        let log_n = recipe.log_n;
+/// A line `KIND(name, ..)`, which instantiates the kernel of a pass.
+struct Instance {
+    kind: &'static str,
+    name: String,
+    pass: usize,
+}
+
+impl Instance {
+    fn new(kind: &'static str, name: impl Into<String>, pass: usize) -> Self {
+        Self { kind, name: name.into(), pass }
+    }
+
+    /// Minimum number of resident blocks.
+    fn blocks(&self, recipe: &Recipe) -> u32 {
+        if self.kind == "PRODUCT_KERNEL" { recipe.product.blocks } else { recipe.passes[self.pass].blocks }
+    }
+
+    /// Returns true if a thread has fewer than three registers for each register of data.
+    fn is_tight(&self, recipe: &Recipe) -> bool {
+        if self.kind == "SEPARATE_PRODUCT_KERNEL" {
+            return false;
+        }
+        let pass = &recipe.passes[self.pass];
+        let factors = if self.kind == "PRODUCT_KERNEL" { 2 } else { 1 };
+        let data = (factors * recipe.word_bits / 32) << pass.points_log;
+        pass.registers(self.blocks(recipe)) < 3 * data
+    }
+
+    /// The line. `truncated` transforms omit their innermost stage.
+    fn line(&self, recipe: &Recipe, truncated: bool) -> String {
+        let Self { kind, name, pass } = self;
+        let (blocks, log_n) = (self.blocks(recipe), recipe.log_n);
+        let Pass { first, stages, points_log, lanes_log, .. } = recipe.passes[*pass];
+        // A fused product reads its tables while it computes, so it gains nothing from shared roots.
+        let shared_roots = if name.contains("product") { 0 } else { recipe.shared_roots };
         format!(
             "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated}, \
              {shared_roots})\n"
         )
-    };
-    kernels.into_iter().map(line).collect()
+    }
 }
 
 /// Returns true if a resident kernel synchronises locally, and `None` if the recipe has passes.
 fn resident_sync(recipe: &Recipe) -> Option<bool> {
     recipe.resident().then_some(recipe.strategy == Strategy::HeBooster(Sync::Local))
+}
+
+/// The kernels of the passes of a transform.
+fn transform_kernels(recipe: &Recipe) -> Vec<Instance> {
+    let kernels = |pass| {
+        [
+            Instance::new("FORWARD_KERNEL", format!("forward_{pass}"), pass),
+            Instance::new("INVERSE_KERNEL", format!("inverse_{pass}"), pass),
+        ]
+    };
+    (0..recipe.passes.len()).flat_map(kernels).collect()
+}
+
+/// The kernels that only a product needs.
+fn product_kernels(recipe: &Recipe) -> Vec<Instance> {
+    let last = recipe.passes.len() - 1;
+    let Product { separate, truncated, .. } = recipe.product;
+    let heart = if separate { "SEPARATE_PRODUCT_KERNEL" } else { "PRODUCT_KERNEL" };
+    let mut kernels = vec![Instance::new(heart, "product", last)];
+    if separate || last > 0 {
+        kernels.push(Instance::new("INVERSE_PRODUCT_KERNEL", "inverse_product_0", 0));
+    }
+    if separate && truncated {
+        kernels.push(Instance::new("FORWARD_KERNEL", "forward_truncated", last));
+        if last > 0 {
+            kernels.push(Instance::new("INVERSE_KERNEL", "inverse_truncated", last));
+        }
+    }
+    kernels
 }
 
 fn transform_instances(recipe: &Recipe) -> String {
@@ -145,13 +197,7 @@ fn transform_instances(recipe: &Recipe) -> String {
             |name, forward| format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n);
         return kernel("forward_0", true) + &kernel("inverse_0", false);
     }
-    let kernels = (0..recipe.passes.len()).flat_map(|number| {
-        [
-            ("FORWARD_KERNEL", format!("forward_{number}"), number),
-            ("INVERSE_KERNEL", format!("inverse_{number}"), number),
-        ]
-    });
-    instances(recipe, false, recipe.shared_roots, kernels)
+    transform_kernels(recipe).iter().map(|kernel| kernel.line(recipe, false)).collect()
 }
 
 fn product_instances(recipe: &Recipe) -> String {
@@ -161,22 +207,7 @@ fn product_instances(recipe: &Recipe) -> String {
             log_n = recipe.log_n
         );
     }
-    let last = recipe.passes.len() - 1;
-    let Product { separate, truncated, .. } = recipe.product;
-    let mut kernels = Vec::new();
-    let mut kernel = |kind, name: &str, pass| kernels.push((kind, name.to_owned(), pass));
-    kernel(if separate { "SEPARATE_PRODUCT_KERNEL" } else { "PRODUCT_KERNEL" }, "product", last);
-    if separate || last > 0 {
-        kernel("INVERSE_PRODUCT_KERNEL", "inverse_product_0", 0);
-    }
-    if separate && truncated {
-        kernel("FORWARD_KERNEL", "forward_truncated", last);
-        if last > 0 {
-            kernel("INVERSE_KERNEL", "inverse_truncated", last);
-        }
-    }
-    // A fused product reads its tables while it computes, so it gains nothing from shared roots.
-    instances(recipe, truncated, 0, kernels)
+    product_kernels(recipe).iter().map(|kernel| kernel.line(recipe, recipe.product.truncated)).collect()
 }
 
 /// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and
@@ -196,6 +227,21 @@ pub fn product(recipe: &Recipe) -> String {
 /// The kernels of [`transforms`] and of [`product`] in one file.
 pub fn everything(recipe: &Recipe) -> String {
     transforms(recipe) + &product_instances(recipe)
+}
+
+/// Those kernels of [`everything`] that could spill registers: the limits on resident threads leave a
+/// thread fewer than three registers for each register of data. `None` if there are none. Resident
+/// kernels are not among them.
+pub fn tight(recipe: &Recipe) -> Option<String> {
+    if recipe.resident() {
+        return None;
+    }
+    let of = |kernels: Vec<Instance>, truncated| -> String {
+        let tight = kernels.iter().filter(|kernel| kernel.is_tight(recipe));
+        tight.map(|kernel| kernel.line(recipe, truncated)).collect()
+    };
+    let lines = of(transform_kernels(recipe), false) + &of(product_kernels(recipe), recipe.product.truncated);
+    (!lines.is_empty()).then(|| file(recipe) + &lines)
 }
 
 /// Checks the syntax and the types of a file with the front end of NVRTC. This needs no GPU.

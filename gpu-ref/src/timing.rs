@@ -100,6 +100,32 @@ impl<W: Word> Plan<W> {
     }
 }
 
+/// Device time of copying `bytes` bytes on the device by the driver. Copies of 512 MiB in total take
+/// turns, so that all accesses go to memory.
+///
+/// # Errors
+/// Returns [`Error::Unsupported`] on an emulated device or for no bytes, and [`Error::Driver`] if a
+/// driver call fails.
+pub fn time_copy(device: &Device, bytes: usize) -> Result<Timing, Error> {
+    const COLD_BYTES: usize = 512 << 20;
+    if bytes == 0 {
+        return Err(Error::Unsupported {
+            what: "a copy of no bytes".into(),
+            instead: "use 1 or more".into(),
+        });
+    }
+    let turns = COLD_BYTES.div_ceil(2 * bytes);
+    let [from, to] = [device.allocate(turns * bytes)?, device.allocate(turns * bytes)?];
+    let copies = || {
+        (0..turns).try_for_each(|turn| {
+            let [from, to] = [&from, &to].map(|buffer| buffer.region(turn * bytes, bytes).start);
+            // SAFETY: both buffers outlive the samples, which wait for their end.
+            unsafe { device.start_copy(to, from, bytes) }
+        })
+    };
+    Ok(sample(device, copies)?.divided_by(turns))
+}
+
 /// Device time of a launch, measured on many equal launches in a graph.
 ///
 /// # Errors

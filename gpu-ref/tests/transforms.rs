@@ -7,7 +7,6 @@
 mod common;
 
 use common::{ON_EMULATED, ON_GPU, SEED, named, on, on_each, run};
-use gpu_ref::recipe::SHORT_QUOTIENTS;
 use gpu_ref::{
     Barrett, Batch, Device, Direction, Error, Layout, Modulus, Plan, Product, Recipe, Strategy, Sync, Word,
     host, number,
@@ -198,15 +197,42 @@ fn emulated_lengths(device: &Device) {
     check_lengths(device, [(64, 60)], &[16]);
 }
 
-/// Moduli just small enough for short quotients, and recipes for few transforms.
-fn recipes_for_moduli_and_batches(device: &Device) {
-    for (bits, log_n, largest, transforms) in
-        [(128, 10, SHORT_QUOTIENTS, 512), (128, 10, SHORT_QUOTIENTS, 1), (64, 12, (1 << 62) - 1, 64)]
-    {
+/// Recipes for few transforms, and two passes of several polynomials and limbs.
+fn recipes_for_batches(device: &Device) {
+    for (bits, log_n, largest, transforms) in [(128, 10, (1 << 126) - 1, 1), (64, 12, (1 << 62) - 1, 64)] {
         let recipe = Recipe::for_batches(bits, log_n, largest, transforms).unwrap();
-        assert_eq!(recipe.largest_modulus(), largest);
         check_recipe(device, &recipe, 2, 2);
     }
+    let few = Recipe::for_batches(64, 13, (1 << 62) - 1, 64).unwrap();
+    assert_eq!(few.passes.len(), 2);
+    for alternating in [false, true] {
+        check_recipe(device, &Recipe { alternating, ..few.clone() }, 2, 3);
+    }
+}
+
+/// A factor whose root needs full quotients: the plan does without short ones.
+fn full_quotients(device: &Device) {
+    let n = 1 << 10;
+    let modulus = Modulus::<u128>::find_at_most((1 << 126) - 1, n, 0).unwrap();
+    let q = modulus.q();
+    let recipe = Recipe::for_moduli(Strategy::Best, 128, 10, q).unwrap();
+    assert!(recipe.short_quotients);
+    let plan = Plan::with_recipe(device, recipe.clone(), &[modulus]).unwrap();
+    assert!(plan.recipe().short_quotients);
+
+    // The scale is factor / n, and its product with 2^128 is -1.
+    let mut inverse = q - 1;
+    for _ in 0..128 {
+        inverse = if inverse % 2 == 0 { inverse / 2 } else { inverse.midpoint(q) };
+    }
+    let factor = number::mul_mod(inverse, n as u128, q);
+    let plan = Plan::with_factors(device, recipe, &[modulus], &[factor]).unwrap();
+    assert!(!plan.recipe().short_quotients);
+    let words = inputs(&[modulus], 3, &mut StdRng::seed_from_u64(*SEED));
+    let scaled: Vec<u128> = words.iter().map(|&word| number::mul_mod(word, factor, q)).collect();
+    let transformed = plan.run(Direction::Forward, &words).unwrap();
+    assert_eq!(transformed, model(&[modulus], &words, host::forward));
+    assert_eq!(plan.run(Direction::Inverse, &transformed).unwrap(), scaled);
 }
 
 fn all_lengths(device: &Device) {
@@ -307,7 +333,7 @@ fn low_latency_at_all_sizes(device: &Device) {
 }
 
 fn main() -> ExitCode {
-    let each = named![check_hard_product, recipes_for_moduli_and_batches, layouts];
+    let each = named![check_hard_product, recipes_for_batches, full_quotients, layouts];
     let emulated: [common::Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
     let gpu: [common::Test; 5] =
         named![all_lengths, more_than_fit_at_once, small_lengths, foreign_streams, low_latency_at_all_sizes];

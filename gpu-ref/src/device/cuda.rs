@@ -155,6 +155,16 @@ impl Cuda {
         self.synchronize()
     }
 
+    /// Starts a copy on the device's stream.
+    ///
+    /// # Safety
+    /// See [`super::Device::start_copy`].
+    pub(crate) unsafe fn start_copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { copy(&self.stream, to, from, bytes) }
+    }
+
     pub(crate) fn stream(&self) -> Arc<CudaStream> {
         self.stream.clone()
     }
@@ -388,10 +398,20 @@ impl Link {
     pub(crate) unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
         self.second.context().bind_to_thread().map_err(driver("binding the context"))?;
         // SAFETY: guaranteed by the caller.
-        unsafe { sys::cuMemcpyAsync(to, from, bytes, self.second.cu_stream()) }
-            .result()
-            .map_err(driver("copying between devices"))
+        unsafe { copy(&self.second, to, from, bytes) }
     }
+}
+
+/// Starts a copy between addresses of any devices.
+///
+/// # Safety
+/// Both addresses must be valid for that many bytes, and nothing else may use the target, or change
+/// the source, until the copy has ended.
+unsafe fn copy(stream: &CudaStream, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { sys::cuMemcpyAsync(to, from, bytes, stream.cu_stream()) }
+        .result()
+        .map_err(driver("copying between addresses"))
 }
 
 /// Orders later work of a stream after events of any device.
@@ -461,6 +481,14 @@ pub(crate) fn function(module: &Arc<CudaModule>, name: &str, shared: u32) -> Res
             .map_err(driver("raising a kernel's shared memory"))?;
     }
     Ok(function)
+}
+
+/// Bytes of local memory of each thread.
+pub(crate) fn local_bytes(function: &CudaFunction) -> Result<usize, Error> {
+    let bytes = function
+        .get_attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+        .map_err(driver("reading a kernel's local memory"))?;
+    Ok(bytes.unsigned_abs() as usize)
 }
 
 pub(crate) fn address(slice: &CudaSlice<u8>) -> u64 {

@@ -280,7 +280,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "graphs, streams, timings and NCCL require a CUDA device".into(),
+                instead: "graphs, streams, timings, local memory and NCCL require a CUDA device".into(),
             }),
         }
     }
@@ -299,6 +299,31 @@ impl Device {
             Backend::Cuda(cuda) => cuda.synchronize(),
             Backend::Emulated(_) => Ok(()),
         }
+    }
+
+    /// Bytes of local memory that a thread of a kernel needs.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+    /// fails.
+    pub(crate) fn local_bytes(&self, kernel: &Kernel) -> Result<usize, Error> {
+        self.cuda("local memory")?;
+        let Kernel::Cuda(function) = kernel else { return Err(foreign_buffer()) };
+        cuda::local_bytes(function)
+    }
+
+    /// Starts a copy of `bytes` bytes between addresses on this device, after all earlier work.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
+    /// fails.
+    ///
+    /// # Safety
+    /// Both addresses must be valid for that many bytes, and nothing else may use the target, or
+    /// change the source, until the copy has ended.
+    pub(crate) unsafe fn start_copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.cuda("timing a copy")?.start_copy(to, from, bytes) }
     }
 
     /// Maximum number of resident blocks: the limit of a cooperative launch.

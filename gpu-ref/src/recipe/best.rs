@@ -12,7 +12,7 @@ pub(super) fn passes(word_bits: u32, log_n: u32) -> Vec<Pass> {
         (32, ..=12) => vec![whole(log_n, 4, 4)],
         (32, 13) => vec![whole(log_n, 5, 2)],
         (32, 14) => vec![whole(log_n, 5, 2)],
-        (32, 15) => pair(log_n, 7, (4, 4, 4), (4, 2, 14)),
+        (32, 15) => pair(log_n, 7, (4, 5, 4), (4, 2, 14)),
         (32, 16) => pair(log_n, 8, (4, 5, 2), (4, 2, 14)),
         (32, _) => pair(log_n, 9, (5, 4, 2), (4, 2, 14)),
         (64, ..=12) => vec![whole(log_n, 3, 2)],
@@ -26,6 +26,9 @@ pub(super) fn passes(word_bits: u32, log_n: u32) -> Vec<Pass> {
         (_, _) => pair(log_n, log_n / 2, (3, 2, 6), (3, 1, 8)),
     }
 }
+
+/// A batch of so many bytes stays in the L2 cache as a whole, so no pass needs to go backwards.
+pub(super) const CACHED_BYTES: usize = 16 << 20;
 
 /// Fewer transforms than this leave most of a device without work if each is one block.
 pub(super) const FEW: usize = 128;
