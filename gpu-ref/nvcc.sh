@@ -1,12 +1,25 @@
 #!/usr/bin/env bash
-# Compiles every kernel of this crate with nvcc for sm_90, a sample of them for the other supported
-# architectures (what may differ between them is in `SAMPLE` of examples/kernels.rs), and all default
-# kernels for sm_90, and checks them with NVRTC, which compiles them at run time. Warnings are errors,
-# and so are default kernels that spill more than a few registers. What was compiled before by the same compiler is in
-# $XDG_CACHE_HOME/gpu-ref or ~/.cache/gpu-ref. If $NVCC is unset and nvcc is not in the path, installs
-# NVIDIA's wheels from PyPI under target/. If that fails, prints the reason and succeeds.
+# Compiles the kernels of this crate with nvcc and checks them with NVRTC, which compiles them at run time:
+#
+# * every kernel for sm_90, with little optimisation: only errors and warnings matter, and a warning is an
+#   error;
+# * a sample of them for the other supported architectures (`SAMPLE` of examples/kernels.rs says what may
+#   differ between them);
+# * default kernels for sm_90, fully optimised. They must not spill more than a few registers. Without
+#   options, only those that could: see `source::tight`. With `--all`, every default kernel, which takes
+#   several times as long.
+#
+# What was compiled before by the same compiler is in $XDG_CACHE_HOME/gpu-ref or ~/.cache/gpu-ref. If $NVCC
+# is unset and nvcc is not in the path, installs NVIDIA's wheels from PyPI under target/. If that fails,
+# prints the reason and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+case ${1:-} in
+'') part=tight ;;
+--all) part=default ;;
+*) printf 'unknown option %s; expected --all\n' "$1" >&2 && exit 2 ;;
+esac
 
 skip() {
     printf 'SKIPPED, nothing was compiled with nvcc: %s\n' "$*"
@@ -41,14 +54,14 @@ else
     printf 'SKIPPED, nothing was checked with NVRTC: it is not under %s\n' "$folder"
 fi
 
-# compile ARCHITECTURE FILE: the report of the assembler in FILE.ARCHITECTURE, from the cache if it is
-# there.
+# compile FILE ARCHITECTURE OPTION..: the report of the assembler in FILE.ARCHITECTURE, from the cache if it
+# is there.
 compile() {
-    local options=(-std=c++20 -Werror all-warnings -cubin -Xptxas -v -arch="$1")
-    local report=$2.$1 known
-    known=$cache/$( (printf '%s\n' "$version" "${options[@]}" && cat "$2") | sha256sum | cut -d ' ' -f 1).nvcc
+    local file=$1 options=(-std=c++20 -Werror all-warnings -cubin -Xptxas -v -arch="$2" "${@:3}")
+    local report=$file.$2 known
+    known=$cache/$( (printf '%s\n' "$version" "${options[@]}" && cat "$file") | sha256sum | cut -d ' ' -f 1).nvcc
     if ! cp "$known" "$report" 2>/dev/null; then
-        "$nvcc" "${options[@]}" -o "$report.cubin" "$2" >"$report" 2>&1 || { cat "$report"; return 255; }
+        "$nvcc" "${options[@]}" -o "$report.cubin" "$file" >"$report" 2>&1 || { cat "$report"; return 255; }
         mkdir -p "$cache" && cp "$report" "$known.$$" && mv "$known.$$" "$known"
     fi
 }
@@ -56,11 +69,13 @@ export -f compile
 version=$("$nvcc" --version | grep release)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/gpu-ref
 export nvcc version cache
+quick='-Xcicc -O1 -Xptxas -O1'
+# The slowest first: 128-bit words.
 {
-    find "$kernels" -maxdepth 1 -name '*.cu' -printf 'sm_90 %p\n'
-    find "$kernels/default" -name '*.cu' -printf 'sm_90 %p\n'
+    find "$kernels/$part" -name '*.cu' -printf '%p sm_90\n' | sort -t- -k2,2 -r
+    find "$kernels" -maxdepth 1 -name '*.cu' -printf "%p sm_90 $quick\n"
     for architecture in sm_80 sm_89 sm_100; do
-        find "$kernels/sample" -name '*.cu' -printf "$architecture %p\n"
+        find "$kernels/sample" -name '*.cu' -printf "%p $architecture $quick\n"
     done
 } | xargs -P "$(nproc)" -L 1 bash -c 'compile "$@"' compile
 
@@ -85,11 +100,11 @@ spills=$(awk -v limit=$limit -v known="$known" '
         sub(/\.cu.*/, "", size)
         allowed = (size " " kernel) in most ? most[size " " kernel] : limit
         if (substr($0, RSTART) + 0 > allowed) printf "%s: %s: %s\n", file, kernel, substr($0, RSTART, RLENGTH)
-    }' "$kernels"/default/*.sm_90)
+    }' "$kernels/$part"/*.sm_90)
 if [ -n "$spills" ]; then
     printf 'default kernels that spill more than %d bytes, or more than is known:\n%s\n' $limit "$spills"
     exit 1
 fi
 count() { find "$@" -name '*.cu' | wc -l; }
-printf '%d files compiled for sm_90, %d of them for three other architectures, and %d of default kernels, which spill at most %d bytes but for the known ones, by %s\n' \
-    "$(count "$kernels" -maxdepth 1)" "$(count "$kernels/sample")" "$(count "$kernels/default")" $limit "$version"
+printf '%d files compiled for sm_90, %d of them for three other architectures, and %d of default kernels (%s), which spill at most %d bytes but for the known ones, by %s\n' \
+    "$(count "$kernels" -maxdepth 1)" "$(count "$kernels/sample")" "$(count "$kernels/$part")" "$part" $limit "$version"

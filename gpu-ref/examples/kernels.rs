@@ -4,13 +4,15 @@
 //!
 //! `kernels all FOLDER` writes every kernel of the crate to files in a folder, where transforms have
 //! N = 2^13 and few points in a thread, the default kernels of `best` for every N from 2^12, every
-//! arithmetic and every batch to files in `FOLDER/default`, and a sample of the former to files in
-//! `FOLDER/sample`. `kernels check` checks the same files with NVRTC, without a GPU.
+//! arithmetic and every batch to files in `FOLDER/default`, those of them that could spill registers to
+//! files in `FOLDER/tight`, and a sample of the first to files in `FOLDER/sample`. `kernels check` checks
+//! the first and the tight ones with NVRTC, without a GPU.
 
 use gpu_ref::base_conversion::Tile;
-use gpu_ref::recipe::{Pass, SHORT_QUOTIENTS};
+use gpu_ref::recipe::Pass;
 use gpu_ref::residues::Access;
 use gpu_ref::{Barrett, Product, Recipe, Strategy, Sync, source};
+use rayon::prelude::*;
 use std::error::Error;
 use std::path::Path;
 
@@ -91,7 +93,7 @@ fn all_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         ("best-60".into(), best(64, longest(60))?),
         ("best-124".into(), best(128, longest(124))?),
         ("best-125".into(), best(128, longest(125))?),
-        ("best-short-quotients".into(), best(128, SHORT_QUOTIENTS)?),
+        ("best-full-quotients".into(), Recipe { short_quotients: false, ..best(128, longest(126))? }),
         ("best-latency".into(), Recipe::low_latency(64, LOG_N)?),
         ("wide-streaming".into(), Recipe { streaming: true, ..Recipe::new(Strategy::Wide, 128, 10)? }),
         ("shivdikar-truncated".into(), Recipe { product: truncated(true), ..shivdikar.clone() }),
@@ -115,30 +117,21 @@ fn all_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     Ok(files)
 }
 
-/// Kernels for another architecture, from each file of `cuda`. Architectures differ in two definitions of
-/// `common.cuh` only: the resident threads, and the wait for the kernel before.
-const SAMPLE: [&str; 12] = [
-    "wide-128",
-    "cheddar-32",
-    "shivdikar-4-64",
-    "caramel-64",
-    "he-booster-local-64",
-    "best-32",
-    "best-124",
-    "key-switch-64",
-    "residues-64",
-    "automorphism-128",
-    "base-conversion",
-    "rows",
-];
+/// Kernels for another architecture. Architectures differ in two definitions of `common.cuh` only, the
+/// resident threads and the wait for the kernel before: passes use both, and resident kernels a barrier
+/// across the grid.
+const SAMPLE: [&str; 4] = ["best-32", "caramel-64", "he-booster-barrier-64", "rows"];
 
 /// The largest number of a length in bits.
 fn longest(bits: u32) -> u128 {
     u128::MAX >> (128 - bits)
 }
 
-/// Every kernel that `best` uses by default, and no text twice.
-fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
+/// The kernels that `best` uses by default, as `text` selects those of a recipe, and no text twice.
+fn default_kernels(
+    folder: &str,
+    text: impl Fn(&Recipe) -> Option<String>,
+) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let arithmetics = [
         (32, longest(30)),
         (64, longest(50)),
@@ -146,7 +139,6 @@ fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         (64, longest(62)),
         (128, longest(124)),
         (128, longest(125)),
-        (128, SHORT_QUOTIENTS),
         (128, longest(126)),
     ];
     let mut files: Vec<(String, String)> = Vec::new();
@@ -154,10 +146,10 @@ fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         for log_n in 12..=17 {
             for transforms in [1, 64, 512] {
                 let recipe = Recipe::for_batches(word_bits, log_n, largest, transforms)?;
-                let text = source::everything(&recipe);
+                let Some(text) = text(&recipe) else { continue };
                 if files.iter().all(|(_, known)| *known != text) {
                     let number = files.len();
-                    files.push((format!("default/{number}-{word_bits}-{log_n}-{transforms}"), text));
+                    files.push((format!("{folder}/{number}-{word_bits}-{log_n}-{transforms}"), text));
                 }
             }
         }
@@ -167,10 +159,12 @@ fn default_kernels() -> Result<Vec<(String, String)>, Box<dyn Error>> {
 
 fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
     let write = |name: &str, text: &str| std::fs::write(folder.join(format!("{name}.cu")), text);
-    std::fs::create_dir_all(folder.join("default"))?;
-    std::fs::create_dir_all(folder.join("sample"))?;
+    for part in ["default", "tight", "sample"] {
+        std::fs::create_dir_all(folder.join(part))?;
+    }
     let all = all_kernels()?;
-    for (name, text) in all.iter().chain(&default_kernels()?) {
+    let default = default_kernels("default", |recipe| Some(source::everything(recipe)))?;
+    for (name, text) in all.iter().chain(&default).chain(&default_kernels("tight", source::tight)?) {
         write(name, text)?;
     }
     for name in SAMPLE {
@@ -183,10 +177,8 @@ fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Checks every kernel with the front end of NVRTC, which accepts less than nvcc does.
 fn check_all() -> Result<(), Box<dyn Error>> {
-    let files = [all_kernels()?, default_kernels()?].concat();
-    for (name, text) in &files {
-        source::check(name, text)?;
-    }
+    let files = [all_kernels()?, default_kernels("tight", source::tight)?].concat();
+    files.par_iter().try_for_each(|(name, text)| source::check(name, text))?;
     println!("{} files accepted by NVRTC", files.len());
     Ok(())
 }
