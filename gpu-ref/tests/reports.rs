@@ -43,8 +43,15 @@ struct Row {
 }
 
 impl Times {
-    /// Reads the output of `examples/bench.rs`.
+    /// Reads the output of `examples/bench.rs` but for the copies.
     fn own(file: &str) -> Self {
+        let mut times = Self::all(file);
+        times.rows.retain(|row| row.code[0] != "copy");
+        times
+    }
+
+    /// Reads the output of `examples/bench.rs`.
+    fn all(file: &str) -> Self {
         let row = |fields: Vec<String>| {
             let [name, work, log_n, bits, length, moduli, batch, mode, us, low, high] = &fields[..] else {
                 panic!("eleven fields in {fields:?}")
@@ -245,6 +252,81 @@ fn sizes() -> String {
     table(&["code", "word", "modulus", "2^12", "2^13", "2^14", "2^15", "2^16", "2^17"], rows)
 }
 
+/// Transforms of 64 moduli beside copies of as many bytes as two passes move, N = 2^16, cold.
+fn floors() -> String {
+    let [own, public] = [Times::all("h200-bench.csv"), Times::public("h200-public.csv")];
+    let us = |times: &Times, code: &[String; 3], work, setting| -> Option<f64> {
+        times.find(code, work, "16", setting)?.0.parse().ok()
+    };
+    let copy = |bits: &str| {
+        let code = ["copy", bits, bits].map(str::to_owned);
+        us(&own, &code, "copy", ("1", "512", "cold")).expect("a copy for each word size")
+    };
+    let mut rows = Vec::new();
+    for (times, fastest) in [(&own, "best"), (&public, "Cheddar"), (&public, "Phantom")] {
+        for code in times.codes().into_iter().filter(|code| code[0].starts_with(fastest)) {
+            let setting = ("64", "512", "cold");
+            let transforms = ["forward", "inverse"].map(|work| us(times, &code, work, setting));
+            let floor = 2.0 * copy(&code[1]);
+            let share =
+                |us: Option<f64>| us.map_or(String::new(), |us| format!("{:.0}%", 100.0 * floor / us));
+            rows.push([&code[..], &[format!("{floor:.4}")], &transforms.map(share)].concat());
+        }
+    }
+    table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows)
+}
+
+/// Recipes whose kernels spill registers beside the fastest neighbour without spills.
+struct Spilling {
+    /// Options of `examples/tune.rs`.
+    options: String,
+    /// Microseconds and spilled bytes of the default recipe.
+    own: (f64, u32),
+    /// The same of the fastest neighbour without spills, and its description.
+    other: Option<(f64, String)>,
+}
+
+/// Blocks of `h200-tune.csv`: a line of options, the default recipe, its neighbours from the fastest on.
+fn spilling() -> Vec<Spilling> {
+    let text = std::fs::read_to_string(folder().join("h200-tune.csv")).unwrap();
+    let block = |block: &str| {
+        let (options, lines) = block.split_once('\n').unwrap();
+        let line = |line: &str| {
+            let (us, rest) = line.split_once(',').unwrap();
+            let (recipe, spilled) = rest.rsplit_once(',').unwrap();
+            (us.parse::<f64>().unwrap(), recipe.to_owned(), spilled.parse::<u32>().unwrap())
+        };
+        let mut lines = lines.lines().map(line);
+        let (us, _, spilled) = lines.next().unwrap();
+        let other = lines.find(|line| line.2 == 0).map(|(us, recipe, _)| (us, recipe));
+        Spilling { options: options.trim().replace(" --near", ""), own: (us, spilled), other }
+    };
+    text.split("# ").skip(1).map(block).collect()
+}
+
+fn spills() -> String {
+    let row = |Spilling { options, own: (us, spilled), other }: Spilling| {
+        let (time, recipe) = other.expect("a neighbour without spills");
+        let head = [format!("`{options}`"), format!("{us:.4}"), spilled.to_string(), format!("{time:.4}")];
+        [&head[..], &[format!("`{recipe}`"), format!("{:.3}", time / us)]].concat()
+    };
+    table(
+        &["options", "default, us", "spilled bytes", "without spills, us", "recipe", "ratio"],
+        spilling().into_iter().map(row),
+    )
+}
+
+/// A kernel may spill only if that is faster than every neighbour that does not.
+#[test]
+fn kernels_that_spill_are_the_fastest() {
+    let all = spilling();
+    assert!(all.iter().filter(|block| block.own.1 > 0).count() >= 4);
+    for Spilling { options, own: (us, spilled), other } in all {
+        let (other, recipe) = other.expect("a neighbour without spills");
+        assert!(spilled == 0 || us < other, "{options}: {us} us with spills, {other} us with {recipe}");
+    }
+}
+
 /// The papers' strategies.
 fn strategies() -> String {
     let times = Times::own("h200-papers.csv");
@@ -376,6 +458,8 @@ fn tables_are_what_the_files_say() {
         ("singles", singles()),
         ("sizes", sizes()),
         ("ratios", ratios()),
+        ("floors", floors()),
+        ("spills", spills()),
         ("strategies", strategies()),
         ("verdicts", verdicts()),
         ("numbers", numbers()),
