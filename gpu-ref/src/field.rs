@@ -311,15 +311,9 @@ mod tests {
 
     /// The product of x with a root of this rest, by a short quotient.
     fn short_product(x: u128, rest: u128, q: u128) -> u128 {
-        let quotient = rest.wrapping_mul(inverse_power_of_two(q)).wrapping_neg();
+        let root = mul_mod(rest, pow_mod(q.div_ceil(2), 128, q), q);
+        let quotient = shifted_quotient(root, 128, q);
         assert_eq!(super::rest(quotient, q), rest);
-        // (quotient q + rest) / 2^128
-        let halves = |x: u128| (x >> 64, x & u128::from(u64::MAX));
-        let ((a, b), (c, d)) = (halves(quotient), halves(q));
-        let middle = (b * d >> 64) + (a * d & u128::from(u64::MAX)) + (b * c & u128::from(u64::MAX));
-        let high = a * c + (a * d >> 64) + (b * c >> 64) + (middle >> 64);
-        let root = high + u128::from(rest > 0);
-        assert_eq!(shifted_quotient(root, 128, q), quotient);
         let product = x.wrapping_mul(root).wrapping_sub(high_from_thirteen(x, quotient).wrapping_mul(q));
         assert_eq!(product % q, mul_mod(x % q, root, q));
         product

@@ -221,10 +221,7 @@ fn full_quotients(device: &Device) {
     assert!(plan.recipe().short_quotients);
 
     // The scale is factor / n, and its product with 2^128 is -1.
-    let mut inverse = q - 1;
-    for _ in 0..128 {
-        inverse = if inverse % 2 == 0 { inverse / 2 } else { inverse.midpoint(q) };
-    }
+    let inverse = number::mul_mod(q - 1, number::pow_mod(q.div_ceil(2), 128, q), q);
     let factor = number::mul_mod(inverse, n as u128, q);
     let plan = Plan::with_factors(device, recipe, &[modulus], &[factor]).unwrap();
     assert!(!plan.recipe().short_quotients);
