@@ -18,7 +18,16 @@ if ! cmp -s requirements.txt "$venv/requirements.txt"; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt || skip "pip cannot install from PyPI"
     cp requirements.txt "$venv/requirements.txt"
 fi
-# The development profile: its dependencies are the same as those of the tests, as far as their features are.
-VIRTUAL_ENV=$(cd "$venv" && pwd) "$venv/bin/maturin" develop --quiet --locked
-"$venv/bin/python" -m unittest discover --quiet --start-directory tests
+# `maturin develop` would build all dependencies again, since their features differ from those of the tests.
+library='
+import json, sys
+for message in map(json.loads, sys.stdin):
+    if message.get("target", {}).get("name") == "_rpu":
+        print(*(name for name in message["filenames"] if name.endswith(".so")))
+'
+library=$(cargo test --quiet --workspace --locked --features rpu-python/extension --example extension --no-run \
+    --message-format json | python3 -c "$library")
+install "$library" rpu/_rpu.abi3.so
+export PYTHONPATH=$PWD
+"$venv/bin/python" -W error -m unittest discover --quiet --start-directory tests
 "$venv/bin/python" tests/notebooks.py

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -297,9 +299,8 @@ def read_coefficients(path: str | os.PathLike[str]) -> list[int]:
 class Sweep:
     """The results of a sweep in a folder: of `sweep`, or of the command line."""
 
-    def __init__(self, folder: str | os.PathLike[str], _temporary: Any = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self._temporary = _temporary
         if not (self.folder / "results.csv").is_file():
             raise _rpu.RpuError(f"`{self.folder}` has no results: run the sweep, or merge its shards")
 
@@ -359,10 +360,9 @@ def sweep(
     Fig. 4. Without `folder`, results live as long as the returned object. `set` changes keys of all points. `progress` is
     called with the number of points done and their total. An interruption leaves what is done in the folder.
     """
-    temporary = None
+    is_temporary = folder is None
     if folder is None:
-        temporary = tempfile.TemporaryDirectory(prefix="rpu-")
-        folder = temporary.name
+        folder = tempfile.mkdtemp(prefix="rpu-")
     text, name, is_json = None, "sweep", False
     if isinstance(definition, Mapping):
         text, is_json = json.dumps(definition), True
@@ -372,8 +372,15 @@ def sweep(
             text = Path(definition).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
-    failed = _rpu.sweep(text, name, is_json, _overrides(set), Path(folder), threads or 0, progress)
-    result = Sweep(folder, temporary)
+    try:
+        failed = _rpu.sweep(text, name, is_json, _overrides(set), Path(folder), threads or 0, progress)
+        result = Sweep(folder)
+    except BaseException:
+        if is_temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if is_temporary:
+        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
     if failed:
         first = result.frame["error"].dropna().iloc[0]
         raise _rpu.RpuError(f"{failed} of {len(result)} points failed; the first: {first}")

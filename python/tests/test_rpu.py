@@ -122,7 +122,7 @@ class Errors(unittest.TestCase):
 
     def test_invalid_values_are_refused(self):
         for message, attempt in [
-            ("unknown kernel `nt`", lambda: rpu.generate("nt", 1024)),
+            ("unknown operation `nt`; did you mean `ntt`", lambda: rpu.generate("nt", 1024)),
             ("invalid degree n = 1000", lambda: rpu.generate("ntt", 1000)),
             ("0 towers", lambda: rpu.generate("ntt", 1024, towers=0)),
             ("2 roots, but there is 1 modulus", lambda: rpu.generate("ntt", 1024, root=[3, 5])),
