@@ -126,7 +126,7 @@ fn header_of(text: &str) -> IResult<&str, Header> {
     let comma = || delimited(multispace0::<&str, _>, char(','), multispace0);
     let boolean = alt((value(true, tag("True")), value(false, tag("False"))));
     let shape = delimited(
-        char('('),
+        (char('('), multispace0),
         terminated(separated_list0(comma(), number), (multispace0, opt(char(',')), multispace0)),
         char(')'),
     );
