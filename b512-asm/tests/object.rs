@@ -1,6 +1,6 @@
 //! The layout of object files matches its documentation, and damage to each part has its own error.
 
-use b512_asm::object::{MACHINE, ReadError, VERSION, WriteError, read, write};
+use b512_asm::object::{MACHINE, MAX_SEGMENTS, ReadError, VERSION, WriteError, read, write};
 use b512_asm::{Program, assemble};
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
@@ -63,6 +63,8 @@ fn the_layout_is_the_documented_one() {
         ("k", SymbolKind::Data, 8 * 16, 2 * 16),
     ];
     assert_eq!(symbols, expected);
+    let places: Vec<_> = elf.symbols().map(|s| s.section_index().unwrap().0).collect();
+    assert_eq!(places, [1, 2, 2, 3], "the sections of code, VDM, VDM and SDM");
 }
 
 #[test]
@@ -163,5 +165,137 @@ fn a_malformed_program_is_not_written() {
     match write(&program) {
         Err(WriteError::Invalid(invalid)) => assert_eq!(invalid.defects.len(), 1),
         other => panic!("{other:?}"),
+    }
+}
+
+/// The offset of a section's header in the file.
+fn header(file: &[u8], name: &str) -> usize {
+    let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(file).unwrap();
+    let headers = elf.elf_header().e_shoff.get(LittleEndian) as usize;
+    headers + 64 * elf.section_by_name(name).unwrap().index().0
+}
+
+/// The error for a file in which a field of a section's header, at this offset in it, has another value.
+fn with_field(name: &str, offset: usize, value: u64) -> ReadError {
+    let mut file = file();
+    let place = header(&file, name) + offset;
+    file[place..place + 8].copy_from_slice(&value.to_le_bytes());
+    read(&file).unwrap_err()
+}
+
+const ADDRESS: usize = 16;
+const SIZE: usize = 32;
+
+#[test]
+fn sections_have_the_flags_and_the_alignment_of_their_contents() {
+    let file = file();
+    // Bit 0 is writable, 1 in memory, 2 executable.
+    for (name, flags, alignment) in [
+        (".text", 0b110, 8),
+        (".vdm", 0b011, 16),
+        (".sdm", 0b011, 16),
+        (".b512", 0, 1),
+        (".sdm.words", 0, 16),
+    ] {
+        let field = |offset: usize| {
+            let place = header(&file, name) + offset;
+            u64::from_le_bytes(file[place..place + 8].try_into().unwrap())
+        };
+        assert_eq!((field(8), field(48)), (flags, alignment), "{name}");
+    }
+}
+
+#[test]
+fn misaligned_sections_are_refused() {
+    for (section, field, bad, kind, bytes) in [
+        (".text", SIZE, 15, "size", 8),
+        (".sdm.words", SIZE, 31, "size", 16),
+        (".sdm.words", ADDRESS, 8 * 16 + 1, "address", 16),
+        (".sdm.words", ADDRESS, 16 << 32, "address", 16),
+    ] {
+        match with_field(section, field, bad) {
+            ReadError::Alignment { name, what, value, unit } => {
+                assert_eq!((name, what, value, unit), (section, kind, bad, bytes));
+            }
+            other => panic!("{section}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn missing_and_double_sections_are_refused() {
+    for (renamed, like, section, number) in [(".text", ".b512", ".b512", 2), (".text", ".vdm", ".text", 0)] {
+        let mut file = file();
+        let (to, from) = (header(&file, renamed), header(&file, like));
+        file.copy_within(from..from + 4, to);
+        match read(&file) {
+            Err(ReadError::SectionCount { name, count }) => assert_eq!((name, count), (section, number)),
+            other => panic!("{section}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn words_in_the_directives_are_refused() {
+    for directives in [".table k, 1, at 0, sdm\n.words k { 5 }", ".table k, 1, at 0\n.words k { 5 }"] {
+        let mut file = file();
+        let place = section(&file, ".b512");
+        let text = format!("{directives:<0$}\n", place.len() - 1);
+        file[place].copy_from_slice(text.as_bytes());
+        let read = read(&file);
+        assert!(matches!(read, Err(ReadError::NotDirectives)), "{directives}: {read:?}");
+    }
+}
+
+#[test]
+fn a_file_without_a_symbol_table_is_accepted() {
+    let mut file = file();
+    let kind = header(&file, ".symtab") + 4;
+    // A section of program data.
+    file[kind..kind + 4].copy_from_slice(&1_u32.to_le_bytes());
+    assert_eq!(write(&read(&file).unwrap()).unwrap(), self::file());
+}
+
+#[test]
+fn a_memory_may_be_full() {
+    let mut program = program();
+    program.symbols.clear();
+    program.sdm.segments = vec![b512_asm::Segment { start: 0, words: vec![7; 1 << 20] }];
+    let file = write(&program).unwrap();
+    assert_eq!(read(&file).unwrap().sdm.end(), 1 << 20);
+    let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(&*file).unwrap();
+    assert_eq!(elf.section_by_name(".sdm").unwrap().size(), 16 << 20, "the memory is as long as its image");
+}
+
+#[test]
+fn too_many_segments_are_not_written() {
+    let mut program = program();
+    program.symbols.clear();
+    program.vdm.segments = vec![b512_asm::Segment { start: 0, words: vec![1] }];
+    let segment = |number| b512_asm::Segment { start: 2 * number, words: vec![1] };
+    let most = u32::try_from(MAX_SEGMENTS).unwrap();
+    program.sdm.segments = (0..most - 1).map(segment).collect();
+    assert_eq!(read(&write(&program).unwrap()).unwrap().sdm.segments.len(), MAX_SEGMENTS - 1);
+    program.sdm.segments.push(segment(most - 1));
+    match write(&program) {
+        Err(WriteError::Segments(number)) => assert_eq!(number, MAX_SEGMENTS + 1),
+        other => panic!("{:?}", other.map(|file| file.len())),
+    }
+}
+
+#[test]
+fn words_have_the_bytes_of_the_isa() {
+    for (isa, bytes) in [(".isa word_bits=32", 4), (".isa word_bits=64", 8), (".isa word_bits=128", 16)] {
+        let program =
+            assemble(&format!("{isa}\n.table k, 2, at 8, sdm\n.words k {{ 5 0x70000001 }}\nhalt\n")).unwrap();
+        let file = write(&program).unwrap();
+        let words = &file[section(&file, ".sdm.words")];
+        assert_eq!(words.len(), 2 * bytes);
+        assert_eq!(words[bytes..bytes + 4], 0x7000_0001_u32.to_le_bytes());
+        assert_eq!(read(&file).unwrap().sdm.segments[0].words, [5, 0x7000_0001]);
+        // A program without a name has no symbol for its code.
+        let elf = ElfFile::<FileHeader64<LittleEndian>>::parse(&*file).unwrap();
+        let symbols: Vec<_> = elf.symbols().map(|s| (s.name().unwrap(), s.address(), s.size())).collect();
+        assert_eq!(symbols, [("k", 8 * bytes as u64, 2 * bytes as u64)]);
     }
 }
