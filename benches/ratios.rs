@@ -406,7 +406,7 @@ fn tools<'a>(
     table.rate("assembling its text", program.to_string().len(), "bytes", Candidate::new(MANY / 20, run));
     let definition = Definition::parse("built-in fig4", FIG4);
     let plan = Plan::new(&definition.expect("the built-in sweep")).expect("the built-in sweep");
-    let points = plan.points.len();
+    let points = plan.len();
     let run = Candidate::new(FEW, move || {
         black_box(sweep::records(&plan, &sweep::generate));
     });

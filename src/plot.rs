@@ -84,7 +84,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let message = format!("`{}` is not the name of a chart", path.display());
         return Err(Failure::wrong(message, "end it in .svg, .png or .html"));
     }
-    let figure = Pool::read(&folders)?.compose(&composition)?;
+    let figure = Pool::read(&folders, &composition.conditions)?.compose(&composition)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
     let content = match extension {
         "png" => figure.png().map_err(plot)?,
@@ -110,6 +110,7 @@ impl From<ComposeError> for Failure {
                 "the header of results.csv has the columns; machine keys are columns, too",
             ),
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
+            ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
             ComposeError::Facets { .. } | ComposeError::Plot(_) => Failure::wrong(error, None),
         }

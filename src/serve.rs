@@ -42,6 +42,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// Answers a request. The page is made anew each time, from the journals as they are.
 fn answer(folder: &Path, request: Request) {
     let (status, kind, body) = match (request.method(), request.url()) {
+        // A page elsewhere could give its own name to this computer's address, and read the answer.
+        _ if !is_for_this_computer(&request) => {
+            (403, "text/plain", "the host must be localhost or 127.0.0.1\n".to_owned())
+        }
         (Method::Get | Method::Head, "/") => match page(folder) {
             Ok(page) => (200, "text/html; charset=utf-8", page),
             Err(error) => (500, "text/plain; charset=utf-8", error),
@@ -60,10 +64,20 @@ fn answer(folder: &Path, request: Request) {
     let _ = request.respond(response);
 }
 
+/// Whether a request names this computer as its host.
+fn is_for_this_computer(request: &Request) -> bool {
+    let host = request.headers().iter().find(|header| header.field.equiv("Host"));
+    host.is_some_and(|host| {
+        let host = host.value.as_str();
+        let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+        name.eq_ignore_ascii_case("localhost") || name == "127.0.0.1"
+    })
+}
+
 fn page(folder: &Path) -> Result<String, String> {
     // Before the records, so that a later record changes it.
     let state = journal_state(folder).to_string();
     let results = Results::merge(&[folder]).map_err(|error| error.to_string())?;
-    let outputs = Outputs::new(&results).map_err(|error| error.to_string())?;
-    outputs.live_page(&state).map_err(|error| error.to_string())
+    Outputs::new(&results).live_page(&state).map_err(|error| error.to_string())
 }

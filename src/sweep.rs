@@ -143,11 +143,12 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         }
         let progress = Progress::new(args.progress, &batch);
         let done = |record: &Record| progress.done(record);
-        pool.install(|| execute(&plan, &batch.points, &mut journal, &generate, &done))?;
+        pool.install(|| execute(&plan, &batch, &mut journal, &generate, &done))?;
         progress.finish();
         simulated += batch.points.len();
     }
-    drop(journal);
+    // The results have their own view of the points.
+    drop((journal, plan));
 
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
@@ -196,18 +197,19 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
     let results = Results::merge(folders)?;
     std::fs::create_dir_all(out)
         .map_err(|error| Failure::wrong(format_args!("cannot make `{}`: {error}", out.display()), None))?;
-    let outputs = Outputs::new(&results)?;
+    let outputs = Outputs::new(&results);
     let names = outputs.write(out)?;
-    files::print_text(&outputs.summary())?;
+    files::print_text(&outputs.summary()?)?;
     for name in names {
         note!("wrote {}", out.join(name).display());
     }
-    let total = results.manifest.points.len();
-    let first = outputs.records().iter().find(|record| record.status == Status::Failed);
-    match (first, results.missing()) {
+    let (total, failed, missing) = (results.points(), results.failed(), results.missing());
+    let is_failed = |point: &usize| results.status(*point) == Some(Status::Failed);
+    match (results.recorded().find(is_failed), missing) {
         (Some(first), _) => {
-            let error = first.error.as_deref().unwrap_or("no reason given");
-            Err(Failure::Work(format!("{} of {total} points failed; the first: {error}", results.failed())))
+            let error = results.record(first)?.and_then(|record| record.error);
+            let error = error.as_deref().unwrap_or("no reason given");
+            Err(Failure::Work(format!("{failed} of {total} points failed; the first: {error}")))
         }
         (None, 0) => Ok(()),
         (None, missing) => Err(Failure::Work(format!("{missing} of {total} points have not run yet"))),
@@ -215,10 +217,10 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 }
 
 fn status(results: &Results) -> String {
-    let points = counted(results.manifest.points.len(), "point", "points");
+    let points = counted(results.points(), "point", "points");
     let mut text = format!("{}: {points}\n", results.manifest.name);
     let (failed, pruned) = (results.failed(), results.pruned());
-    let ok = results.lines().count() - failed - pruned;
+    let ok = results.recorded().count() - failed - pruned;
     let mut line = |name: &str, count| text += &format!("  {name:<8} {count}\n");
     line("ok", ok);
     line("failed", failed);

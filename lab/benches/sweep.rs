@@ -8,7 +8,7 @@ fn bench(criterion: &mut Criterion) {
     let plan = Plan::new(&definition).expect("the built-in sweep");
     let mut group = criterion.benchmark_group("sweep");
     group.sample_size(10);
-    group.throughput(Throughput::Elements(plan.points.len() as u64));
+    group.throughput(Throughput::Elements(plan.len() as u64));
     group.bench_function("fig4", |bencher| bencher.iter(|| sweep::records(&plan, &sweep::generate)));
     group.finish();
 }

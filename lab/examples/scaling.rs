@@ -9,7 +9,7 @@
 
 use cpu_time::ThreadTime;
 use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Journal, Plan, PlannedPoint, Results, Shard, execute, generate};
+use lab::sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -79,14 +79,14 @@ fn sweep(text: &str, threads: usize) -> Result<Times, Box<dyn Error + Send + Syn
         let plan = Plan::new(&Definition::parse("scaling.toml", text)?)?;
         let resolve = lap();
         let mut journal = Journal::open(folder, Shard::WHOLE, &plan.manifest)?;
-        let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+        let points = journal.pending(&plan, Shard::WHOLE, false);
         execute(&plan, &points, &mut journal, &generate, &|_| ())?;
         drop(journal);
         let simulate = lap();
         let results = Results::merge(&[folder])?;
         assert_eq!((results.failed(), results.missing()), (0, 0));
         let (merge, wall) = (lap(), wall.elapsed());
-        Outputs::new(&results)?.write(folder)?;
+        Outputs::new(&results).write(folder)?;
         Ok(Times { resolve, simulate, merge, wall, files: lap() })
     })
 }

@@ -1,25 +1,80 @@
 //! Files that are written completely or not at all.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
-/// Writes a file by way of a temporary file beside it: readers of `path` find the old content or
-/// the new one, never a part. Symbolic links are followed. Special files such as `/dev/null` or
-/// pipes are written directly: a replacement would remove the device.
+/// Writes a file by way of a temporary file beside it, see [`NewFile`].
 ///
 /// # Errors
 /// Returns an error if the file cannot be written; `path` then keeps its old content.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let target = std::fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(content);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
+    let mut file = NewFile::create(path)?;
     file.write_all(content)?;
-    file.persist(path)?;
-    Ok(())
+    file.finish()
+}
+
+/// A file that appears at its path when it is complete: readers of the path find the old content or the new
+/// one, never a part. Symbolic links are followed. Special files such as `/dev/null` or pipes are written
+/// directly: a replacement would remove the device.
+pub struct NewFile {
+    path: PathBuf,
+    file: Target,
+}
+
+enum Target {
+    Special(BufWriter<File>),
+    Temporary(BufWriter<NamedTempFile>),
+}
+
+impl NewFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// Returns an error if no file can be written at `path`.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let target = std::fs::canonicalize(path);
+        let path = target.as_deref().unwrap_or(path);
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Self { path: path.into(), file: Target::Special(BufWriter::new(file)) });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file =
+            tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
+        Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })
+    }
+
+    /// Ends the file and puts it in its place.
+    ///
+    /// # Errors
+    /// Returns an error if the rest cannot be written; the path then keeps its old content.
+    pub fn finish(self) -> io::Result<()> {
+        match self.file {
+            Target::Special(mut file) => file.flush(),
+            Target::Temporary(file) => {
+                file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(self.path)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            Target::Special(file) => file.write(bytes),
+            Target::Temporary(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.file {
+            Target::Special(file) => file.flush(),
+            Target::Temporary(file) => file.flush(),
+        }
+    }
 }
 
 /// The permissions of any new file: readable for all, subject to the user's mask.

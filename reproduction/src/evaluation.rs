@@ -312,7 +312,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     let definition = Definition::parse(name, text)?;
     let plan = sweep::Plan::new(&definition)?;
     let records = sweep::records(&plan, &sweep::generate);
-    let run = |(record, point): (sweep::Record, &sweep::PlannedPoint)| {
+    let run = |(record, point): (sweep::Record, sweep::PlannedPoint)| {
         let failed = |reason| Error::Failed { sweep: name.to_owned(), reason };
         let (Status::Ok, Some(report)) = (record.status, record.report) else {
             return Err(failed(record.error.unwrap_or_default()));
@@ -332,7 +332,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
         };
         Ok(Run { code, n: kernel.request.n, report, timing })
     };
-    records.into_iter().zip(&plan.points).map(run).collect()
+    records.into_iter().zip(plan.points()).map(run).collect()
 }
 
 /// The common parts of the requests for each size: moduli and roots take time to find.

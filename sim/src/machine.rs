@@ -3,6 +3,7 @@
 //! `docs/machine.md` lists the keys with their values, meanings and origins. A machine file names
 //! only the keys in which it differs from the file that it `inherits` from.
 
+mod assignment;
 mod costs;
 mod fit;
 mod keys;
@@ -14,6 +15,7 @@ mod schema;
 mod strategy;
 pub mod table;
 
+pub use assignment::Assignment;
 pub use costs::costs;
 pub use fit::FitError;
 pub(crate) use fit::Resources;

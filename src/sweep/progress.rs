@@ -38,7 +38,7 @@ struct Counts {
 }
 
 impl Progress {
-    pub(crate) fn new(kind: ProgressKind, batch: &Batch<'_>) -> Self {
+    pub(crate) fn new(kind: ProgressKind, batch: &Batch) -> Self {
         Self::of_points(kind, batch.points.len(), batch.rung)
     }
 

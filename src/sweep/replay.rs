@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use lab::sweep::{Difference, Replay, ReplayError, Replayed, Verdict, generate};
+use lab::sweep::{Difference, PointKey, Replay, ReplayError, Replayed, Verdict, generate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -32,7 +32,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The differences of a point from its record, as text.
-pub(super) fn differs(key: &str, differences: &[Difference]) -> String {
+pub(super) fn differs(key: &PointKey, differences: &[Difference]) -> String {
     let told: String = differences.iter().take(TOLD).map(|difference| format!("\n{difference}")).collect();
     let more = match differences.len().saturating_sub(TOLD) {
         0 => String::new(),

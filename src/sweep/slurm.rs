@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::files;
 use diagnostic::counted;
 use lab::sweep::slurm::{self, Division, Job, TimeLimit};
-use lab::sweep::{Journal, Plan, PlannedPoint, Shard, Spent, execute, generate};
+use lab::sweep::{Journal, Plan, Shard, Spent, execute, generate};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -69,11 +69,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
 fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
     let begin = Instant::now();
     let mut spent = Spent::default();
-    let pending: Vec<&PlannedPoint> = journal.pending(plan, Shard::WHOLE, false).points;
+    let pending = journal.pending(plan, Shard::WHOLE, false);
     // One thread: with several, the times would depend on shared resources.
     let pool = pool(Some(1))?;
-    for point in slurm::sample(&pending, SAMPLE.0) {
-        spent += pool.install(|| execute(plan, &[point], journal, &generate, &|_| ()))?;
+    for point in slurm::sample(&pending.points, SAMPLE.0) {
+        let point = pending.only(vec![point]);
+        spent += pool.install(|| execute(plan, &point, journal, &generate, &|_| ()))?;
         if begin.elapsed() > SAMPLE.1 {
             break;
         }
@@ -87,7 +88,7 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
     note!(
         "{} timed; {left} of {} left{}",
         counted(spent.points as usize, "point", "points"),
-        plan.points.len(),
+        plan.len(),
         if left == 0 { String::new() } else { format!(", about {whole:.1?} in one task") }
     );
     if left == 0 {

@@ -108,14 +108,20 @@ fn a_running_sweep_is_served() {
     BufReader::new(server.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let address =
         line.strip_prefix("http://").and_then(|rest| rest.split(' ').next()).expect(&line).to_owned();
-    let get = |path: &str| {
+    let get_from = |host: &str, path: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\n{host}Connection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
+    let get = |path: &str| get_from(&format!("Host: {address}\r\n"), path);
     assert!(address.starts_with("127.0.0.1:"), "{address}");
+    // The name of another page's server, which resolves to this computer.
+    for host in ["Host: example.org\r\n", "Host: 127.0.0.1.example.org:80\r\n", ""] {
+        assert!(get_from(host, "/").starts_with("HTTP/1.1 403"), "{host}");
+    }
+    assert!(get_from("Host: localhost\r\n", "/state").starts_with("HTTP/1.1 200"));
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("2 more have not run yet"), "{page}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));

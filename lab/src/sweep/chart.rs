@@ -96,7 +96,11 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             })
             .collect(),
         mark_label: EXTRAPOLATED.into(),
-        notes: view.notes(),
+        notes: {
+            let (shown, all) = view.beside_front();
+            let shown = || format!("The front and {shown} of {all} other points");
+            view.notes().into_iter().chain((view.hidden() > 0).then(shown)).collect()
+        },
         without_front: false,
         references: manifest
             .references

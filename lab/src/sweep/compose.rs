@@ -79,11 +79,21 @@ pub enum ComposeError {
         /// The number of its values.
         values: usize,
     },
+    /// More points than a chart can show.
+    #[error("{found} points; a chart shows at most {MAX_POINTS}")]
+    TooMany {
+        /// The number of points.
+        found: usize,
+    },
     /// Nothing meets the conditions.
     #[error("no result meets the conditions")]
     Nothing,
 }
 
+/// The most points of a composed chart.
+pub const MAX_POINTS: usize = 20_000;
+/// The points that are read at a time.
+const CHUNK: usize = 1024;
 /// The most panels of a chart.
 const MAX_FACETS: usize = 12;
 /// The most values of an axis whose positions in parallel coordinates are evenly spaced.
@@ -170,40 +180,61 @@ impl Condition {
     }
 }
 
-/// The successful points of several sweeps.
+/// The successful points of several sweeps that meet some conditions.
 pub struct Pool {
     /// Each with the name of its folder.
     points: Vec<(String, Record)>,
     columns: Vec<Column>,
     /// The axes of all sweeps.
     varying: Vec<String>,
+    /// The settings of all points.
+    settings: BTreeSet<String>,
 }
 
 impl Pool {
-    /// Reads the results in folders.
+    /// Reads the results in folders that meet `conditions`.
     ///
     /// # Errors
-    /// Returns an error if a folder is not that of a sweep, or cannot be read.
-    pub fn read(folders: &[&Path]) -> Result<Self, ComposeError> {
-        let mut pool = Self { points: Vec::new(), columns: columns(), varying: Vec::new() };
-        for folder in folders {
-            let results = Results::merge(&[folder])?;
+    /// Returns an error if a folder is not that of a sweep, or cannot be read, a condition names an unknown
+    /// column, or more than [`MAX_POINTS`] points meet the conditions.
+    pub fn read(folders: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
+        let mut pool =
+            Self { points: Vec::new(), columns: columns(), varying: Vec::new(), settings: BTreeSet::new() };
+        let results = folders.iter().map(|folder| Ok((*folder, Results::merge(&[*folder])?)));
+        let results: Vec<(&Path, Results)> = results.collect::<Result<_, ComposeError>>()?;
+        for (_, results) in &results {
             for key in &results.manifest.varying {
                 if !pool.varying.contains(key) {
                     pool.varying.push(key.clone());
                 }
             }
-            let ran = results.records()?.into_iter().filter(|record| record.report.is_some());
-            pool.points.extend(ran.map(|record| (folder.display().to_string(), record)));
+            pool.settings.extend(results.manifest.points.names().map(str::to_owned));
         }
-        Ok(pool)
+        conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
+        let mut found = 0;
+        for (folder, results) in &results {
+            let recorded: Vec<usize> = results.recorded().collect();
+            for chunk in recorded.chunks(CHUNK) {
+                let ran = results.read(chunk)?.into_iter().filter(|(.., record)| record.report.is_some());
+                let points = ran.map(|(.., record)| (folder.display().to_string(), record));
+                let meeting: Vec<_> = points.filter(|point| pool.meets(point, conditions)).collect();
+                found += meeting.len();
+                // The rest is only counted.
+                pool.points.extend(meeting.into_iter().take(MAX_POINTS - pool.points.len()));
+            }
+        }
+        if found > MAX_POINTS { Err(ComposeError::TooMany { found }) } else { Ok(pool) }
+    }
+
+    fn meets(&self, point: &(String, Record), conditions: &[Condition]) -> bool {
+        conditions.iter().all(|condition| condition.holds(self.value(point, &condition.column).as_ref()))
     }
 
     /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
     fn names(&self) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         names.insert("folder".into());
-        names.extend(self.points.iter().flat_map(|(_, record)| record.point.keys().cloned()));
+        names.extend(self.settings.iter().cloned());
         names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
         names
     }
@@ -247,10 +278,8 @@ impl Pool {
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
         let named = named.into_iter().flatten().chain(conditions.iter().map(|condition| &condition.column));
         named.map(String::as_str).try_for_each(|name| self.check(name))?;
-        let meets = |point: &&(String, Record)| {
-            conditions.iter().all(|c| c.holds(self.value(point, &c.column).as_ref()))
-        };
-        let points: Vec<&(String, Record)> = self.points.iter().filter(meets).collect();
+        let points: Vec<&(String, Record)> =
+            self.points.iter().filter(|point| self.meets(point, conditions)).collect();
         if points.is_empty() {
             return Err(ComposeError::Nothing);
         }

@@ -142,7 +142,7 @@ pub(super) struct Setting {
 }
 
 /// Alternatives, of which each point takes one: values of some keys.
-type Axis = Vec<Vec<Setting>>;
+pub(super) type Axis = Vec<Vec<Setting>>;
 
 /// The parts of a definition that are checked together with others.
 #[derive(Default)]
@@ -341,39 +341,38 @@ impl Definition {
         keys
     }
 
-    /// The settings of each point, in the order of the sweep.
-    pub(super) fn points(&self) -> Result<Vec<Vec<&Setting>>, Diagnostic> {
-        let sizes = self.axes.iter().map(Vec::len);
-        let total = sizes.clone().try_fold(1, |product: usize, size| product.checked_mul(size));
-        let points = match (self.sample, total) {
-            (Some(sample), Some(total)) => sample.points.min(total),
-            (None, Some(total)) => total,
-            (_, None) => usize::MAX,
-        };
-        if points > MAX_POINTS || total.is_none() {
+    /// The number of each point among all combinations of the axes, in ascending order.
+    pub(super) fn numbers(&self) -> Result<Vec<u64>, Diagnostic> {
+        let sizes = self.axes.iter().map(|axis| axis.len() as u64);
+        let total = sizes.clone().try_fold(1, |product: u64, size| product.checked_mul(size));
+        let drawn = self.sample.map(|sample| sample.points as u64);
+        let total = total.filter(|&total| drawn.unwrap_or(u64::MAX).min(total) <= MAX_POINTS as u64);
+        let total = total.filter(|&total| usize::try_from(total).is_ok()).ok_or_else(|| {
             let help = format!("draw a sample with [sample]; the maximum is {MAX_POINTS} points");
-            return Err(self.error(0..0, "the sweep has too many points", help));
+            self.error(0..0, "the sweep has too many points", help)
+        })?;
+        let Some(Sample { seed, points }) = self.sample else { return Ok((0..total).collect()) };
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let points = points.min(total as usize);
+        let mut chosen: Vec<u64> =
+            rand::seq::index::sample(&mut source, total as usize, points).iter().map(|at| at as u64).collect();
+        chosen.sort_unstable();
+        Ok(chosen)
+    }
+
+    /// The alternatives of the point with this number: its digits, one an axis. The last axis varies fastest.
+    pub(super) fn digits(&self, mut number: u64) -> Vec<usize> {
+        let mut digits = vec![0; self.axes.len()];
+        for (digit, axis) in digits.iter_mut().zip(&self.axes).rev() {
+            *digit = (number % axis.len() as u64) as usize;
+            number /= axis.len() as u64;
         }
-        let total = total.unwrap_or(0);
-        let chosen: Vec<usize> = match self.sample {
-            None => (0..total).collect(),
-            Some(Sample { seed, .. }) => {
-                let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
-                let mut chosen = rand::seq::index::sample(&mut source, total, points).into_vec();
-                chosen.sort_unstable();
-                chosen
-            }
-        };
-        // The point's number, written with one digit per axis; the last axis varies fastest.
-        let point = |mut number: usize| {
-            let mut digits = vec![0; self.axes.len()];
-            for (digit, axis) in digits.iter_mut().zip(&self.axes).rev() {
-                *digit = number % axis.len();
-                number /= axis.len();
-            }
-            self.point_at(&digits)
-        };
-        Ok(chosen.into_iter().map(point).collect())
+        digits
+    }
+
+    /// The axes.
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes
     }
 
     /// The number of alternatives of each axis.

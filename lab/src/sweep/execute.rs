@@ -1,10 +1,9 @@
 //! Simulating the points of a sweep in parallel.
 
 use super::check::{Checker, Job, check_request, guarded};
-use super::data::Data;
-use super::journal::{self, Journal, JournalError};
+use super::journal::{self, Batch, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{Plan, PlannedPoint, Task};
+use super::plan::{OnRung, Plan, PlannedPoint, Source, Task};
 use super::record::{Record, Status};
 use crate::kernel::RequestSpec;
 use crate::run::{ProgramFacts, RunReport, StreamReport, TimingReport};
@@ -12,10 +11,10 @@ use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use rayon::prelude::*;
 use sim::Machine;
-use sim::timing::{self, DecodedProgram};
+use sim::timing::{self, DecodedProgram, Timing};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Generates the program of a point, or returns an error message. [`generate`] is the default;
 /// tests use others.
@@ -40,109 +39,138 @@ pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Resu
     Ok(Generated { program: kernel.program, origin: choice.origin })
 }
 
-/// Simulates points in the current rayon pool and appends their records to the journal; `progress`
-/// receives each record, too. Returns where the time went.
+/// Simulates a batch of points in the current rayon pool and appends their records to the journal;
+/// `progress` receives each record, too. Returns where the time went.
 ///
-/// A program that several points share is generated once. Every distinct program is executed and
-/// compared with the golden model once. A failure of a point becomes its record.
+/// A program that several points share is generated once, and simulated once for all machines on which it
+/// takes the same cycles. Every distinct program is executed and compared with the golden model once. A
+/// failure of a point becomes its record.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
 pub fn execute(
     plan: &Plan,
-    points: &[&PlannedPoint],
+    batch: &Batch,
     journal: &mut Journal,
     generate: &Generate<'_>,
     progress: &(dyn Fn(&Record) + Sync),
 ) -> Result<Spent, JournalError> {
+    let points = OnRung { plan, rung: batch.rung_index };
     let journal = Mutex::new(journal);
-    let append = |record: Record| {
+    each(&points, &batch.points, generate, &|record| {
         let line = journal::line(&record)?;
         journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
         progress(&record);
         Ok(())
-    };
-    each(&plan.data, points, generate, &append)
+    })
 }
 
 /// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
 /// in the order of the sweep; nothing is written.
 pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
-    let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+    let all: Vec<usize> = (0..plan.len()).collect();
     let known = Mutex::new(HashMap::new());
     let keep = |record: Record| {
-        known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key.clone(), record);
+        known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key, record);
         Ok::<_, Infallible>(())
     };
-    let Ok(_) = each(&plan.data, &points, generate, &keep);
-    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
-    points.iter().map(|point| known[&point.key].clone()).collect()
+    let Ok(_) = each(&OnRung { plan, rung: None }, &all, generate, &keep);
+    let mut known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    plan.manifest.points.keys().iter().filter_map(|key| known.remove(key)).collect()
 }
 
 /// Simulates points and passes the record of each to `done`, in completion order.
 pub(super) fn each<E: Send>(
-    data: &Data,
-    points: &[&PlannedPoint],
+    source: &dyn Source,
+    points: &[usize],
     generate: &Generate<'_>,
     done: &(dyn Fn(Record) -> Result<(), E> + Sync),
 ) -> Result<Spent, E> {
     let meter = Meter::default();
-    let end = |point: &PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
-        let (status, error, report) = match result {
-            Ok(report) => (Status::Ok, None, Some(report)),
-            Err(error) => (Status::Failed, Some(error), None),
-        };
-        let (key, point) = (point.key.clone(), point.settings.clone());
-        let program_source = origin.map(|origin| origin.name().to_owned());
-        let recipes_tried = origin.map(Origin::tried);
-        done(Record { key, status, error, rung: None, point, program_source, recipes_tried, report })
-    };
     let requests = Requests::default();
-    let checker = Checker::new(data);
+    let checker = Checker::new(source.data());
+    let end = |point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
+        done(record(point, origin, result))
+    };
     // One program after the other, so that the threads finish at about the same time.
-    by_program(points).into_par_iter().with_max_len(1).try_for_each(|group| {
-        let first = group[0];
-        let program = guarded(|| {
-            let kernel = match &first.task {
-                Task::Kernel(kernel) => kernel,
-                Task::Program(given) => {
-                    return Ok(Generated { program: given.program.clone(), origin: Origin::Given });
+    by_class(points, |point| source.class(point).program).into_par_iter().with_max_len(1).try_for_each(
+        |group| {
+            let first = source.point(group[0]);
+            let program = guarded(|| program(&first, &requests, generate, &meter));
+            let Generated { program, origin } = match program {
+                Ok(generated) => generated,
+                Err(error) => {
+                    let fail = |&point: &usize| end(source.point(point), None, Err(error.clone()));
+                    return group.par_iter().try_for_each(fail);
                 }
             };
-            let request = requests.get(&kernel.request)?;
-            let generated = meter.generation(|| generate(&request, &kernel.plan, &first.scheduled_for))?;
-            check_request(&request, &generated.program)?;
-            Ok(generated)
-        });
-        let Generated { program, origin } = match program {
-            Ok(generated) => generated,
-            Err(error) => {
-                return group.par_iter().try_for_each(|point| end(point, None, Err(error.clone())));
-            }
-        };
-        let job = Job { facts: ProgramFacts::of(&program), program, task: (group, origin) };
-        let known = checker.check(job, &first.scheduled_for, &meter);
-        known.par_iter().try_for_each(|(job, verdict)| {
-            let decoded = DecodedProgram::of(&job.program);
-            let (points, origin) = &job.task;
-            points.par_iter().try_for_each(|point| {
-                let report = verdict.clone().and_then(|checked| {
-                    let report = guarded(|| meter.timing(|| simulate(job, &decoded, point)))?;
-                    Ok(RunReport { checked, seed: Some(data.seed), ..report })
-                });
-                end(point, Some(*origin), report)
+            let job = Job { facts: ProgramFacts::of(&program), program, task: (group, origin) };
+            let known = checker.check(job, &first.scheduled_for, &meter);
+            known.par_iter().try_for_each(|(job, verdict)| {
+                let decoded = DecodedProgram::of(&job.program);
+                let (group, origin) = &job.task;
+                let classes = by_class(group, |point| source.class(point).cycles);
+                classes.par_iter().try_for_each(|class| {
+                    let timing = OnceLock::new();
+                    class.par_iter().try_for_each(|&point| {
+                        let point = source.point(point);
+                        let report = verdict.clone().and_then(|checked| {
+                            let simulate = || meter.timing(|| simulate(job, &decoded, &point, &timing));
+                            let report = guarded(simulate)?;
+                            Ok(RunReport { checked, seed: Some(source.data().seed), ..report })
+                        });
+                        end(point, Some(*origin), report)
+                    })
+                })
             })
-        })
-    })?;
+        },
+    )?;
     Ok(meter.spent())
 }
 
-/// Points that run the same program, in the order of their first points.
-fn by_program<'p>(points: &[&'p PlannedPoint]) -> Vec<Vec<&'p PlannedPoint>> {
-    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
+/// The record of a point.
+fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>) -> Record {
+    let (status, error, report) = match result {
+        Ok(report) => (Status::Ok, None, Some(report)),
+        Err(error) => (Status::Failed, Some(error), None),
+    };
+    Record {
+        key: point.key,
+        status,
+        error,
+        rung: None,
+        point: point.settings,
+        program_source: origin.map(|origin| origin.name().to_owned()),
+        recipes_tried: origin.map(Origin::tried),
+        report,
+    }
+}
+
+/// The program of a point.
+fn program(
+    point: &PlannedPoint,
+    requests: &Requests,
+    generate: &Generate<'_>,
+    meter: &Meter,
+) -> Result<Generated, String> {
+    let kernel = match &point.task {
+        Task::Kernel(kernel) => kernel,
+        Task::Program(given) => {
+            return Ok(Generated { program: given.program.clone(), origin: Origin::Given });
+        }
+    };
+    let request = requests.get(&kernel.request)?;
+    let generated = meter.generation(|| generate(&request, &kernel.plan, &point.scheduled_for))?;
+    check_request(&request, &generated.program)?;
+    Ok(generated)
+}
+
+/// Points of the same class, in the order of their first points.
+fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut numbers: HashMap<u128, usize> = HashMap::new();
     for &point in points {
-        let number = *numbers.entry(&point.program_key).or_insert(groups.len());
+        let number = *numbers.entry(class(point)).or_insert(groups.len());
         if number == groups.len() {
             groups.push(Vec::new());
         }
@@ -168,11 +196,17 @@ impl Requests {
     }
 }
 
-/// The report of a program on the machine of a point.
-fn simulate<T>(job: &Job<T>, decoded: &DecodedProgram, point: &PlannedPoint) -> Result<RunReport, String> {
+/// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.
+fn simulate<T>(
+    job: &Job<T>,
+    decoded: &DecodedProgram,
+    point: &PlannedPoint,
+    shared: &OnceLock<Timing>,
+) -> Result<RunReport, String> {
     let machine = &*point.machine;
     machine.check_fits(&job.program).map_err(|error| error.to_string())?;
-    let timing = TimingReport::new(machine, &timing::simulate_decoded(machine, decoded));
+    let timing = shared.get_or_init(|| timing::simulate_decoded(machine, decoded));
+    let timing = TimingReport::new(machine, timing);
     let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
     let hbm = point.stream.map(stream);
     let report = RunReport::new(&job.facts, machine);
@@ -229,6 +263,6 @@ mod tests {
         let found = with(1);
         assert_eq!(found, with(3));
         assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
-        assert!(found.iter().map(|r| &r.key).eq(plan.points.iter().map(|p| &p.key)));
+        assert!(found.iter().map(|r| r.key).eq(plan.points().map(|p| p.key)));
     }
 }

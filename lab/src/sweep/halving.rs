@@ -9,6 +9,7 @@
 //! The decisions depend only on the records in the journals: a sweep that was killed decides the
 //! same again, and so does a merge of its shards.
 
+use super::key::PointKey;
 use super::manifest::{Halving, Manifest, Objective};
 use plot::pareto;
 use std::collections::{BTreeMap, HashSet};
@@ -25,7 +26,7 @@ pub(super) struct Costs {
 /// The progress of a sweep's points.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Standing {
-    /// The rung on which each point was dropped, if it was.
+    /// The rung on which each point was dropped, if it was; empty without a halving.
     pub(super) dropped: Vec<Option<usize>>,
     /// The first rung without complete results. No point has been dropped there or later.
     pub(super) open: Option<usize>,
@@ -60,16 +61,19 @@ impl Halving {
 
 /// Drops points rung by rung as far as results exist. For the key of a point on a rung, `outcome`
 /// returns whether a record exists, and the point's cost unless it failed.
-pub(super) fn standing(manifest: &Manifest, outcome: impl Fn(&str) -> Option<Option<Costs>>) -> Standing {
-    let mut dropped = vec![None; manifest.points.len()];
-    let Some(halving) = &manifest.halving else { return Standing { dropped, open: None } };
+pub(super) fn standing(manifest: &Manifest, outcome: impl Fn(&PointKey) -> Option<Option<Costs>>) -> Standing {
+    let points = &manifest.points;
+    let Some(halving) = &manifest.halving else { return Standing { dropped: Vec::new(), open: None } };
+    let mut dropped = vec![None; points.len()];
     for rung in 0..halving.rungs.len() {
         let mut competitors: BTreeMap<_, Vec<(usize, Costs)>> = BTreeMap::new();
-        for (index, point) in manifest.points.iter().enumerate().filter(|&(i, _)| dropped[i].is_none()) {
-            match outcome(&point.rungs[rung]) {
+        for index in (0..points.len()).filter(|&index| dropped[index].is_none()) {
+            match outcome(&points.rungs(index)[rung]) {
                 None => return Standing { dropped, open: Some(rung) },
                 Some(None) => {}
-                Some(Some(costs)) => competitors.entry(point.workload()).or_default().push((index, costs)),
+                Some(Some(costs)) => {
+                    competitors.entry(points.workload(index)).or_default().push((index, costs));
+                }
             }
         }
         for points in competitors.values() {

@@ -5,20 +5,25 @@
 //! A complete record with another checksum is an error, and so are two results of one point that differ.
 
 use super::halving::{self, Costs, Standing};
+use super::key::PointKey;
 use super::manifest::Manifest;
-use super::plan::{Plan, PlannedPoint};
+use super::plan::Plan;
 use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
-use crate::files;
-use rayon::prelude::*;
+use crate::files::NewFile;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
+
+mod read;
+
+pub(super) use read::{Entry, for_each_record};
 
 const MANIFEST: &str = "sweep.json";
 
@@ -78,7 +83,7 @@ pub enum JournalError {
         /// Its line, from 1.
         line: usize,
         /// The point's key.
-        key: String,
+        key: PointKey,
     },
     /// A folder that holds another sweep.
     #[error("{} holds the sweep `{name}`, not `{wanted}`", folder.display())]
@@ -107,7 +112,7 @@ pub enum JournalError {
     },
 }
 
-fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     move |source| JournalError::Io { path: path.into(), source }
 }
 
@@ -116,40 +121,33 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    known: HashMap<String, Outcome>,
-    /// The keys of the records appended since it was opened.
-    appended: HashSet<String>,
+    /// Its bytes.
+    length: u64,
+    known: HashMap<PointKey, Status>,
+    /// The costs of successful points, if the sweep decides by them.
+    costs: Option<HashMap<PointKey, Costs>>,
+    /// The keys of the failures appended since it was opened.
+    failures: HashSet<PointKey>,
     /// Whether to stop after the next record.
     stop: Arc<AtomicBool>,
 }
 
 /// Points that can be simulated now.
-#[derive(Clone, Debug)]
-pub struct Batch<'p> {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batch {
     /// The degree of their rung; `None` for their own degree.
     pub rung: Option<u32>,
-    /// The points, in the order of the sweep.
-    pub points: Vec<&'p PlannedPoint>,
+    /// The index of the rung.
+    pub(super) rung_index: Option<usize>,
+    /// Their indices in the sweep, in ascending order.
+    pub points: Vec<usize>,
 }
 
-/// The part of a record that later decisions need.
-#[derive(Deserialize)]
-struct Head {
-    key: String,
-    status: Status,
-    cycles: Option<u64>,
-    time_us: Option<f64>,
-    area_mm2: Option<f64>,
-    energy_uj: Option<f64>,
-}
-
-impl Head {
-    fn outcome(&self) -> Outcome {
-        let costs = || {
-            let (cycles, time_us) = (self.cycles?, self.time_us?);
-            Some(Costs { cycles, time_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
-        };
-        Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
+impl Batch {
+    /// A batch of some of the points.
+    #[must_use]
+    pub fn only(&self, points: Vec<usize>) -> Self {
+        Self { points, ..*self }
     }
 }
 
@@ -172,28 +170,23 @@ impl Journal {
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
         }
-        let content = fs::read(&path).map_err(io_error(&path))?;
-        let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        file.set_len(whole as u64).map_err(io_error(&path))?;
-
-        if is_sweep(folder) {
-            let name = read_manifest(folder)?.name;
-            if name != manifest.name {
-                let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
-                return Err(JournalError::Occupied { folder, name, wanted });
-            }
-        }
+        let mut content = File::open(&path).map_err(io_error(&path))?;
+        let length = read::whole_length(&mut content).map_err(io_error(&path))?;
+        file.set_len(length).map_err(io_error(&path))?;
         write_manifest(folder, manifest)?;
 
-        let mut known: HashMap<String, Outcome> = HashMap::new();
-        for_each_record(folder, |key, outcome, _, _| {
-            let known = known.entry(key.to_owned()).or_insert(outcome);
-            if outcome.status < known.status {
-                *known = outcome;
+        let decides = manifest.halving.is_some() || manifest.explored;
+        let (mut known, mut costs) = (HashMap::new(), decides.then(HashMap::new));
+        for_each_record(&journal_paths(folder)?, |entry| {
+            let Outcome { status, costs: found } = entry.outcome;
+            let known = known.entry(entry.key).or_insert(status);
+            *known = status.min(*known);
+            if let (Some(costs), Some(found)) = (&mut costs, found) {
+                costs.entry(entry.key).or_insert(found);
             }
             Ok(())
         })?;
-        Ok(Self { path, file, known, appended: HashSet::new(), stop: Arc::default() })
+        Ok(Self { path, file, length, known, costs, failures: HashSet::new(), stop: Arc::default() })
     }
 
     /// Stops the work after the points in progress once `stop` is true: the next record that is appended
@@ -208,37 +201,35 @@ impl Journal {
     /// points of the first rung that lacks results, of all shards, because each needs the whole
     /// rung for its decisions; after the last rung, the remaining points of the shard. If there are
     /// none, the work is complete.
-    pub fn pending<'p>(&self, plan: &'p Plan, shard: Shard, retry_failed: bool) -> Batch<'p> {
-        let wanted = |point: &&PlannedPoint| match self.known.get(&point.key) {
-            None => true,
-            Some(outcome) => {
-                retry_failed && outcome.status == Status::Failed && !self.appended.contains(&point.key)
-            }
-        };
+    pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Batch {
         // A failure that is retried may change the decisions.
-        let outcome = |key: &str| {
-            let outcome = self.known.get(key)?;
-            let again = retry_failed && outcome.status == Status::Failed && !self.appended.contains(key);
-            (!again).then_some(outcome.costs)
+        let outcome = |key: &PointKey| {
+            let again = |status: &Status| {
+                retry_failed && *status == Status::Failed && !self.failures.contains(key)
+            };
+            self.outcome(key).filter(|outcome| !again(&outcome.status))
         };
-        let Standing { dropped, open } = halving::standing(&plan.manifest, outcome);
-        let (rung, points) = match open {
-            Some(rung) => (Some(rung), &plan.rungs[rung]),
-            None => (None, &plan.points),
+        let (points, halving) = (&plan.manifest.points, plan.manifest.halving.as_ref());
+        let Standing { dropped, open } =
+            halving::standing(&plan.manifest, |key| Some(outcome(key)?.costs));
+        let key = |index: usize| open.map_or(points.key(index), |rung| points.rungs(index)[rung]);
+        let is_left = |index: &usize| {
+            dropped.get(*index).is_none_or(Option::is_none)
+                && (open.is_some() || shard.has(*index))
+                && outcome(&key(*index)).is_none()
         };
+        let left = (0..points.len()).filter(is_left);
+        // On a rung, one point represents all that differ only in their degree.
         let mut seen = HashSet::new();
-        let here = points
-            .iter()
-            .enumerate()
-            .filter(|&(i, _)| dropped[i].is_none() && (rung.is_some() || shard.has(i)));
-        let points = here.map(|(_, point)| point).filter(wanted).filter(|point| seen.insert(&point.key));
-        let degree = |rung: usize| plan.manifest.halving.as_ref().map(|halving| halving.rungs[rung]);
-        Batch { points: points.collect(), rung: rung.and_then(degree) }
+        let points = left.filter(|&index| open.is_none() || seen.insert(key(index))).collect();
+        let rung = open.and_then(|rung| Some(halving?.rungs[rung]));
+        Batch { rung, rung_index: open, points }
     }
 
-    /// The outcome of a point with a record.
-    pub(super) fn outcome(&self, key: &str) -> Option<Outcome> {
-        self.known.get(key).copied()
+    /// The outcome of a point with a record; its costs only if the sweep decides by them.
+    pub(super) fn outcome(&self, key: &PointKey) -> Option<Outcome> {
+        let status = *self.known.get(key)?;
+        Some(Outcome { status, costs: self.costs.as_ref().and_then(|costs| costs.get(key).copied()) })
     }
 
     /// Appends a record in the form of [`line`].
@@ -246,14 +237,20 @@ impl Journal {
     /// # Errors
     /// Returns an error if it cannot be written, or if the work is to stop; then it has been written.
     pub(super) fn append(&mut self, record: &Record, line: &str) -> Result<(), JournalError> {
-        let before = self.file.metadata().map_err(io_error(&self.path))?.len();
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // A full disk may have taken a part. Readers skip it if it cannot be removed.
-            let _ = self.file.set_len(before);
+            let _ = self.file.set_len(self.length);
             return Err(io_error(&self.path)(error));
         }
-        self.known.insert(record.key.clone(), record.outcome());
-        self.appended.insert(record.key.clone());
+        self.length += line.len() as u64;
+        let Outcome { status, costs } = record.outcome();
+        self.known.insert(record.key, status);
+        if let (Some(known), Some(costs)) = (&mut self.costs, costs) {
+            known.insert(record.key, costs);
+        }
+        if status == Status::Failed {
+            self.failures.insert(record.key);
+        }
         if self.stop.load(Ordering::Relaxed) { Err(JournalError::Stopped) } else { Ok(()) }
     }
 }
@@ -277,23 +274,72 @@ fn checksum(content: &str) -> String {
     blake3::hash(content.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Writes the manifest of a sweep, and `journal` as its only journal.
-pub(super) fn save(folder: &Path, manifest: &Manifest, journal: &str) -> Result<(), JournalError> {
+/// Writes the manifest of a sweep, and a journal of these lines as its only one.
+pub(super) fn save(
+    folder: &Path,
+    manifest: &Manifest,
+    lines: impl Iterator<Item = Result<String, JournalError>>,
+) -> Result<(), JournalError> {
     fs::create_dir_all(folder).map_err(io_error(folder))?;
     write_manifest(folder, manifest)?;
     let path = folder.join(Shard::WHOLE.journal());
-    files::write(&path, journal.as_bytes()).map_err(io_error(&path))
+    let mut file = NewFile::create(&path).map_err(io_error(&path))?;
+    for line in lines {
+        let line = line? + "\n";
+        file.write_all(line.as_bytes()).map_err(io_error(&path))?;
+    }
+    file.finish().map_err(io_error(&path))
 }
 
+/// Writes a manifest, unless its file has this content already: all shards of a sweep write the same one.
 fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
-    let json =
-        serde_json::to_vec(manifest).map_err(|error| JournalError::Record { reason: error.to_string() })?;
     let path = folder.join(MANIFEST);
-    // All shards of a sweep write the same manifest.
-    if !fs::read(&path).is_ok_and(|present| present == json) {
-        files::write(&path, &json).map_err(io_error(&path))?;
+    match File::open(&path) {
+        Ok(file) => {
+            let mut present = BufWriter::new(Present(BufReader::new(file)));
+            let is_same = serde_json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
+            if is_same && present.get_mut().is_at_end() {
+                return Ok(());
+            }
+            let Name { name } = read_json(&path)?;
+            if name != manifest.name {
+                let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
+                return Err(JournalError::Occupied { folder, name, wanted });
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io_error(&path)(error)),
     }
-    Ok(())
+    let mut file = NewFile::create(&path).map_err(io_error(&path))?;
+    serde_json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
+    file.finish().map_err(io_error(&path))
+}
+
+/// The part of a manifest that tells sweeps apart.
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+/// A file that accepts its own content only.
+struct Present(BufReader<File>);
+
+impl Present {
+    fn is_at_end(&mut self) -> bool {
+        self.0.read(&mut [0]).is_ok_and(|read| read == 0)
+    }
+}
+
+impl Write for Present {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut present = vec![0; bytes.len()];
+        self.0.read_exact(&mut present)?;
+        if present == bytes { Ok(bytes.len()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Whether a folder holds a sweep.
@@ -308,7 +354,7 @@ pub fn journal_state(folder: &Path) -> u64 {
 }
 
 /// The journals of a folder, in the order of their names.
-fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
+pub(super) fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
     let mut journals = Vec::new();
     for entry in fs::read_dir(folder).map_err(io_error(folder))? {
         let name = entry.map_err(io_error(folder))?.file_name();
@@ -324,66 +370,17 @@ fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
 /// The manifest of a sweep's folder.
 pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     let path = folder.join(MANIFEST);
-    let text = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(JournalError::NoSweep { folder: folder.into() });
-        }
-        text => text.map_err(io_error(&path))?,
-    };
-    serde_json::from_slice(&text).map_err(|error| JournalError::Manifest { path, reason: error.to_string() })
+    if !path.exists() {
+        return Err(JournalError::NoSweep { folder: folder.into() });
+    }
+    read_json(&path)
 }
 
-/// The place of a record: the journal, and the line from 1.
-pub(super) type Place<'p> = (&'p Path, usize);
-
-/// Calls `visit` with key, outcome, line and place of every complete record in the journals of a folder.
-pub(super) fn for_each_record(
-    folder: &Path,
-    mut visit: impl FnMut(&str, Outcome, &str, Place<'_>) -> Result<(), JournalError>,
-) -> Result<(), JournalError> {
-    for path in journal_paths(folder)? {
-        let content = fs::read(&path).map_err(io_error(&path))?;
-        let whole = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        let lines: Vec<&[u8]> = content[..whole].split(|&byte| byte == b'\n').collect();
-        let heads: Vec<_> =
-            lines
-                .par_iter()
-                .enumerate()
-                .filter_map(|(number, line)| {
-                    let line = complete(line)?;
-                    let place = (path.as_path(), number + 1);
-                    Some(read_line(line).map(|(head, line)| (head, line, place)).map_err(|reason| {
-                        JournalError::Line { path: path.clone(), line: number + 1, reason }
-                    }))
-                })
-                .collect::<Result<_, JournalError>>()?;
-        for (head, line, place) in heads {
-            visit(&head.key, head.outcome(), line, place)?;
-        }
-    }
-    Ok(())
-}
-
-/// The complete record of a line; `None` if it has none. After a full disk, a record may follow a part of
-/// another on one line.
-fn complete(line: &[u8]) -> Option<&[u8]> {
-    const BEGIN: &[u8] = b"{\"key\":";
-    if !line.ends_with(b"}") {
-        let is_begun = line.starts_with(BEGIN) || BEGIN.starts_with(line);
-        return if is_begun { None } else { Some(line) };
-    }
-    let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
-    let torn = starts.map(|(at, _)| at).find(|&at| read_line(&line[at..]).is_ok());
-    Some(&line[torn.unwrap_or(0)..])
-}
-
-/// Key and outcome of a journal's line, and its text.
-fn read_line(line: &[u8]) -> Result<(Head, &str), String> {
-    let line = str::from_utf8(line).map_err(|error| error.to_string())?;
-    let (content, sum) = line.rsplit_once(CHECKSUM).ok_or("it has no checksum")?;
-    if sum.strip_suffix("\"}") != Some(&checksum(content)) {
-        return Err("its checksum does not match its text".to_owned());
-    }
-    let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    Ok((head, line))
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {
+    let file = File::open(path).map_err(io_error(path))?;
+    let read = serde_json::from_reader(BufReader::with_capacity(1 << 20, file));
+    read.map_err(|error: serde_json::Error| match error.io_error_kind() {
+        Some(kind) => io_error(path)(kind.into()),
+        None => JournalError::Manifest { path: path.to_owned(), reason: error.to_string() },
+    })
 }

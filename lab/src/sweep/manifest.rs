@@ -1,5 +1,7 @@
 //! The manifest of a sweep's folder.
 
+use super::key::PointKey;
+use super::points::{ManifestPoint, Points};
 use crate::kernel::parse_u128;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -32,7 +34,7 @@ pub struct Manifest {
     /// The definition.
     pub source: Source,
     /// The points, in the order of the sweep.
-    pub points: Vec<ManifestPoint>,
+    pub points: Points,
 }
 
 /// The text that defines a sweep.
@@ -44,18 +46,6 @@ pub struct Source {
     pub text: String,
     /// `key=value` of each key that the command line set, in order.
     pub changes: Vec<String>,
-}
-
-/// One point.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ManifestPoint {
-    /// The point's key.
-    pub key: String,
-    /// The value of each column.
-    pub settings: Settings,
-    /// The keys of the points that represent this one on the rungs of the halving.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rungs: Vec<String>,
 }
 
 /// The task of a point. Only points with the same workload are comparable.
@@ -74,8 +64,13 @@ pub struct Workload {
 impl Workload {
     /// The workload of a point with these settings.
     pub fn of(settings: &Settings) -> Self {
-        let number = |key: &str| settings.get(key).and_then(serde_json::Value::as_u64);
-        let text = |key: &str| settings.get(key).and_then(serde_json::Value::as_str);
+        Self::from_settings(|key| settings.get(key))
+    }
+
+    /// The workload of a point whose settings `get` returns by name.
+    pub(super) fn from_settings<'v>(get: impl Fn(&str) -> Option<&'v serde_json::Value>) -> Self {
+        let number = |key: &str| get(key).and_then(serde_json::Value::as_u64);
+        let text = |key: &str| get(key).and_then(serde_json::Value::as_str);
         let modulus =
             || text("modulus").and_then(parse_u128).map(|q| u64::from(u128::BITS - q.leading_zeros()));
         Self {
@@ -123,20 +118,13 @@ impl fmt::Display for Workload {
     }
 }
 
-impl ManifestPoint {
-    /// The task of the point.
-    pub fn workload(&self) -> Workload {
-        Workload::of(&self.settings)
-    }
-}
-
 impl Manifest {
     /// The points of an exploration, from the key and the settings of each record, in the order of their
     /// settings.
     pub(super) fn explored_points(
         &self,
-        records: impl Iterator<Item = (String, Settings)>,
-    ) -> Vec<ManifestPoint> {
+        records: impl Iterator<Item = (PointKey, Settings)>,
+    ) -> Points {
         let order = |settings: &Settings| -> Vec<(Option<u64>, String)> {
             let value = |column: &String| {
                 let value = settings.get(column);
@@ -149,18 +137,18 @@ impl Manifest {
         };
         let mut points: Vec<ManifestPoint> =
             records.map(|(key, settings)| ManifestPoint { key, settings, rungs: Vec::new() }).collect();
-        points.sort_by_cached_key(|point| (order(&point.settings), point.key.clone()));
-        points
+        points.sort_by_cached_key(|point| (order(&point.settings), point.key));
+        points.into_iter().collect()
     }
 
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let without_source = |manifest: &Self| {
-            let source = Source { file: String::new(), text: String::new(), changes: Vec::new() };
-            Self { source, ..manifest.clone() }
-        };
-        without_source(self) == without_source(other)
+        let Self { schema, name, title, columns, varying, references, halving, explored, source: _, points } = self;
+        (schema, name, title, columns, varying)
+            == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
+            && (references, halving, explored) == (&other.references, &other.halving, &other.explored)
+            && *points == other.points
     }
 }
 

@@ -1,14 +1,14 @@
 //! The output files of a sweep.
 
 use super::chart::chart;
-use super::columns::columns;
+use super::columns::{Column, columns};
 use super::journal::JournalError;
-use super::manifest::Workload;
+use super::manifest::{Manifest, Workload};
 use super::page::page;
 use super::record::{Record, Status};
-use super::results::Results;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
-use crate::files;
+use super::results::{Results, TimeAndArea};
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, costs, extrapolates, plain, title};
+use crate::files::{self, NewFile};
 use diagnostic::printable;
 use plot::PlotError;
 use plot::pareto::{self, Costs};
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -37,59 +37,65 @@ pub enum OutputError {
         /// The system's error.
         source: io::Error,
     },
-    /// The table cannot be written.
+    /// The table cannot be made.
     #[error("cannot write the table: {0}")]
     Table(#[from] csv::Error),
 }
 
 /// The results of a sweep, ready for output.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Debug)]
 pub struct Outputs<'r> {
     results: &'r Results,
-    records: Vec<Record>,
     /// The points of each workload. A sweep has at least one.
     groups: Vec<Group>,
 }
 
 /// Comparable points.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Debug)]
 struct Group {
     workload: Workload,
-    /// Indices of records, in the order of the sweep.
+    /// Those with a result, in the order of the sweep.
     members: Vec<usize>,
     /// Those on the front of latency and area, the fastest first.
     front: Vec<usize>,
+    /// Those in charts and on the page, in the order of the sweep.
+    shown: Vec<usize>,
 }
+
+impl Group {
+    fn new(results: &Results, workload: Workload, members: Vec<usize>) -> Self {
+        let costs = |&point: &usize| {
+            let TimeAndArea { time_us, area_mm2 } = results.costs(point)?;
+            Some((point, Costs { first: time_us, second: area_mm2 }))
+        };
+        let (points, designs): (Vec<usize>, Vec<Costs>) = members.iter().filter_map(costs).unzip();
+        let front: Vec<usize> = pareto::front(&designs).into_iter().map(|i| points[i]).collect();
+        let mut shown = members.clone();
+        if results.points() > MAX_SHOWN {
+            let step = members.len().div_ceil(SAMPLE).max(1);
+            shown = members.iter().copied().step_by(step).chain(front.iter().copied()).collect();
+            shown.sort_unstable();
+            shown.dedup();
+        }
+        Self { workload, members, front, shown }
+    }
+}
+
+/// The points whose records are in memory at a time.
+const CHUNK: usize = 1024;
+
+/// The records in charts and on the page, by point.
+type Shown = BTreeMap<usize, Record>;
 
 impl<'r> Outputs<'r> {
     /// Groups results by workload.
-    ///
-    /// # Errors
-    /// Returns an error if a record has another version.
-    pub fn new(results: &'r Results) -> Result<Self, JournalError> {
-        let records = results.records()?;
+    pub fn new(results: &'r Results) -> Self {
         let mut members: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
-        for (index, record) in records.iter().enumerate() {
-            members.entry(Workload::of(&record.point)).or_default().push(index);
+        for point in results.recorded() {
+            members.entry(results.manifest.points.workload(point)).or_default().push(point);
         }
-        let group = |(workload, members): (Workload, Vec<usize>)| {
-            let (indices, designs): (Vec<usize>, Vec<Costs>) = members
-                .iter()
-                .filter_map(|&index| {
-                    let (timing, area) = costs(&records[index])?;
-                    Some((index, Costs { first: timing.time_us, second: area }))
-                })
-                .unzip();
-            let front = pareto::front(&designs).into_iter().map(|i| indices[i]).collect();
-            Group { workload, members, front }
-        };
-        let groups = members.into_iter().map(group).collect();
-        Ok(Self { results, records, groups })
-    }
-
-    /// The record of each point that has one, in the order of the sweep.
-    pub fn records(&self) -> &[Record] {
-        &self.records
+        let group = |(workload, members)| Group::new(results, workload, members);
+        Self { results, groups: members.into_iter().map(group).collect() }
     }
 
     /// Writes `results.jsonl`, `results.csv`, `pareto.svg`, `pareto.png` and `report.html` to
@@ -99,33 +105,62 @@ impl<'r> Outputs<'r> {
     /// such as `pareto-ntt-16384-60.svg`. If no point succeeded, there is no chart and no page.
     ///
     /// # Errors
-    /// Returns an error if a chart cannot be drawn or a file cannot be written.
+    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
-        // Each of these is slow in a large sweep.
-        let (table, (lines, shown)) =
-            rayon::join(|| self.table(), || rayon::join(|| self.lines(), || self.charts_and_page()));
-        let mut contents =
-            vec![("results.jsonl".to_owned(), lines.into_bytes()), ("results.csv".to_owned(), table?)];
-        contents.extend(shown?);
+        let shown = self.write_records(&folder.join("results.jsonl"), &folder.join("results.csv"))?;
+        let contents = self.charts_and_page(&shown)?;
         contents.par_iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
             files::write(&path, content).map_err(|source| OutputError::Write { path, source })
         })?;
-        Ok(contents.into_iter().map(|(name, _)| name).collect())
+        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
+        Ok(names.chain(contents.into_iter().map(|(name, _)| name)).collect())
     }
 
-    /// The content of `results.jsonl`.
-    fn lines(&self) -> String {
-        self.results.lines().flat_map(|(_, line)| [line, "\n"]).collect()
+    /// Writes the records and their table. Returns the records that are shown.
+    fn write_records(&self, lines: &Path, table: &Path) -> Result<Shown, OutputError> {
+        let error = |path: &Path| {
+            let path = path.to_owned();
+            move |source| OutputError::Write { path, source }
+        };
+        let mut lines_file = NewFile::create(lines).map_err(error(lines))?;
+        let mut table_file = NewFile::create(table).map_err(error(table))?;
+        let wanted: HashSet<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
+        let columns = Table::new(self);
+        table_file.write_all(&columns.header()?).map_err(error(table))?;
+        let (all, mut shown) = (self.results.recorded().collect::<Vec<usize>>(), Shown::new());
+        for chunk in all.chunks(CHUNK) {
+            let records = self.results.read(chunk)?;
+            let rows = records.par_iter().map(|(point, _, record)| columns.row(*point, record));
+            let rows: Vec<Vec<u8>> = rows.collect::<Result<_, csv::Error>>()?;
+            for ((point, mut line, record), row) in records.into_iter().zip(rows) {
+                line.push('\n');
+                lines_file.write_all(line.as_bytes()).map_err(error(lines))?;
+                table_file.write_all(&row).map_err(error(table))?;
+                if wanted.contains(&point) {
+                    shown.insert(point, record);
+                }
+            }
+        }
+        lines_file.finish().map_err(error(lines))?;
+        table_file.finish().map_err(error(table))?;
+        Ok(shown)
+    }
+
+    /// The records in charts and on the page.
+    fn shown(&self) -> Result<Shown, JournalError> {
+        let wanted: Vec<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
+        Ok(self.results.read(&wanted)?.into_iter().map(|(point, _, record)| (point, record)).collect())
     }
 
     /// The charts and the page around them, each with its file name.
-    fn charts_and_page(&self) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
+    fn charts_and_page(&self, shown: &Shown) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
             if group.front.is_empty() {
                 return Ok(None);
             }
-            let chart = chart(&self.view(group));
+            let chart = chart(&self.view(group, shown));
             let (svg, png) = rayon::join(|| plot::svg(&chart), || plot::png(&chart));
             Ok(Some((svg?, png?)))
         };
@@ -135,9 +170,9 @@ impl<'r> Outputs<'r> {
         if charts.iter().any(Option::is_some) {
             let mut sections = Vec::new();
             for (group, chart) in self.groups.iter().zip(&charts) {
-                sections.push((self.view(group), chart.as_ref().map(|(svg, _)| svg.as_str())));
+                sections.push((self.view(group, shown), chart.as_ref().map(|(svg, _)| svg.as_str())));
             }
-            let page = page(self.results, &self.records, &sections, None).into_string();
+            let page = page(self.results, &sections, None).into_string();
             let page = printable(&page).into_owned();
             contents.push(("report.html".to_owned(), page.into_bytes()));
         }
@@ -157,36 +192,43 @@ impl<'r> Outputs<'r> {
     /// The page of a sweep that is still running, with the state by which its script sees a change.
     ///
     /// # Errors
-    /// Returns an error if a chart cannot be drawn.
-    pub fn live_page(&self, state: &str) -> Result<String, PlotError> {
+    /// Returns an error if a record has another version, or a chart cannot be drawn.
+    pub fn live_page(&self, state: &str) -> Result<String, OutputError> {
+        let shown = self.shown()?;
+        let view = |group| self.view(group, &shown);
         let charts: Vec<Option<String>> = self
             .groups
             .iter()
-            .map(|group| (!group.front.is_empty()).then(|| plot::svg(&chart(&self.view(group)))).transpose())
+            .map(|group| (!group.front.is_empty()).then(|| plot::svg(&chart(&view(group)))).transpose())
             .collect::<Result<_, _>>()?;
         let sections: Vec<_> =
-            self.groups.iter().zip(&charts).map(|(group, svg)| (self.view(group), svg.as_deref())).collect();
-        Ok(page(self.results, &self.records, &sections, Some(state)).into_string())
+            self.groups.iter().zip(&charts).map(|(group, svg)| (view(group), svg.as_deref())).collect();
+        Ok(page(self.results, &sections, Some(state)).into_string())
     }
 
     /// The fronts as text, slowest design last.
-    pub fn summary(&self) -> String {
+    ///
+    /// # Errors
+    /// Returns an error if a record on a front has another version.
+    pub fn summary(&self) -> Result<String, JournalError> {
         let manifest = &self.results.manifest;
         let mut text = format!("{}\n", manifest.title);
+        let none = Shown::new();
         for group in &self.groups {
             if self.groups.len() > 1 {
                 text += &format!("\n{}\n", group.workload);
             }
-            let view = self.view(group);
+            let view = self.view(group, &none);
             for note in view.notes() {
                 text += &format!("{note}\n");
             }
-            let View { varying, records, .. } = view;
-            let pruned = records.iter().filter(|record| record.status == Status::Pruned).count();
-            text += &format!("Pareto front, {} of {} points", group.front.len(), records.len());
+            let members = group.members.len();
+            let is_pruned = |point: &&usize| self.results.status(**point) == Some(Status::Pruned);
+            let pruned = group.members.iter().filter(is_pruned).count();
+            text += &format!("Pareto front, {} of {members} points", group.front.len());
             text +=
                 &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
-            let names: Vec<&str> = varying.iter().map(|key| title(key)).collect();
+            let names: Vec<&str> = view.varying.iter().map(|key| title(key)).collect();
             let mut row = |settings: &[String], rest: [&str; 3]| {
                 for (name, setting) in names.iter().zip(settings) {
                     text += &format!("  {setting:>width$}", width = name.chars().count().max(5));
@@ -196,21 +238,23 @@ impl<'r> Outputs<'r> {
             };
             let heading: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             row(&heading, ["latency (us)", "area (mm2)", "cycles"]);
-            let front = group.front.iter().map(|&index| &self.records[index]);
-            for (record, (timing, area)) in front.filter_map(|record| Some((record, costs(record)?))) {
-                let settings: Vec<String> = varying.iter().map(|key| plain(record.point.get(*key))).collect();
+            for (_, _, record) in self.results.read(&group.front)? {
+                let Some((timing, area)) = costs(&record) else { continue };
+                let settings: Vec<String> =
+                    view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
                 let [latency, area] = [timing.time_us, area].map(|value| format!("{value:.2}"));
                 row(&settings, [&latency, &area, &timing.cycles.to_string()]);
             }
-            let outside = records.iter().filter(|record| !extrapolated(record).is_empty()).count();
+            let is_outside = |point: &&usize| manifest.points.any_setting(**point, extrapolates);
+            let outside = group.members.iter().filter(is_outside).count();
             if outside > 0 {
-                text += &format!("{EXTRAPOLATED} in {outside} of {} points\n", records.len());
+                text += &format!("{EXTRAPOLATED} in {outside} of {members} points\n");
             }
         }
-        text
+        Ok(text)
     }
 
-    fn view<'v>(&'v self, group: &'v Group) -> View<'v> {
+    fn view<'v>(&'v self, group: &'v Group, shown: &'v Shown) -> View<'v> {
         let manifest = &self.results.manifest;
         // With several workloads, each has its own heading with these.
         let several = self.groups.len() > 1;
@@ -227,36 +271,52 @@ impl<'r> Outputs<'r> {
             manifest,
             workload: &group.workload,
             varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
-            records: group.members.iter().map(|&index| &self.records[index]).collect(),
-            front: group.front.iter().map(|&index| self.records[index].key.as_str()).collect(),
+            points: group.members.len(),
+            records: group.shown.iter().filter_map(|point| shown.get(point)).collect(),
+            front: group.front.iter().map(|&point| manifest.points.key(point)).collect(),
         }
+    }
+}
+
+/// All results as CSV: settings, [`columns`], the error.
+struct Table<'r> {
+    manifest: &'r Manifest,
+    columns: Vec<Column>,
+    front: HashSet<usize>,
+}
+
+impl<'r> Table<'r> {
+    fn new(outputs: &Outputs<'r>) -> Self {
+        let front = outputs.groups.iter().flat_map(|group| &group.front).copied().collect();
+        Self { manifest: &outputs.results.manifest, columns: columns(), front }
     }
 
-    /// All results as CSV: settings, [`columns`], the error.
-    fn table(&self) -> Result<Vec<u8>, csv::Error> {
-        let manifest = &self.results.manifest;
-        let front: HashSet<usize> = self.groups.iter().flat_map(|group| &group.front).copied().collect();
-        let columns = columns();
-        let mut writer = csv::Writer::from_writer(Vec::new());
+    fn header(&self) -> Result<Vec<u8>, csv::Error> {
         let mut header: Vec<&str> = vec!["key", "status", "pareto"];
-        header.extend(manifest.halving.iter().map(|_| "rung"));
-        header.extend(manifest.columns.iter().map(String::as_str));
-        header.extend(columns.iter().map(|column| column.name.as_str()));
+        header.extend(self.manifest.halving.iter().map(|_| "rung"));
+        header.extend(self.manifest.columns.iter().map(String::as_str));
+        header.extend(self.columns.iter().map(|column| column.name.as_str()));
         header.push("error");
-        writer.write_record(header.into_iter().map(|name| neutral(name).into_owned()))?;
-        for (index, record) in self.records.iter().enumerate() {
-            let status = record.status.name().to_owned();
-            let mut row = vec![record.key.clone(), status, front.contains(&index).to_string()];
-            // The ring on which the point was simulated last.
-            let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
-            row.extend(manifest.halving.iter().map(rung));
-            row.extend(manifest.columns.iter().map(|column| cell(record.point.get(column))));
-            row.extend(columns.iter().map(|column| cell(column.value(record).as_ref())));
-            row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());
-            writer.write_record(&row)?;
-        }
-        writer.into_inner().map_err(|error| error.into_error().into())
+        csv_line(header.into_iter().map(|name| neutral(name).into_owned()))
     }
+
+    fn row(&self, point: usize, record: &Record) -> Result<Vec<u8>, csv::Error> {
+        let status = record.status.name().to_owned();
+        let mut row = vec![record.key.to_string(), status, self.front.contains(&point).to_string()];
+        // The ring on which the point was simulated last.
+        let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
+        row.extend(self.manifest.halving.iter().map(rung));
+        row.extend(self.manifest.columns.iter().map(|column| cell(record.point.get(column))));
+        row.extend(self.columns.iter().map(|column| cell(column.value(record).as_ref())));
+        row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());
+        csv_line(row)
+    }
+}
+
+fn csv_line(cells: impl IntoIterator<Item = String>) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(cells)?;
+    writer.into_inner().map_err(|error| error.into_error().into())
 }
 
 /// A value as a cell of a table.

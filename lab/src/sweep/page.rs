@@ -1,6 +1,7 @@
 //! The page of a sweep.
 
 use super::columns::{Column, columns};
+use super::manifest::Manifest;
 use super::record::Record;
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, title};
@@ -17,25 +18,22 @@ const MAX_CHART_POINTS: usize = 5000;
 
 /// A page with a table and, if a point succeeded, a chart for each workload. `state` is the progress of a
 /// sweep that a server follows.
-pub(super) fn page(
-    results: &Results,
-    records: &[Record],
-    sections: &[(View<'_>, Option<&str>)],
-    state: Option<&str>,
-) -> Markup {
+pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], state: Option<&str>) -> Markup {
     let manifest = &results.manifest;
-    let simulator = records.iter().find_map(|record| Some(&record.report.as_ref()?.simulator));
+    let reports = sections.iter().flat_map(|(view, _)| &view.records).filter_map(|record| record.report.as_ref());
+    let simulator = reports.map(|report| &report.simulator).next();
     let (varying, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
-        let mut values = records.iter().map(|record| record.point.get(*column));
+        let mut values = results.recorded().map(|point| manifest.points.value(point, column));
         let first = values.next();
         values.any(|value| Some(value) != first)
     });
-    let first = |column: &String| plain(records.first().and_then(|record| record.point.get(column)));
+    let first = results.recorded().next();
+    let first = |column: &String| plain(first.and_then(|point| manifest.points.value(point, column)));
     let common: Vec<String> =
         common.into_iter().map(|column| format!("{column} {}", first(column))).collect();
     let body = html! {
         h1 { (manifest.title) }
-        (summary(results, records, &common))
+        (summary(results, &common))
         @for (index, (view, svg)) in sections.iter().enumerate() {
             @if sections.len() > 1 { h2 { (view.workload) } }
             @if let Some(svg) = svg {
@@ -43,11 +41,11 @@ pub(super) fn page(
                 div.interactive id=(format!("chart-{index}")) {}
             }
             @for note in view.notes() { p { (note) "." } }
-            @if view.records.len() > MAX_CHART_POINTS {
+            @if view.points > MAX_CHART_POINTS {
                 p { "The interactive chart shows the front and " (MAX_CHART_POINTS) " other points; results.csv has all." }
             }
             (front_stacks(view))
-            h3 { "All points" }
+            h3 { @if view.hidden() > 0 { "The front, and a sample of the other points" } @else { "All points" } }
             @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
                 p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
             }
@@ -61,16 +59,16 @@ pub(super) fn page(
     shell(&manifest.title, &body, data.as_ref(), state)
 }
 
-fn summary(results: &Results, records: &[Record], common: &[String]) -> Markup {
+fn summary(results: &Results, common: &[String]) -> Markup {
     let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
     html! {
         p {
-            (common.join(", ")) ". " (counted(records.len(), "point", "points"))
+            (common.join(", ")) ". " (counted(results.recorded().count(), "point", "points"))
             @if failed > 0 { ", " (failed) " of them failed" }
             @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
             @if missing > 0 { "; " (missing) " more have not run yet" }
             ". Rows on the Pareto front are marked."
-            @if records.iter().filter_map(|record| record.report.as_ref()).all(|run| run.checked) {
+            @if results.all_checked() {
                 " Every program was executed, and every coefficient of its results was checked."
             }
         }
@@ -78,7 +76,7 @@ fn summary(results: &Results, records: &[Record], common: &[String]) -> Markup {
 }
 
 /// The data of the interactive charts: columns, and the values of each point.
-fn data(manifest: &super::Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
+fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
     let results = columns();
     let setting = |name: &String| json!({ "name": name, "label": axis_label(name), "number": true });
     let columns = manifest.columns.iter().map(setting).chain(results.iter().map(of_column));
@@ -98,9 +96,10 @@ const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_
 
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
-    let step = view.records.len().div_ceil(MAX_CHART_POINTS).max(1);
+    // A view that hides points has its sample already.
+    let step = if view.hidden() > 0 { 1 } else { view.records.len().div_ceil(MAX_CHART_POINTS).max(1) };
     let chosen =
-        move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(record.key.as_str());
+        move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(&record.key);
     view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
 }
 
@@ -123,7 +122,7 @@ fn of_column(column: &Column) -> Value {
     })
 }
 
-fn point(manifest: &super::Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
+fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
     let name: Vec<String> = view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
     let rounded = |value: Value| match value.as_f64() {
         // Six digits are enough for a chart, and a third of the page.
@@ -142,7 +141,7 @@ fn point(manifest: &super::Manifest, view: &View<'_>, results: &[Column], record
 
 /// The causes of the cycles of each point on the front, as stacked bars.
 fn front_stacks(view: &View<'_>) -> Markup {
-    let on_front = |record: &&&Record| view.front.contains(record.key.as_str());
+    let on_front = |record: &&&Record| view.front.contains(&record.key);
     let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
     let time = |record: &Record| costs(record).map_or(0.0, |(timing, _)| timing.time_us);
     front.sort_by(|a, b| time(a).total_cmp(&time(b)));
@@ -199,7 +198,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                 }
                 tbody {
                     @for record in &view.records {
-                        tr.front[view.front.contains(record.key.as_str())] data-key=(record.key) {
+                        tr.front[view.front.contains(&record.key)] data-key=(record.key) {
                             @for column in columns { td { (plain(record.point.get(*column))) } }
                             @if let (Some((timing, area)), Some(report)) = (costs(record), &record.report) {
                                 td { (timing.cycles) }

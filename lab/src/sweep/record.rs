@@ -1,6 +1,7 @@
 //! The result of a point.
 
 use super::halving::Costs;
+use super::key::PointKey;
 use super::manifest::Settings;
 use crate::run::{RunReport, TimingReport};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// The point's key.
-    pub key: String,
+    pub key: PointKey,
     /// The status.
     pub status: Status,
     /// The error of a failed point.

@@ -1,18 +1,20 @@
 //! Replay of one point of a sweep.
 
 use super::definition::Definition;
-use super::execute::{Generate, records};
-use super::explore::Space;
+use super::execute::{Generate, each};
+use super::explore::{Design, Designs, Space};
 use super::journal::{self, JournalError};
+use super::key::PointKey;
 use super::manifest::{Manifest, Settings};
-use super::plan::{Plan, PlannedPoint};
-use super::record::Status;
+use super::plan::{OnRung, Plan};
+use super::record::Record;
 use super::results::Results;
 use diagnostic::Diagnostics;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// The reason why a point cannot be replayed.
@@ -39,7 +41,7 @@ pub enum ReplayError {
         /// The requested prefix.
         prefix: String,
         /// Key and settings of each of these points, ordered by key.
-        candidates: Vec<(String, Settings)>,
+        candidates: Vec<(PointKey, Settings)>,
     },
     /// The points of the sweep have changed since the folder was written.
     #[error("`{file}` no longer defines the point {key}")]
@@ -47,7 +49,7 @@ pub enum ReplayError {
         /// The definition's file.
         file: String,
         /// The point's key.
-        key: String,
+        key: PointKey,
     },
 }
 
@@ -55,7 +57,7 @@ pub enum ReplayError {
 const LISTED: usize = 10;
 
 /// Points, one per line.
-struct Listed<'a>(&'a [(String, Settings)]);
+struct Listed<'a>(&'a [(PointKey, Settings)]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,21 +74,20 @@ impl fmt::Display for Listed<'_> {
 }
 
 /// A point of a sweep's folder, ready for replay.
-#[derive(Clone, Debug)]
 pub struct Replay {
     /// Its key in the folder.
-    key: String,
+    key: PointKey,
     /// The line of its record in the results, if there is one.
     recorded: Option<String>,
-    /// A sweep of this point alone.
-    plan: Plan,
+    place: Place,
+    sweep: Planned,
 }
 
 /// A replayed point.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replayed {
     /// The point's key in the folder.
-    pub key: String,
+    pub key: PointKey,
     /// The new record as a line of a journal, without its end.
     pub line: String,
     /// The comparison with the journal.
@@ -125,22 +126,15 @@ impl fmt::Display for Difference {
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// The rung of the halving; `None` for the point itself.
-    rung: Option<usize>,
-    index: usize,
+    pub(super) rung: Option<usize>,
+    pub(super) index: usize,
 }
 
 impl Place {
-    fn of(self, plan: &Plan) -> Option<&PlannedPoint> {
-        match self.rung {
-            None => plan.points.get(self.index),
-            Some(rung) => plan.rungs.get(rung)?.get(self.index),
-        }
-    }
-
     fn settings(self, manifest: &Manifest) -> Settings {
-        let mut settings = manifest.points[self.index].settings.clone();
+        let mut settings = manifest.points.settings(self.index);
         if let (Some(rung), Some(halving)) = (self.rung, &manifest.halving) {
-            let n = manifest.points[self.index].workload().n.min(halving.rungs[rung].into());
+            let n = manifest.points.workload(self.index).n.min(halving.rungs[rung].into());
             settings.insert("n".into(), n.into());
         }
         settings
@@ -155,25 +149,22 @@ impl Replay {
     /// Returns an error if no point or several have such a key, the folder holds no sweep, or its
     /// definition no longer contains the point.
     pub fn find(folder: &Path, prefix: &str) -> Result<Self, ReplayError> {
-        let manifest = manifest(folder)?;
-        let mut found = places(&manifest, prefix);
+        let results = Results::merge(&[folder])?;
+        let mut found = places(&results.manifest, prefix);
         let (key, place) = match (found.pop_first(), found.first_key_value()) {
             (None, _) => {
                 return Err(ReplayError::Unknown { folder: folder.into(), prefix: prefix.into() });
             }
             (Some(only), None) => only,
-            // A full key takes precedence over longer keys that it is a prefix of.
-            (Some(first), Some(_)) if first.0 == prefix => first,
             (Some(first), Some(_)) => {
-                let all = [first].into_iter().chain(found);
-                let candidates =
-                    all.map(|(key, place)| (key.to_owned(), place.settings(&manifest))).collect();
+                let all = [first].into_iter().chain(found).take(LISTED + 1);
+                let candidates = all.map(|(key, place)| (key, place.settings(&results.manifest))).collect();
                 return Err(ReplayError::Ambiguous { prefix: prefix.into(), candidates });
             }
         };
-        let plan = planned(&manifest, &[(key, place)])?;
-        let recorded = recorded(folder, |other| other == key)?.remove(key);
-        Ok(Self { key: key.to_owned(), recorded, plan })
+        let sweep = Planned::new(&results, &[(key, place)])?;
+        let recorded = results.line_of(&key, place.index)?;
+        Ok(Self { key, recorded, place, sweep })
     }
 
     /// Runs the point: generates and checks its program and simulates it. Nothing is written.
@@ -181,65 +172,84 @@ impl Replay {
     /// # Errors
     /// Returns an error if the new record or the old one is not JSON.
     pub fn run(&self, generate: &Generate<'_>) -> Result<Replayed, JournalError> {
-        let lines: Result<Vec<String>, _> = records(&self.plan, generate).iter().map(journal::line).collect();
-        let line = lines?.concat().trim_end().to_owned();
+        let line = Mutex::new(String::new());
+        self.sweep.each(&[self.place], generate, &|record| {
+            *line.lock().unwrap_or_else(PoisonError::into_inner) = journal::line(&record)?.trim_end().to_owned();
+            Ok(())
+        })?;
+        let line = line.into_inner().unwrap_or_else(PoisonError::into_inner);
         let verdict = match &self.recorded {
             None => Verdict::NoRecord,
             Some(recorded) if *recorded == line => Verdict::Same,
             Some(recorded) => Verdict::Differs(differences(recorded, &line)?),
         };
-        Ok(Replayed { key: self.key.clone(), line, verdict })
+        Ok(Replayed { key: self.key, line, verdict })
     }
 }
 
-/// The manifest of a folder. That of an exploration lists the points with a record.
-pub(super) fn manifest(folder: &Path) -> Result<Manifest, JournalError> {
-    let manifest = journal::read_manifest(folder)?;
-    if manifest.explored { Ok(Results::merge(&[folder])?.manifest) } else { Ok(manifest) }
+/// A sweep's folder as the definition in its manifest gives it now.
+pub(super) enum Planned {
+    Sweep(Plan),
+    /// An exploration, with the design of each point.
+    Exploration(Space, HashMap<usize, Design>),
 }
 
-/// A sweep of these points alone, as the definition in the manifest gives them now; in the same order.
-pub(super) fn planned(manifest: &Manifest, points: &[(&str, Place)]) -> Result<Plan, ReplayError> {
-    let definition = Definition::from_source(&manifest.source)?;
-    let changed =
-        |key: &str| ReplayError::Changed { file: manifest.source.file.clone(), key: key.to_owned() };
-    if manifest.explored {
-        let space = Space::new(&definition)?;
-        let point = |(key, place): &(&str, Place)| {
-            space.find(&manifest.points[place.index].settings).ok_or_else(|| changed(key))
-        };
-        let points = points.iter().map(point).collect::<Result<_, _>>()?;
-        return Ok(Plan {
-            points,
-            rungs: Vec::new(),
-            manifest: space.manifest(),
-            data: space.data().clone(),
-        });
+impl Planned {
+    /// The points of a folder, of which some will be simulated again.
+    pub(super) fn new(results: &Results, points: &[(PointKey, Place)]) -> Result<Self, ReplayError> {
+        let manifest = &results.manifest;
+        let definition = Definition::from_source(&manifest.source)?;
+        let changed = |key: PointKey| ReplayError::Changed { file: manifest.source.file.clone(), key };
+        if manifest.explored {
+            let space = Space::new(&definition)?;
+            let design = |&(key, place): &(PointKey, Place)| {
+                let design = space.find(&manifest.points.settings(place.index)).ok_or_else(|| changed(key))?;
+                Ok::<_, ReplayError>((place.index, design))
+            };
+            let designs = points.iter().map(design).collect::<Result<_, _>>()?;
+            return Ok(Self::Exploration(space, designs));
+        }
+        let plan = Plan::new(&definition)?;
+        match points.first() {
+            Some(&(key, _)) if !plan.manifest.points.have_settings_of(&manifest.points) => Err(changed(key)),
+            _ => Ok(Self::Sweep(plan)),
+        }
     }
-    let plan = Plan::new(&definition)?;
-    let settings = manifest.points.iter().map(|point| &point.settings);
-    let is_same = plan.points.iter().map(|point| &point.settings).eq(settings);
-    let point = |(key, place): &(&str, Place)| {
-        place.of(&plan).filter(|_| is_same).cloned().ok_or_else(|| changed(key))
-    };
-    let points = points.iter().map(point).collect::<Result<_, _>>()?;
-    Ok(Plan { points, rungs: Vec::new(), ..plan })
-}
 
-/// The lines of the records of a folder, by key. A successful record takes precedence.
-pub(super) fn recorded(
-    folder: &Path,
-    is_wanted: impl Fn(&str) -> bool,
-) -> Result<BTreeMap<String, String>, JournalError> {
-    let mut recorded: BTreeMap<String, (Status, String)> = BTreeMap::new();
-    journal::for_each_record(folder, |key, outcome, line, _| {
-        let stands = |(status, known): &(Status, String)| (*status, known.as_str()) <= (outcome.status, line);
-        if is_wanted(key) && !recorded.get(key).is_some_and(stands) {
-            recorded.insert(key.to_owned(), (outcome.status, line.to_owned()));
+    /// The keys that points have now.
+    pub(super) fn key(&self, place: Place) -> PointKey {
+        match (self, place.rung) {
+            (Self::Sweep(plan), None) => plan.manifest.points.key(place.index),
+            (Self::Sweep(plan), Some(rung)) => plan.manifest.points.rungs(place.index)[rung],
+            (Self::Exploration(space, designs), _) => {
+                space.point(&designs[&place.index]).expect("the design has a point").key
+            }
+        }
+    }
+
+    /// Simulates points.
+    pub(super) fn each(
+        &self,
+        places: &[Place],
+        generate: &Generate<'_>,
+        done: &(dyn Fn(Record) -> Result<(), JournalError> + Sync),
+    ) -> Result<(), JournalError> {
+        match self {
+            Self::Sweep(plan) => {
+                let rungs: BTreeSet<Option<usize>> = places.iter().map(|place| place.rung).collect();
+                for rung in rungs {
+                    let here = places.iter().filter(|place| place.rung == rung).map(|place| place.index);
+                    each(&OnRung { plan, rung }, &here.collect::<Vec<_>>(), generate, done)?;
+                }
+            }
+            Self::Exploration(space, designs) => {
+                let designs: Vec<Design> = places.iter().map(|place| designs[&place.index].clone()).collect();
+                let all: Vec<usize> = (0..designs.len()).collect();
+                each(&Designs { space, designs }, &all, generate, done)?;
+            }
         }
         Ok(())
-    })?;
-    Ok(recorded.into_iter().map(|(key, (_, line))| (key, line)).collect())
+    }
 }
 
 /// The values in which two records differ.
@@ -254,13 +264,13 @@ pub(super) fn differences(recorded: &str, now: &str) -> Result<Vec<Difference>, 
 }
 
 /// The points whose keys begin with `prefix`, by key. The same point on several rungs counts once.
-pub(super) fn places<'m>(manifest: &'m Manifest, prefix: &str) -> BTreeMap<&'m str, Place> {
+pub(super) fn places(manifest: &Manifest, prefix: &str) -> BTreeMap<PointKey, Place> {
     let mut places = BTreeMap::new();
-    for (index, point) in manifest.points.iter().enumerate() {
-        let rungs = point.rungs.iter().enumerate().map(|(rung, key)| (key, Some(rung)));
-        for (key, rung) in [(&point.key, None)].into_iter().chain(rungs) {
-            if key.starts_with(prefix) {
-                places.entry(key.as_str()).or_insert(Place { rung, index });
+    for index in 0..manifest.points.len() {
+        let rungs = manifest.points.rungs(index).iter().enumerate().map(|(rung, key)| (*key, Some(rung)));
+        for (key, rung) in [(manifest.points.key(index), None)].into_iter().chain(rungs) {
+            if prefix.is_empty() || key.to_string().starts_with(prefix) {
+                places.entry(key).or_insert(Place { rung, index });
             }
         }
     }

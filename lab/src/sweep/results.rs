@@ -1,24 +1,142 @@
 //! Results of a sweep, from one or more journals.
+//!
+//! Records stay in their journals: the results know the place of each, and the costs that fronts need.
 
 use super::halving::{self, Costs};
-use super::journal::{self, JournalError};
-use super::manifest::{Manifest, ManifestPoint, Settings};
+use super::journal::{self, Entry, JournalError};
+use super::key::PointKey;
+use super::manifest::{Manifest, Settings};
 use super::record::{Record, Status};
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::path::Path;
+use std::collections::hash_map::Entry as Known;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The results of a sweep so far.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Debug)]
 pub struct Results {
     /// The sweep.
     pub manifest: Manifest,
-    /// The line of each point, in the order of the sweep.
-    lines: Vec<Option<(Status, String)>>,
-    /// The lines of records on the rungs of a halving and of dropped points, ordered by key.
-    rest: Vec<String>,
+    journals: Journals,
+    /// The record of each point, in the order of the sweep.
+    found: Vec<Option<Found>>,
+    /// The time and the area of each successful point.
+    costs: Vec<Option<TimeAndArea>>,
+    /// The rung on which each point was dropped, if it was; empty without a halving.
+    dropped: Vec<Option<usize>>,
+    /// The records on the rungs of a halving and of dropped points, ordered by key.
+    rest: Vec<(PointKey, Found)>,
+    /// Whether every run was compared with the golden model.
+    all_checked: bool,
+}
+
+/// The costs of a chart.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct TimeAndArea {
+    pub(super) time_us: f64,
+    pub(super) area_mm2: f64,
+}
+
+/// The place of a record in the journals.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    status: Status,
+    journal: u32,
+    length: u32,
+    offset: u64,
+}
+
+/// The journals of a sweep, open for reading.
+#[derive(Debug, Default)]
+struct Journals {
+    paths: Vec<PathBuf>,
+    files: Vec<File>,
+}
+
+impl Journals {
+    /// The text of a record.
+    fn line(&self, found: &Found) -> Result<String, JournalError> {
+        let (path, file) = (&self.paths[found.journal as usize], &self.files[found.journal as usize]);
+        let mut line = vec![0; found.length as usize];
+        read_at(file, &mut line, found.offset).map_err(journal::io_error(path))?;
+        String::from_utf8(line).map_err(|error| JournalError::Record { reason: error.to_string() })
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    // A position of its own for each thread.
+    let mut file = file.try_clone()?;
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)
+}
+
+/// The best record of each key so far.
+#[derive(Default)]
+struct Best {
+    numbers: HashMap<PointKey, u32>,
+    found: Vec<Option<Found>>,
+    costs: Vec<Option<Costs>>,
+}
+
+impl Best {
+    /// The number of a key.
+    fn number(&mut self, key: PointKey) -> usize {
+        let next = self.found.len();
+        match self.numbers.entry(key) {
+            Known::Occupied(known) => *known.get() as usize,
+            Known::Vacant(place) => {
+                place.insert(next as u32);
+                self.found.push(None);
+                self.costs.push(None);
+                next
+            }
+        }
+    }
+
+    /// The costs of a key with a record; `None` if there is no record.
+    fn costs(&self, key: &PointKey) -> Option<Option<Costs>> {
+        let number = *self.numbers.get(key)? as usize;
+        self.found[number].map(|_| self.costs[number])
+    }
+
+    /// Adds a record, unless the present one takes precedence.
+    fn add(&mut self, entry: &Entry<'_>, journals: &Journals) -> Result<(), JournalError> {
+        let number = self.number(entry.key);
+        let status = entry.outcome.status;
+        let place = |journal: usize| u32::try_from(journal).ok();
+        let too_many = || JournalError::Record { reason: "too many journals, or a longer line".into() };
+        let new = Found {
+            status,
+            journal: place(entry.journal).ok_or_else(too_many)?,
+            length: place(entry.line.len()).ok_or_else(too_many)?,
+            offset: entry.offset,
+        };
+        let known = &mut self.costs[number];
+        *known = known.or(entry.outcome.costs);
+        let Some(present) = self.found[number] else {
+            self.found[number] = Some(new);
+            return Ok(());
+        };
+        let line = journals.line(&present)?;
+        if (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
+            let path = journals.paths[entry.journal].clone();
+            return Err(JournalError::Disagree { path, line: entry.number, key: entry.key });
+        }
+        if (status, entry.line) < (present.status, line.as_str()) {
+            self.found[number] = Some(new);
+        }
+        Ok(())
+    }
 }
 
 impl Results {
@@ -31,79 +149,142 @@ impl Results {
     /// Returns an error if a folder has no sweep, or another one, if a journal cannot be read, or if two
     /// results of one point differ.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
-        let mut manifest: Option<Manifest> = None;
-        let mut best: HashMap<String, (Status, String)> = HashMap::new();
-        let mut costs: HashMap<String, Option<Costs>> = HashMap::new();
-        for folder in folders {
-            let found = journal::read_manifest(folder)?;
-            match &manifest {
-                Some(manifest) if !manifest.is_same_sweep(&found) => {
-                    return Err(JournalError::OtherSweep {
-                        folder: folder.to_path_buf(),
-                        name: found.name,
-                        expected: manifest.name.clone(),
-                    });
-                }
-                Some(_) => {}
-                None => manifest = Some(found),
+        let (mut manifest, journals) = open(folders)?;
+        let mut best = Best::default();
+        manifest.points.keys().iter().for_each(|&key| _ = best.number(key));
+        let (mut all_checked, mut explored) = (true, Vec::new());
+        journal::for_each_record(&journals.paths, |entry| {
+            all_checked &= entry.checked.unwrap_or(true);
+            if manifest.explored && !best.numbers.contains_key(&entry.key) {
+                explored.push((entry.key, settings(entry.line)?));
             }
-            journal::for_each_record(folder, |key, outcome, line, (path, number)| {
-                let known = costs.entry(key.to_owned()).or_default();
-                *known = known.or(outcome.costs);
-                let candidate = (outcome.status, line);
-                match best.entry(key.to_owned()) {
-                    Entry::Vacant(place) => _ = place.insert((outcome.status, line.to_owned())),
-                    Entry::Occupied(mut best) => {
-                        let (status, known) = best.get();
-                        if (*status, candidate.0) == (Status::Ok, Status::Ok) && known != line {
-                            let (path, key) = (path.to_owned(), key.to_owned());
-                            return Err(JournalError::Disagree { path, line: number, key });
-                        }
-                        if candidate < (*status, known) {
-                            best.insert((candidate.0, candidate.1.to_owned()));
-                        }
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        let mut manifest = manifest.ok_or(JournalError::NoFolder)?;
+            best.add(&entry, &journals)
+        })?;
         if manifest.explored {
-            let records = best.iter().map(|(key, (_, line))| Ok((key.clone(), settings(line)?)));
-            let records: Vec<_> = records.collect::<Result<_, JournalError>>()?;
-            manifest.points = manifest.explored_points(records.into_iter());
+            manifest.points = manifest.explored_points(explored.into_iter());
         }
-        let dropped = halving::standing(&manifest, |key| costs.get(key).copied()).dropped;
-        let line = |(point, dropped): (&ManifestPoint, Option<usize>)| match dropped {
-            // If the rung has the point's own degree, its result is the point's.
-            Some(rung) if point.rungs[rung] != point.key => pruned(&manifest, point, rung).map(Some),
-            _ => Ok(best.remove(&point.key)),
-        };
-        let lines = manifest.points.iter().zip(dropped).map(line).collect::<Result<_, _>>()?;
-        let mut rest: Vec<(String, String)> = best.into_iter().map(|(key, (_, line))| (key, line)).collect();
-        rest.sort();
-        Ok(Self { manifest, lines, rest: rest.into_iter().map(|(_, line)| line).collect() })
+        let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
+        let numbers: Vec<usize> = manifest.points.keys().iter().map(|&key| best.number(key)).collect();
+        let time_and_area =
+            |costs: Costs| TimeAndArea { time_us: costs.time_us, area_mm2: costs.area_mm2 };
+        let found = numbers.iter().map(|&number| best.found[number]).collect();
+        let costs = numbers.iter().map(|&number| best.costs[number].map(time_and_area)).collect();
+        let mut results = Self { manifest, journals, found, costs, dropped, rest: Vec::new(), all_checked };
+        results.rest = results.rest(best);
+        Ok(results)
+    }
+
+    /// The records that are not results.
+    fn rest(&self, best: Best) -> Vec<(PointKey, Found)> {
+        let mut is_result = vec![false; best.found.len()];
+        for (point, key) in self.manifest.points.keys().iter().enumerate() {
+            is_result[best.numbers[key] as usize] = self.pruned_on(point).is_none();
+        }
+        let rest = best.numbers.into_iter().filter(|(_, number)| !is_result[*number as usize]);
+        let mut rest: Vec<(PointKey, Found)> =
+            rest.filter_map(|(key, number)| Some((key, best.found[number as usize]?))).collect();
+        rest.sort_by_key(|(key, _)| *key);
+        rest
     }
 
     /// Writes the manifest and one journal of all records to `folder`, which can then be used as if the
     /// sweep had run there.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be written.
+    /// Returns an error if a file cannot be read or written.
     pub fn save(&self, folder: &Path) -> Result<(), JournalError> {
-        let ran = self.lines.iter().flatten().filter(|(status, _)| *status != Status::Pruned);
-        let lines = ran.map(|(_, line)| line).chain(&self.rest);
-        let journal: String = lines.flat_map(|line| [line.as_str(), "\n"]).collect();
         let mut manifest = self.manifest.clone();
         if manifest.explored {
-            manifest.points.clear();
+            manifest.points = super::points::Points::default();
         }
-        journal::save(folder, &manifest, &journal)
+        let ran = (0..self.found.len()).filter(|&point| self.pruned_on(point).is_none());
+        let ran = ran.filter_map(|point| self.found[point].as_ref());
+        let records = ran.chain(self.rest.iter().map(|(_, found)| found));
+        let lines = records.map(|found| self.journals.line(found));
+        journal::save(folder, &manifest, lines)
     }
 
-    /// The line of each point that has one, and the point's index, in the order of the sweep.
-    pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.lines.iter().enumerate().filter_map(|(i, line)| Some((i, line.as_ref()?.1.as_str())))
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.found.len()
+    }
+
+    /// The status of a point, if it has a result.
+    pub fn status(&self, point: usize) -> Option<Status> {
+        match self.pruned_on(point) {
+            Some(_) => Some(Status::Pruned),
+            None => self.found[point].map(|found| found.status),
+        }
+    }
+
+    /// The points with a result, in the order of the sweep.
+    pub fn recorded(&self) -> impl Iterator<Item = usize> {
+        (0..self.points()).filter(|&point| self.status(point).is_some())
+    }
+
+    /// Time and area of a point that ran.
+    pub(super) fn costs(&self, point: usize) -> Option<TimeAndArea> {
+        self.costs[point].filter(|_| self.status(point) == Some(Status::Ok))
+    }
+
+    /// Whether every run was compared with the golden model.
+    pub(super) const fn all_checked(&self) -> bool {
+        self.all_checked
+    }
+
+    /// The result of a point as a line of a journal, without its end.
+    ///
+    /// # Errors
+    /// Returns an error if its journal cannot be read.
+    pub fn line(&self, point: usize) -> Result<Option<String>, JournalError> {
+        match (self.pruned_on(point), &self.found[point]) {
+            (Some(rung), _) => self.pruned_line(point, rung).map(Some),
+            (None, found) => found.as_ref().map(|found| self.journals.line(found)).transpose(),
+        }
+    }
+
+    /// Whether there is a record with this key, of a point or of one that represents it on a rung.
+    pub(super) fn has(&self, key: &PointKey, point: usize) -> bool {
+        self.found_of(key, point).is_some()
+    }
+
+    /// The line of such a record.
+    pub(super) fn line_of(&self, key: &PointKey, point: usize) -> Result<Option<String>, JournalError> {
+        self.found_of(key, point).map(|found| self.journals.line(found)).transpose()
+    }
+
+    fn found_of(&self, key: &PointKey, point: usize) -> Option<&Found> {
+        match self.rest.binary_search_by_key(key, |(key, _)| *key) {
+            Ok(at) => Some(&self.rest[at].1),
+            Err(_) => {
+                let keys = self.manifest.points.keys();
+                // A rung may have the key of another point.
+                let of = if keys[point] == *key { Some(point) } else { keys.iter().position(|of| of == key) };
+                self.found[of?].as_ref()
+            }
+        }
+    }
+
+    /// The lines of the points with a result, in the order of the sweep.
+    pub fn lines(&self) -> impl Iterator<Item = Result<String, JournalError>> {
+        (0..self.points()).filter_map(|point| self.line(point).transpose())
+    }
+
+    /// The result of a point.
+    ///
+    /// # Errors
+    /// Returns an error if its journal cannot be read, or its record has another version of the format.
+    pub fn record(&self, point: usize) -> Result<Option<Record>, JournalError> {
+        self.line(point)?.map(|line| record(&line)).transpose()
+    }
+
+    /// The lines and records of those `points` that have a result, in their order.
+    pub(super) fn read(&self, points: &[usize]) -> Result<Vec<(usize, String, Record)>, JournalError> {
+        let read = |&point: &usize| {
+            let line = self.line(point).transpose()?;
+            Some(line.and_then(|line| record(&line).map(|record| (point, line, record))))
+        };
+        points.par_iter().filter_map(read).collect()
     }
 
     /// The record of each point that has one, in the order of the sweep.
@@ -111,28 +292,79 @@ impl Results {
     /// # Errors
     /// Returns an error if a record has another version of the format.
     pub fn records(&self) -> Result<Vec<Record>, JournalError> {
-        let record = |line: &Option<(Status, String)>| {
-            let (_, line) = line.as_ref()?;
-            let record = serde_json::from_str(line);
-            Some(record.map_err(|error| JournalError::Record { reason: error.to_string() }))
-        };
-        self.lines.par_iter().filter_map(record).collect()
+        (0..self.points()).into_par_iter().filter_map(|point| self.record(point).transpose()).collect()
     }
 
     /// The number of points that were dropped on small rings.
     pub fn pruned(&self) -> usize {
-        self.lines.iter().flatten().filter(|(status, _)| *status == Status::Pruned).count()
+        self.count(Some(Status::Pruned))
     }
 
     /// The number of points without a record.
     pub fn missing(&self) -> usize {
-        self.lines.iter().filter(|line| line.is_none()).count()
+        self.count(None)
     }
 
     /// The number of points that failed.
     pub fn failed(&self) -> usize {
-        self.lines.iter().flatten().filter(|(status, _)| *status == Status::Failed).count()
+        self.count(Some(Status::Failed))
     }
+
+    fn count(&self, status: Option<Status>) -> usize {
+        (0..self.points()).filter(|&point| self.status(point) == status).count()
+    }
+
+    /// The rung on which a point was dropped. If the rung has the point's own degree, its result is the
+    /// point's.
+    fn pruned_on(&self, point: usize) -> Option<usize> {
+        let points = &self.manifest.points;
+        let rung = self.dropped.get(point).copied().flatten()?;
+        (points.rungs(point)[rung] != points.key(point)).then_some(rung)
+    }
+
+    /// The line of a point that was dropped on a rung.
+    fn pruned_line(&self, point: usize, rung: usize) -> Result<String, JournalError> {
+        let record = Record {
+            key: self.manifest.points.key(point),
+            status: Status::Pruned,
+            error: None,
+            rung: self.manifest.halving.as_ref().map(|halving| halving.rungs[rung]),
+            point: self.manifest.points.settings(point),
+            program_source: None,
+            recipes_tried: None,
+            report: None,
+        };
+        Ok(journal::line(&record)?.trim_end().to_owned())
+    }
+}
+
+/// The common manifest of some folders, and their journals.
+fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
+    let mut manifest: Option<Manifest> = None;
+    let mut journals = Journals::default();
+    for folder in folders {
+        let found = journal::read_manifest(folder)?;
+        match &manifest {
+            Some(manifest) if !manifest.is_same_sweep(&found) => {
+                return Err(JournalError::OtherSweep {
+                    folder: folder.to_path_buf(),
+                    name: found.name,
+                    expected: manifest.name.clone(),
+                });
+            }
+            Some(_) => {}
+            None => manifest = Some(found),
+        }
+        journals.paths.extend(journal::journal_paths(folder)?);
+    }
+    for path in &journals.paths {
+        journals.files.push(File::open(path).map_err(journal::io_error(path))?);
+    }
+    Ok((manifest.ok_or(JournalError::NoFolder)?, journals))
+}
+
+fn record(line: &str) -> Result<Record, JournalError> {
+    serde_json::from_str(line).map_err(|error| JournalError::Record { reason: error.to_string() })
 }
 
 /// The settings of a record.
@@ -143,19 +375,4 @@ fn settings(line: &str) -> Result<Settings, JournalError> {
     }
     let head: Result<Head, _> = serde_json::from_str(line);
     head.map(|head| head.point).map_err(|error| JournalError::Record { reason: error.to_string() })
-}
-
-/// The line of a point that was dropped on a rung.
-fn pruned(manifest: &Manifest, point: &ManifestPoint, rung: usize) -> Result<(Status, String), JournalError> {
-    let record = Record {
-        key: point.key.clone(),
-        status: Status::Pruned,
-        error: None,
-        rung: manifest.halving.as_ref().map(|halving| halving.rungs[rung]),
-        point: point.settings.clone(),
-        program_source: None,
-        recipes_tried: None,
-        report: None,
-    };
-    Ok((record.status, journal::line(&record)?.trim_end().to_owned()))
 }

@@ -9,7 +9,8 @@
 //! `afterok` would stay in the queue forever.
 
 use super::meter::Spent;
-use super::plan::{Plan, PlannedPoint};
+use super::manifest::Workload;
+use super::plan::Plan;
 use super::shard::Shard;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -23,9 +24,9 @@ use thiserror::Error;
 
 /// At most `count` points, evenly spread over the sweep and in random order, so that every prefix
 /// is spread, too.
-pub fn sample<'p>(points: &[&'p PlannedPoint], count: usize) -> Vec<&'p PlannedPoint> {
+pub fn sample(points: &[usize], count: usize) -> Vec<usize> {
     let count = count.min(points.len());
-    let mut sample: Vec<&PlannedPoint> =
+    let mut sample: Vec<usize> =
         (0..count).map(|i| points[(2 * i + 1) * points.len() / (2 * count)]).collect();
     sample.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(0));
     sample
@@ -51,24 +52,25 @@ impl Division {
     /// of its points, and the estimate includes this.
     pub fn new(
         plan: &Plan,
-        pending: &[&PlannedPoint],
+        pending: &[usize],
         spent: &Spent,
         tasks: usize,
         threads: usize,
         least: Duration,
     ) -> Self {
-        let pending: HashSet<&str> = pending.iter().map(|point| point.key.as_str()).collect();
         let each = |time: Duration, count: u32| time / count.max(1);
         let program = each(spent.generation + spent.execution, spent.programs);
         let (answer, point) = (each(spent.golden, spent.answers), each(spent.timing, spent.points));
+        let work: Vec<(usize, u128, Workload)> = pending
+            .iter()
+            .map(|&index| (index, plan.class(index).program, plan.manifest.points.workload(index)))
+            .collect();
         let time = |shard: Shard| {
-            let here = plan.points.iter().enumerate().filter(|&(i, _)| shard.has(i));
-            let here: Vec<&PlannedPoint> =
-                here.map(|(_, point)| point).filter(|point| pending.contains(point.key.as_str())).collect();
-            let programs: HashSet<&str> = here.iter().map(|point| point.program_key.as_str()).collect();
-            let rings: HashSet<_> = here.iter().map(|point| point.workload()).collect();
+            let here = || work.iter().filter(|(index, ..)| shard.has(*index));
+            let programs: HashSet<u128> = here().map(|(_, program, _)| *program).collect();
+            let rings: HashSet<&Workload> = here().map(|(.., workload)| workload).collect();
             let work =
-                program * programs.len() as u32 + answer * rings.len() as u32 + point * here.len() as u32;
+                program * programs.len() as u32 + answer * rings.len() as u32 + point * here().count() as u32;
             work / threads.max(1) as u32
         };
         let whole = time(Shard::WHOLE);
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn tasks_are_as_many_as_the_work_keeps_busy() {
         let plan = twelve();
-        let points: Vec<&PlannedPoint> = plan.points.iter().collect();
+        let points: Vec<usize> = (0..plan.len()).collect();
         let divide =
             |tasks, threads, least| Division::new(&plan, &points, &spent(), tasks, threads, least * SECOND);
         // Four programs of 6 s, one golden result of 4 s, twelve points of 1 s.
@@ -276,11 +278,8 @@ mod tests {
     #[test]
     fn samples_are_spread_over_the_sweep() {
         let plan = twelve();
-        let points: Vec<&PlannedPoint> = plan.points.iter().collect();
-        let mut chosen: Vec<usize> = sample(&points, 4)
-            .iter()
-            .map(|chosen| points.iter().position(|point| point.key == chosen.key).unwrap())
-            .collect();
+        let points: Vec<usize> = (0..plan.len()).collect();
+        let mut chosen = sample(&points, 4);
         chosen.sort_unstable();
         assert_eq!(chosen, [1, 4, 7, 10]);
         assert_eq!(sample(&points, 100).len(), 12);

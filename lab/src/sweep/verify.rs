@@ -1,10 +1,12 @@
 //! Replay of many points of a sweep.
 
-use super::execute::{Generate, each};
+use super::execute::Generate;
 use super::journal::{self, JournalError};
+use super::key::PointKey;
 use super::record::Record;
-use super::replay::{Difference, Place, ReplayError, differences, manifest, places, planned, recorded};
-use std::collections::BTreeMap;
+use super::replay::{Difference, Place, Planned, ReplayError, differences, places};
+use super::results::Results;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +18,7 @@ pub struct Verification {
     /// The number of points with a record.
     pub recorded: usize,
     /// The key of each point that differs from its record, with the differences; ordered by key.
-    pub differing: BTreeMap<String, Vec<Difference>>,
+    pub differing: BTreeMap<PointKey, Vec<Difference>>,
 }
 
 /// Simulates recorded points of a sweep's folder again in the current rayon pool, and compares each with
@@ -35,35 +37,38 @@ pub fn verify(
     generate: &Generate<'_>,
     progress: &(dyn Fn(usize, &Record) + Sync),
 ) -> Result<Verification, ReplayError> {
-    let manifest = manifest(folder)?;
-    let recorded = recorded(folder, |_| true)?;
-    let mut chosen: Vec<(&str, Place)> =
-        places(&manifest, "").into_iter().filter(|(key, _)| recorded.contains_key(*key)).collect();
+    let results = Results::merge(&[folder])?;
+    let mut chosen: Vec<(PointKey, Place)> = Vec::new();
+    for (key, place) in places(&results.manifest, "") {
+        if results.has(&key, place.index) {
+            chosen.push((key, place));
+        }
+    }
     let count = chosen.len();
     if let Some(sample) = sample {
         // The smallest hashes are a random sample, whatever the order of the points.
-        let hash = |key: &str| *blake3::hash(format!("{seed} {key}").as_bytes()).as_bytes();
+        let hash = |key: &PointKey| *blake3::hash(format!("{seed} {key}").as_bytes()).as_bytes();
         chosen.sort_by_cached_key(|(key, _)| hash(key));
         chosen.truncate(sample);
     }
-    let plan = planned(&manifest, &chosen)?;
+    let sweep = Planned::new(&results, &chosen)?;
     // A change of the model changes keys; the record of a point is under its old one.
-    let known: BTreeMap<&str, &str> =
-        plan.points.iter().zip(&chosen).map(|(point, (key, _))| (point.key.as_str(), *key)).collect();
+    let known: HashMap<PointKey, (PointKey, usize)> =
+        chosen.iter().map(|&(key, place)| (sweep.key(place), (key, place.index))).collect();
     let differing = Mutex::new(BTreeMap::new());
     let done = |record: Record| -> Result<(), JournalError> {
-        let key = known[record.key.as_str()];
+        let (key, index) = known[&record.key];
         let line = journal::line(&record)?;
-        let (old, line) = (&recorded[key], line.trim_end());
+        let (old, line) = (results.line_of(&key, index)?.unwrap_or_default(), line.trim_end());
         if old != line {
-            let differences = differences(old, line)?;
-            differing.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), differences);
+            let differences = differences(&old, line)?;
+            differing.lock().unwrap_or_else(PoisonError::into_inner).insert(key, differences);
         }
         progress(chosen.len(), &record);
         Ok(())
     };
-    let points: Vec<_> = plan.points.iter().collect();
-    each(&plan.data, &points, generate, &done)?;
+    let places: Vec<Place> = chosen.iter().map(|(_, place)| *place).collect();
+    sweep.each(&places, generate, &done)?;
     let differing = differing.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Verification { verified: chosen.len(), recorded: count, differing })
 }

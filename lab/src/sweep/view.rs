@@ -1,5 +1,6 @@
 //! The presentation of a sweep: its values and their names.
 
+use super::key::PointKey;
 use super::manifest::{Manifest, Workload};
 use super::record::Record;
 use crate::run::TimingReport;
@@ -14,12 +15,31 @@ pub(super) struct View<'v> {
     pub(super) workload: &'v Workload,
     /// The axes on which the points differ.
     pub(super) varying: Vec<&'v str>,
+    /// The number of points with a result.
+    pub(super) points: usize,
+    /// Their records, or those of the front and of a sample, see [`MAX_SHOWN`].
     pub(super) records: Vec<&'v Record>,
     /// The keys of the points on the front.
-    pub(super) front: HashSet<&'v str>,
+    pub(super) front: HashSet<PointKey>,
 }
 
+/// The most points of a sweep that its charts and its page show. Of more, they show the front and
+/// [`SAMPLE`] others of each workload.
+pub(super) const MAX_SHOWN: usize = 20_000;
+/// See [`MAX_SHOWN`].
+pub(super) const SAMPLE: usize = 5000;
+
 impl View<'_> {
+    /// The number of points that are not on the front: among the records, and in all.
+    pub(super) fn beside_front(&self) -> (usize, usize) {
+        (self.records.len() - self.front.len(), self.points - self.front.len())
+    }
+
+    /// The number of points with a result that are not among the records.
+    pub(super) const fn hidden(&self) -> usize {
+        self.points - self.records.len()
+    }
+
     /// Remarks on axes whose cost no model covers.
     pub(super) fn notes(&self) -> Vec<String> {
         let axes = self.varying.iter().filter_map(|key| sim::machine::key(key));
@@ -32,11 +52,14 @@ impl View<'_> {
 ///
 /// Only settings of the point are checked: those of the machine apply to all points alike.
 pub(super) fn extrapolated(record: &Record) -> Vec<&str> {
-    let outside = |(path, value): &(&String, &Value)| {
-        let key = sim::machine::key(path);
-        key.zip(value.as_u64()).is_some_and(|(key, value)| key.extrapolates(value))
-    };
-    record.point.iter().filter(outside).map(|(path, _)| path.as_str()).collect()
+    let settings = record.point.iter().filter(|(path, value)| extrapolates(path, value));
+    settings.map(|(path, _)| path.as_str()).collect()
+}
+
+/// Whether costs are extrapolated for a value of a setting.
+pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
+    let key = sim::machine::key(path);
+    key.zip(value.as_u64()).is_some_and(|(key, value)| key.extrapolates(value))
 }
 
 /// The meaning of the mark of such records.

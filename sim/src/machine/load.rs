@@ -52,7 +52,7 @@ impl Override {
         self.text[self.equals + 1..].trim()
     }
 
-    fn leaf_value(&self) -> Value {
+    pub(super) fn leaf_value(&self) -> Value {
         let toml = DeValue::parse(self.value()).ok();
         toml.and_then(to_value).unwrap_or_else(|| Value::String(self.value().into()))
     }
@@ -179,18 +179,10 @@ impl MachineBase {
         layers
     }
 
-    /// The machine with `overrides` if all are valid values of keys. Many times as fast as through the
-    /// layers, which errors need for their positions, and which read technology files.
+    /// The machine with `overrides` if all are valid values of keys.
     fn changed(&self, overrides: &[Override]) -> Option<Machine> {
-        let mut machine = self.machine.clone()?;
-        for change in overrides {
-            let (key, value) = (schema::find(change.key())?, change.leaf_value());
-            if !key.kind.allows(&value) {
-                return None;
-            }
-            (key.set)(&mut machine, value).ok()?;
-        }
-        machine.broken_rules().is_empty().then_some(machine)
+        let assignments: Vec<_> = overrides.iter().map(Override::assignment).collect::<Option<_>>()?;
+        self.machine.as_ref()?.with(&assignments)
     }
 }
 

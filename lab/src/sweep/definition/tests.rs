@@ -4,8 +4,10 @@ use super::*;
 fn points(text: &str) -> Vec<String> {
     let definition = Definition::parse("test.toml", text).unwrap();
     let setting = |setting: &&Setting| format!("{}={}", setting.key, setting.value);
-    let point = |point: &Vec<&Setting>| point.iter().map(setting).collect::<Vec<_>>().join(" ");
-    definition.points().unwrap().iter().map(point).collect()
+    let settings = |number: &u64| -> Vec<String> {
+        definition.point_at(&definition.digits(*number)).iter().map(setting).collect()
+    };
+    definition.numbers().unwrap().iter().map(|number| settings(number).join(" ")).collect()
 }
 
 fn error(text: &str) -> String {

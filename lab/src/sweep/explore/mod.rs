@@ -28,7 +28,9 @@ pub use search::{Explored, explore};
 use super::Settings;
 use super::definition::{Definition, Setting};
 use super::manifest::Manifest;
-use super::plan::{PlannedPoint, Resolver};
+use super::plan::{PlannedPoint, Source, manifest, title};
+use super::points::{ManifestPoint, Points};
+use super::resolver::{Class, Resolver};
 use diagnostic::Diagnostics;
 use serde::Deserialize;
 
@@ -71,23 +73,27 @@ impl Exploration {
 pub(super) type Design = Vec<usize>;
 
 /// A space of designs.
-pub struct Space<'d> {
-    definition: &'d Definition,
-    resolver: Resolver<'d>,
+pub struct Space {
+    resolver: Resolver,
     exploration: Exploration,
 }
 
-impl<'d> Space<'d> {
+impl Space {
     /// The space of a definition. Every value is checked, but not every combination.
     ///
     /// # Errors
     /// Returns an error if a key or a value is invalid, or nothing varies.
-    pub fn new(definition: &'d Definition) -> Result<Self, Diagnostics> {
+    pub fn new(definition: &Definition) -> Result<Self, Diagnostics> {
         let exploration = definition.explore.clone().unwrap_or_default();
-        let space = Self { definition, resolver: Resolver::new(definition)?, exploration };
+        let space = Self { resolver: Resolver::new(definition)?, exploration };
         if space.axes().is_empty() {
             let help = "write keys with lists of values in [grid]";
             return Err(definition.error(0..0, "nothing varies", help).into());
+        }
+        // Points that share work have a number of 128 bits.
+        if space.axes().iter().try_fold(1, |product: u128, &count| product.checked_mul(count as u128)).is_none() {
+            let help = "vary fewer keys: a space has at most 2^128 designs";
+            return Err(definition.error(0..0, "the space has too many designs", help).into());
         }
         let mut errors = Diagnostics::default();
         for (axis, count) in space.axes().into_iter().enumerate() {
@@ -102,18 +108,17 @@ impl<'d> Space<'d> {
     fn check(&self, axis: usize, alternative: usize) -> Result<(), Diagnostics> {
         let mut design = vec![0; self.axes().len()];
         design[axis] = alternative;
-        let settings = self.definition.point_at(&design);
-        let own: Vec<&Setting> = self.definition.alternative(axis, alternative).iter().collect();
-        match self.resolver.point(&settings) {
+        let own = self.definition().alternative(axis, alternative);
+        match self.resolver.point(&design) {
             // Its keys may not go with the first alternatives of other axes.
-            Err(error) if self.resolver.rejects(&own) => Err(error),
+            Err(error) if self.resolver.rejects(own) => Err(error),
             _ => Ok(()),
         }
     }
 
     /// The number of alternatives of each axis.
     pub(super) fn axes(&self) -> Vec<usize> {
-        self.definition.axis_lengths().collect()
+        self.definition().axis_lengths().collect()
     }
 
     /// The design of the base machine, or one like it: on each axis, the alternative with its values, or else
@@ -126,7 +131,7 @@ impl<'d> Space<'d> {
                 .is_some_and(|value| serde_json::to_value(&setting.value).ok().as_ref() == Some(value))
         };
         let alternative = |(axis, count): (usize, usize)| {
-            let of_base = |&number: &usize| self.definition.alternative(axis, number).iter().all(same);
+            let of_base = |&number: &usize| self.definition().alternative(axis, number).iter().all(same);
             (0..count).find(of_base).unwrap_or(0)
         };
         self.axes().into_iter().enumerate().map(alternative).collect()
@@ -144,24 +149,61 @@ impl<'d> Space<'d> {
 
     /// The point of a design; `None` if its keys do not go together.
     pub(super) fn point(&self, design: &Design) -> Option<PlannedPoint> {
-        self.resolver.point(&self.definition.point_at(design)).ok()
+        self.resolver.point(design).ok()
     }
 
-    /// The point with these settings; `None` if the space has none.
-    pub(super) fn find(&self, settings: &Settings) -> Option<PlannedPoint> {
-        let design: Option<Design> =
-            (0..self.axes().len()).map(|axis| self.definition.alternative_of(axis, settings)).collect();
-        self.point(&design?).filter(|point| point.settings == *settings)
+    /// The design with these settings; `None` if the space has none.
+    pub(super) fn find(&self, settings: &Settings) -> Option<Design> {
+        let alternative = |axis| self.definition().alternative_of(axis, settings);
+        let design: Design = (0..self.axes().len()).map(alternative).collect::<Option<_>>()?;
+        self.point(&design).filter(|point| point.settings == *settings).map(|_| design)
     }
 
     /// The manifest of the space. It lists no points: they are those with a record.
     pub fn manifest(&self) -> Manifest {
         let first = self.point(&vec![0; self.axes().len()]);
-        self.resolver.manifest(first.as_slice(), &[], true)
+        let listed = |point: &PlannedPoint| ManifestPoint {
+            key: point.key,
+            settings: point.settings.clone(),
+            rungs: Vec::new(),
+        };
+        let points: Points = first.iter().map(listed).collect();
+        let name = self.definition().name.clone();
+        let title = first.map_or(name, |first| title(self.definition(), &first, &points));
+        Manifest {
+            explored: true,
+            halving: None,
+            points: Points::default(),
+            ..manifest(self.definition(), title, points)
+        }
+    }
+
+    fn definition(&self) -> &Definition {
+        self.resolver.definition()
     }
 
     /// The data with which programs are checked.
     pub(super) fn data(&self) -> &super::Data {
         self.resolver.data()
+    }
+}
+
+/// Some designs of a space, each of which has a point.
+pub(super) struct Designs<'s> {
+    pub(super) space: &'s Space,
+    pub(super) designs: Vec<Design>,
+}
+
+impl Source for Designs<'_> {
+    fn point(&self, index: usize) -> PlannedPoint {
+        self.space.point(&self.designs[index]).expect("the design has a point")
+    }
+
+    fn class(&self, index: usize) -> Class {
+        self.space.resolver.class(&self.designs[index])
+    }
+
+    fn data(&self) -> &super::Data {
+        self.space.data()
     }
 }

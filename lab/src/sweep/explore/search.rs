@@ -1,10 +1,9 @@
 //! The search: NSGA-II over designs.
 
-use super::{Design, Exploration, Space};
+use super::{Design, Designs, Exploration, Space};
 use crate::sweep::execute::{Generate, each};
 use crate::sweep::halving::Costs;
 use crate::sweep::journal::{Journal, JournalError, line};
-use crate::sweep::plan::PlannedPoint;
 use crate::sweep::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
@@ -49,7 +48,7 @@ const WORST: f64 = 1e6;
 /// # Errors
 /// Returns an error if the journal cannot be written.
 pub fn explore(
-    space: &Space<'_>,
+    space: &Space,
     journal: &mut Journal,
     evaluations: usize,
     seed: u64,
@@ -99,7 +98,7 @@ fn spread(axes: &[usize], size: usize, random: &mut Xoshiro256PlusPlus) -> Vec<D
 /// The library asks for one evaluation after the other, after it has drawn all children of a generation.
 /// They wait in a queue, and the first request evaluates them all, in parallel.
 struct Evaluator<'a> {
-    space: &'a Space<'a>,
+    space: &'a Space,
     generate: &'a Generate<'a>,
     /// The most designs to evaluate.
     budget: usize,
@@ -119,7 +118,7 @@ struct State<'a> {
 
 impl<'a> Evaluator<'a> {
     fn new(
-        space: &'a Space<'a>,
+        space: &'a Space,
         journal: &'a mut Journal,
         budget: usize,
         generate: &'a Generate<'a>,
@@ -151,31 +150,34 @@ impl<'a> Evaluator<'a> {
 
     fn evaluate_queue(&self) {
         let state = &mut *self.state();
-        let mut fresh: Vec<(Design, PlannedPoint)> = Vec::new();
+        let (mut fresh, mut keys) = (Vec::<Design>::new(), Vec::new());
         for design in std::mem::take(&mut state.queue) {
-            let seen = fresh.iter().any(|(other, _)| *other == design);
-            if seen || state.known.contains_key(&design) {
+            if fresh.contains(&design) || state.known.contains_key(&design) {
                 continue;
             }
             let within = state.known.len() + fresh.len() < self.budget;
             match self.space.point(&design).filter(|_| within) {
                 Some(point) => match state.journal.outcome(&point.key) {
                     Some(outcome) => _ = state.known.insert(design, outcome.costs),
-                    None => fresh.push((design, point)),
+                    None => {
+                        fresh.push(design);
+                        keys.push(point.key);
+                    }
                 },
                 None => _ = state.left_out.insert(design),
             }
         }
         state.simulated += fresh.len();
-        let points: Vec<&PlannedPoint> = fresh.iter().map(|(_, point)| point).collect();
+        let all: Vec<usize> = (0..fresh.len()).collect();
+        let designs = Designs { space: self.space, designs: fresh };
         let journal = Mutex::new(&mut *state.journal);
         let append = |record: Record| {
             let line = line(&record)?;
             journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)
         };
-        let done = each(self.space.data(), &points, self.generate, &append);
-        for (design, point) in fresh {
-            let costs = state.journal.outcome(&point.key).and_then(|outcome| outcome.costs);
+        let done = each(&designs, &all, self.generate, &append);
+        for (design, key) in designs.designs.into_iter().zip(keys) {
+            let costs = state.journal.outcome(&key).and_then(|outcome| outcome.costs);
             state.known.insert(design, costs);
         }
         if let Err(error) = done {

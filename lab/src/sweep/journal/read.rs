@@ -1,0 +1,144 @@
+//! Reading journals, block by block.
+
+use super::{CHECKSUM, JournalError, checksum, io_error};
+use crate::sweep::halving::Costs;
+use crate::sweep::key::PointKey;
+use crate::sweep::record::{Outcome, Status};
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// The bytes that are read at a time.
+const BLOCK: u64 = 8 << 20;
+/// The longest line, in bytes.
+const MAX_LINE: usize = 64 << 20;
+
+/// A complete record in a journal.
+pub(in crate::sweep) struct Entry<'l> {
+    pub(in crate::sweep) key: PointKey,
+    pub(in crate::sweep) outcome: Outcome,
+    /// Whether the results were compared with the golden model; `None` without a run.
+    pub(in crate::sweep) checked: Option<bool>,
+    /// Its text, without the end of the line.
+    pub(in crate::sweep) line: &'l str,
+    /// The index of its journal.
+    pub(in crate::sweep) journal: usize,
+    /// The number of its line, from 1.
+    pub(in crate::sweep) number: usize,
+    /// The position of its text in the journal, in bytes.
+    pub(in crate::sweep) offset: u64,
+}
+
+/// The part of a record that later decisions need.
+#[derive(Deserialize)]
+struct Head {
+    key: PointKey,
+    status: Status,
+    cycles: Option<u64>,
+    time_us: Option<f64>,
+    area_mm2: Option<f64>,
+    energy_uj: Option<f64>,
+    checked: Option<bool>,
+}
+
+impl Head {
+    fn outcome(&self) -> Outcome {
+        let costs = || {
+            let (cycles, time_us) = (self.cycles?, self.time_us?);
+            Some(Costs { cycles, time_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
+        };
+        Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
+    }
+}
+
+/// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.
+pub(in crate::sweep) fn for_each_record(
+    journals: &[PathBuf],
+    mut visit: impl FnMut(Entry<'_>) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    for (journal, path) in journals.iter().enumerate() {
+        let mut file = File::open(path).map_err(io_error(path))?;
+        let (mut block, mut begin, mut first) = (Vec::new(), 0, 1);
+        let wrong = |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
+        loop {
+            let read = (&mut file).take(BLOCK).read_to_end(&mut block).map_err(io_error(path))?;
+            // What follows the last end of a line is a part of a record.
+            let whole = block.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+            if block.len() - whole > MAX_LINE {
+                return Err(wrong(first, format!("it has more than {MAX_LINE} bytes")));
+            }
+            let lines: Vec<&[u8]> = block[..whole].split_inclusive(|&byte| byte == b'\n').collect();
+            let entries: Vec<Entry<'_>> = lines
+                .par_iter()
+                .enumerate()
+                .filter_map(|(index, line)| {
+                    let number = first + index;
+                    let entry = read_line(&line[..line.len() - 1])?.map(|(head, line)| Entry {
+                        key: head.key,
+                        outcome: head.outcome(),
+                        checked: head.checked,
+                        line,
+                        journal,
+                        number,
+                        offset: begin + (line.as_ptr() as usize - block.as_ptr() as usize) as u64,
+                    });
+                    Some(entry.map_err(|reason| wrong(number, reason)))
+                })
+                .collect::<Result<_, JournalError>>()?;
+            entries.into_iter().try_for_each(&mut visit)?;
+            first += lines.len();
+            block.drain(..whole);
+            begin += whole as u64;
+            if read == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The length of a journal up to its last end of a line, in bytes.
+pub(super) fn whole_length(file: &mut File) -> io::Result<u64> {
+    let mut end = file.metadata()?.len();
+    let mut block = Vec::new();
+    while end > 0 {
+        let begin = end.saturating_sub(BLOCK);
+        file.seek(SeekFrom::Start(begin))?;
+        block.clear();
+        file.take(end - begin).read_to_end(&mut block)?;
+        if let Some(newline) = block.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(begin + newline as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
+}
+
+/// Head and text of the record in a line; `None` if it has none. After a full disk, a record may follow a
+/// part of another on one line.
+fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
+    const BEGIN: &[u8] = b"{\"key\":";
+    if !line.ends_with(b"}") && (line.starts_with(BEGIN) || BEGIN.starts_with(line)) {
+        return None;
+    }
+    let whole = read_record(line);
+    if whole.is_ok() || !line.ends_with(b"}") {
+        return Some(whole);
+    }
+    let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
+    let torn = starts.filter_map(|(at, _)| read_record(&line[at..]).ok()).next();
+    Some(torn.map_or(whole, Ok))
+}
+
+/// Head and text of a record.
+fn read_record(line: &[u8]) -> Result<(Head, &str), String> {
+    let line = str::from_utf8(line).map_err(|error| error.to_string())?;
+    let (content, sum) = line.rsplit_once(CHECKSUM).ok_or("it has no checksum")?;
+    if sum.strip_suffix("\"}") != Some(&checksum(content)) {
+        return Err("its checksum does not match its text".to_owned());
+    }
+    let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    Ok((head, line))
+}

@@ -1,0 +1,462 @@
+//! From the numbers of a point's alternatives to its machine, its program and its key.
+
+use super::data::Data;
+use super::definition::{DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting};
+use super::key::PointKey;
+use super::manifest::Settings;
+use super::plan::{GivenProgram, PlannedPoint, Task};
+use super::task::{generated, stream};
+use crate::kernel::{KernelSpec, RequestSpec};
+use crate::model::MODEL_VERSION;
+use crate::program::{self, ProgramFile};
+use crate::run::{SCHEMA, program_blake3};
+use codegen::library::{self, BUILT_IN};
+use codegen::{PlanChoice, Recipe};
+use diagnostic::{Diagnostic, Diagnostics};
+use golden::Operation;
+use serde::Serialize;
+use sim::machine::Assignment;
+use sim::machine::table::Effect;
+use sim::{Machine, MachineBase, Override};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The numbers of a point's alternatives, one for each axis.
+pub(super) type Digits = [usize];
+
+/// Turns the alternatives of points into points.
+pub(super) struct Resolver {
+    definition: Definition,
+    file: MachineBase,
+    base: Hashed,
+    axes: Vec<Axis>,
+    /// The scheduling machines of [`ScheduleFor::Keys`].
+    scheduled_for: Known<Vec<usize>, Hashed>,
+    /// The kernels.
+    kernels: Known<Vec<usize>, Resolved>,
+    /// See [`Self::library_of`].
+    libraries: Known<(Operation, u32), String>,
+    data: Data,
+}
+
+/// What the alternatives of an axis change. In each list, a number stands for an alternative: that of the
+/// first one with the same settings of this kind.
+struct Axis {
+    /// Settings of the kernel.
+    kernel: Vec<usize>,
+    /// Keys of the machine for which programs are scheduled.
+    scheduled_for: Vec<usize>,
+    /// Everything on which programs depend.
+    program: Vec<usize>,
+    /// Keys on which the cycles of a given program depend.
+    cycles: Vec<usize>,
+    /// The values of machine keys; `None` if one of them is invalid, or not a single key.
+    machine: Vec<Option<Vec<Assignment>>>,
+}
+
+/// The points that share work.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Class {
+    /// Equal for points that run the same program.
+    pub(super) program: u128,
+    /// Equal for points on whose machines a program takes the same cycles.
+    pub(super) cycles: u128,
+}
+
+/// A machine with the hash of its keys.
+#[derive(Clone, Debug)]
+struct Hashed {
+    machine: Arc<Machine>,
+    hash: Arc<str>,
+}
+
+impl Hashed {
+    fn new(machine: Machine) -> Self {
+        Self { hash: hash(&machine).into(), machine: Arc::new(machine) }
+    }
+}
+
+/// A kernel as its settings give it.
+#[derive(Clone)]
+pub(super) struct Resolved {
+    task: Task,
+    stream: Option<u32>,
+    /// The hash of everything that determines the program on a given machine.
+    hash: Arc<str>,
+    /// The settings in columns.
+    columns: Settings,
+}
+
+/// Values that many points share, each computed once.
+struct Known<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Known<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> Known<K, V> {
+    fn get<E>(&self, key: K, compute: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        match found {
+            Some(value) => Ok(value),
+            None => {
+                let value = compute()?;
+                Ok(known().entry(key).or_insert(value).clone())
+            }
+        }
+    }
+}
+
+impl Axis {
+    fn new(alternatives: &[Vec<Setting>], schedule_for: &ScheduleFor) -> Self {
+        let is_kernel = |key: &str| KERNEL_KEYS.contains(&key);
+        let is_scheduled = |key: &str| match schedule_for {
+            ScheduleFor::Machine => !is_kernel(key),
+            ScheduleFor::Base => false,
+            ScheduleFor::Keys(keys) => keys.iter().any(|scheduled| scheduled == key),
+        };
+        // No program depends on them. A stream is of runs of one program.
+        let is_beside = |key: &str| {
+            ["name", "technology", "stream"].contains(&key)
+                || ["technology.", "hbm."].iter().any(|section| key.starts_with(section))
+        };
+        let changes_programs = |key: &str| (is_kernel(key) || is_scheduled(key)) && !is_beside(key);
+        let changes_cycles = |key: &str| {
+            let effects = |key: &sim::machine::table::Key| key.effects.contains(&Effect::Cycles);
+            sim::machine::key(key).is_some_and(effects)
+        };
+        let numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let mut first: HashMap<String, usize> = HashMap::new();
+            let text = |row: &Vec<Setting>| name(row.iter().filter(|setting| is_wanted(&setting.key)));
+            let texts = alternatives.iter().map(text).enumerate();
+            texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect()
+        };
+        let machine = |row: &Vec<Setting>| {
+            let settings = row.iter().filter(|setting| !is_kernel(&setting.key));
+            settings.map(|setting| Override::parse(&text(setting)).ok()?.assignment()).collect()
+        };
+        Self {
+            kernel: numbers(&is_kernel),
+            scheduled_for: numbers(&|key| is_scheduled(key)),
+            program: numbers(&changes_programs),
+            cycles: numbers(&changes_cycles),
+            machine: alternatives.iter().map(machine).collect(),
+        }
+    }
+}
+
+impl Resolver {
+    pub(super) fn new(definition: &Definition) -> Result<Self, Diagnostics> {
+        let file = if definition.machine.ends_with(".toml") {
+            MachineBase::load(definition.path(&definition.machine))?
+        } else {
+            MachineBase::built_in(&definition.machine)?
+        };
+        let base = Hashed::new(file.machine(&definition.overrides)?);
+        let axis = |axis: &Vec<Vec<Setting>>| Axis::new(axis, &definition.schedule_for);
+        Ok(Self {
+            axes: definition.axes().iter().map(axis).collect(),
+            data: Data::read(definition)?,
+            definition: definition.clone(),
+            file,
+            base,
+            scheduled_for: Known::default(),
+            kernels: Known::default(),
+            libraries: Known::default(),
+        })
+    }
+
+    pub(super) fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// The machine without a point's settings.
+    pub(super) fn base(&self) -> &Machine {
+        &self.base.machine
+    }
+
+    /// The data with which programs are checked.
+    pub(super) fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The errors of points, each once: most points share theirs with others.
+    pub(super) fn errors(&self, points: impl Iterator<Item = Vec<usize>>) -> Diagnostics {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for errors in points.filter_map(|point| self.point(&point).err()) {
+            let is_new = |error: &&Diagnostic| {
+                found.iter().all(|known| (&known.span, &known.message) != (&error.span, &error.message))
+            };
+            let new: Vec<Diagnostic> = errors.iter().filter(is_new).cloned().collect();
+            found.extend(new);
+            if found.len() >= Diagnostics::LIMIT {
+                break;
+            }
+        }
+        found.sort_by_key(|error| error.span.as_ref().map(|span| span.start));
+        let mut errors = Diagnostics::default();
+        found.into_iter().for_each(|error| errors.push(error));
+        errors
+    }
+
+    /// Whether a setting is invalid whatever the others are.
+    pub(super) fn rejects(&self, settings: &[Setting]) -> bool {
+        settings.iter().any(|setting| match sim::machine::key(&setting.key) {
+            Some(key) => !key.kind.allows(&setting.value),
+            // Other keys do not depend on each other.
+            None => true,
+        })
+    }
+
+    /// The points with which a point shares its program and its cycles.
+    pub(super) fn class(&self, point: &Digits) -> Class {
+        let mut class = Class { program: 0, cycles: 0 };
+        for (axis, &number) in self.axes.iter().zip(point) {
+            let alternatives = axis.program.len() as u128;
+            class.program = class.program * alternatives + axis.program[number] as u128;
+            class.cycles = class.cycles * alternatives + axis.cycles[number] as u128;
+        }
+        class
+    }
+
+    /// The point with these alternatives.
+    pub(super) fn point(&self, point: &Digits) -> Result<PlannedPoint, Diagnostics> {
+        let settings = || self.definition.point_at(point).into_iter();
+        let (is_kernel, is_machine) = (
+            |setting: &&Setting| KERNEL_KEYS.contains(&setting.key.as_str()),
+            |setting: &&Setting| !KERNEL_KEYS.contains(&setting.key.as_str()),
+        );
+        let mut errors = Diagnostics::default();
+        let machine = errors.keep(match self.assigned(point) {
+            Some(machine) => Ok(machine),
+            None => self.machine(&settings().filter(is_machine).collect::<Vec<_>>()),
+        });
+        let kernel = self.kernels.get(self.numbers(point, |axis| &axis.kernel), || {
+            self.kernel(&settings().filter(is_kernel).collect::<Vec<_>>())
+        });
+        let (Some(machine), Some(mut kernel)) = (machine, errors.keep(kernel)) else { return Err(errors) };
+        let scheduled_for = self.scheduled_for(&machine, point)?;
+        for setting in settings().filter(is_machine) {
+            let value = serde_json::to_value(&setting.value).unwrap_or_default();
+            kernel.columns.insert(setting.key.clone(), value);
+        }
+        Ok(planned(kernel, &machine, &scheduled_for))
+    }
+
+    /// For each axis, the number of a point's alternative.
+    fn numbers(&self, point: &Digits, of: impl Fn(&Axis) -> &Vec<usize>) -> Vec<usize> {
+        self.axes.iter().zip(point).map(|(axis, &number)| of(axis)[number]).collect()
+    }
+
+    /// The machine of a point if all its settings are valid values of keys and break no rule.
+    fn assigned(&self, point: &Digits) -> Option<Hashed> {
+        let rows = self.axes.iter().zip(point).map(|(axis, &number)| axis.machine[number].as_ref());
+        let rows: Vec<&Vec<Assignment>> = rows.collect::<Option<_>>()?;
+        if rows.iter().all(|row| row.is_empty()) {
+            return Some(self.base.clone());
+        }
+        self.base.machine.with(rows.into_iter().flatten()).map(Hashed::new)
+    }
+
+    /// The base machine with a point's settings.
+    fn machine(&self, settings: &[&Setting]) -> Result<Hashed, Diagnostics> {
+        let mut overrides = self.definition.overrides.clone();
+        for setting in settings {
+            overrides.push(Override::parse(&text(setting))?);
+        }
+        // An error of a setting is an error in the sweep file, not on the command line.
+        let in_sweep = |error: Diagnostic| match settings.iter().find(|setting| text(setting) == *error.text)
+        {
+            Some(setting) => Diagnostic {
+                help: error.help,
+                ..self.definition.error(setting.span.clone(), error.message, "")
+            },
+            None => error,
+        };
+        self.file.machine(&overrides).map(Hashed::new).map_err(|errors| errors.map(in_sweep))
+    }
+
+    /// The machine for which the program of a point is scheduled.
+    fn scheduled_for(&self, machine: &Hashed, point: &Digits) -> Result<Hashed, Diagnostics> {
+        let keys = match &self.definition.schedule_for {
+            ScheduleFor::Machine => return Ok(machine.clone()),
+            ScheduleFor::Base => return Ok(self.base.clone()),
+            ScheduleFor::Keys(keys) => keys,
+        };
+        self.scheduled_for.get(self.numbers(point, |axis| &axis.scheduled_for), || {
+            let settings = self.definition.point_at(point).into_iter();
+            let settings: Vec<&Setting> = settings.filter(|setting| keys.contains(&setting.key)).collect();
+            if settings.is_empty() { Ok(self.base.clone()) } else { self.machine(&settings) }
+        })
+    }
+
+    /// The kernel of a point with these settings.
+    fn kernel(&self, settings: &[&Setting]) -> Result<Resolved, Diagnostics> {
+        let all: Vec<&Setting> = self.definition.kernel.iter().chain(settings.iter().copied()).collect();
+        let stream = stream(&self.definition, &all)?;
+        let program = all.iter().rfind(|setting| setting.key == "program");
+        let (task, mut columns) = match program {
+            Some(program) => self.given(program, &all)?,
+            None => {
+                if let Some(DataFile { span, .. }) = self.definition.data.first() {
+                    let help = "set `program`, or leave the data out: generated programs are checked on data from the seed";
+                    return Err(self.definition.error(span.clone(), "data without a program", help).into());
+                }
+                generated(&self.definition, &all)?
+            }
+        };
+        if let Some(runs) = stream {
+            columns.insert("stream".into(), runs.into());
+        }
+        Ok(self.resolved(task, stream, columns))
+    }
+
+    /// A program from a file.
+    fn given(&self, program: &Setting, all: &[&Setting]) -> Result<(Task, Settings), Diagnostic> {
+        let definition = &self.definition;
+        let other = all.iter().find(|setting| !["program", "stream"].contains(&setting.key.as_str()));
+        if let Some(setting) = other {
+            let message = format!("`{}` describes a kernel, but `program` names a file", setting.key);
+            return Err(definition.error(setting.span.clone(), message, "keep one of them"));
+        }
+        let error = |message: String, help: &str| definition.error(program.span.clone(), message, help);
+        let path = program.value.as_str().ok_or_else(|| {
+            error(
+                format!("invalid value {} for `program`", program.value),
+                "expected the path of a file in quotes",
+            )
+        })?;
+        let bytes = program::read(&definition.path(path))
+            .map_err(|cause| error(cause.message, "name an object file or assembly text"))?;
+        let program = ProgramFile::parse(path, bytes).map_err(|errors| {
+            errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
+        })?;
+        let program = program.program;
+        let columns = Settings::from_iter([("program".to_owned(), path.into())]);
+        let blake3 = program_blake3(&program);
+        Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))
+    }
+
+    pub(super) fn resolved(&self, task: Task, stream: Option<u32>, columns: Settings) -> Resolved {
+        let data = &self.data;
+        let hash = match &task {
+            Task::Kernel(kernel) => {
+                let plan = self.plan_identity(kernel);
+                hash(&Identity::new(kernel, &plan, data.seed, stream))
+            }
+            Task::Program(given) => {
+                let seed_and_files = (data.seed, &data.inputs, &data.expected);
+                hash(&(SCHEMA, MODEL_VERSION, &given.blake3, seed_and_files, stream))
+            }
+        };
+        Resolved { task, stream, hash: hash.into(), columns }
+    }
+
+    fn plan_identity<'k>(&self, kernel: &'k KernelSpec) -> PlanIdentity<'k> {
+        let search = |effort| PlanIdentity::Search { effort, library: self.library_of(&kernel.request) };
+        match &kernel.plan {
+            PlanChoice::Best => search("quick".to_owned()),
+            PlanChoice::Known => search("off".to_owned()),
+            PlanChoice::Tuned(effort) => search(format!("{effort:?}")),
+            PlanChoice::Classical => PlanIdentity::Classical,
+            PlanChoice::Paper => PlanIdentity::Paper,
+            PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
+            PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
+        }
+    }
+
+    /// The hash of the library's entries for an operation and a degree.
+    fn library_of(&self, request: &RequestSpec) -> String {
+        let task = (request.operation, request.n);
+        let Ok(library) = self.libraries.get(task, || {
+            let same_task = |known: &&library::Task| known.operation == task.0.name() && known.n == task.1;
+            let tasks: Vec<_> = BUILT_IN.tasks.iter().filter(same_task).collect();
+            Ok::<_, Infallible>(hash(&tasks))
+        });
+        library
+    }
+
+    /// The point on a ring of degree `n`, unless its own degree is smaller.
+    pub(super) fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
+        let (mut task, mut columns) = (point.task.clone(), point.settings.clone());
+        if let Task::Kernel(kernel) = &mut task {
+            kernel.request.n = n.min(kernel.request.n);
+            columns.insert("n".into(), kernel.request.n.into());
+        }
+        let hashed =
+            |machine: &Arc<Machine>| Hashed { hash: hash(&**machine).into(), machine: machine.clone() };
+        let kernel = self.resolved(task, point.stream, columns);
+        planned(kernel, &hashed(&point.machine), &hashed(&point.scheduled_for))
+    }
+}
+
+fn planned(kernel: Resolved, machine: &Hashed, scheduled_for: &Hashed) -> PlannedPoint {
+    let key = PointKey::of(&(&*kernel.hash, &*machine.hash, &*scheduled_for.hash));
+    let Resolved { task, stream, columns: settings, .. } = kernel;
+    let (machine, scheduled_for) = (machine.machine.clone(), scheduled_for.machine.clone());
+    PlannedPoint { key, task, stream, machine, scheduled_for, settings }
+}
+
+/// A setting as an override.
+fn text(setting: &Setting) -> String {
+    format!("{}={}", setting.key, setting.value)
+}
+
+/// Settings as a text that tells them apart.
+fn name<'s>(settings: impl Iterator<Item = &'s Setting>) -> String {
+    settings.map(|setting| text(setting) + "\n").collect()
+}
+
+/// Everything beside machines that determines the result of a generated program.
+#[derive(Serialize)]
+struct Identity<'a> {
+    schema: u32,
+    model: u32,
+    function: &'static str,
+    n: u32,
+    modulus: String,
+    towers: u32,
+    stream: Option<u32>,
+    plan: &'a PlanIdentity<'a>,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+enum PlanIdentity<'a> {
+    /// Plan `best`: its search, and the hash of the recipes from which it starts.
+    Search {
+        effort: String,
+        library: String,
+    },
+    Classical,
+    Paper,
+    Unoptimised,
+    Recipe(&'a Recipe),
+}
+
+impl<'a> Identity<'a> {
+    fn new(kernel: &KernelSpec, plan: &'a PlanIdentity<'a>, seed: u64, stream: Option<u32>) -> Self {
+        let request = &kernel.request;
+        Self {
+            schema: SCHEMA,
+            model: MODEL_VERSION,
+            function: request.operation.name(),
+            n: request.n,
+            modulus: request.modulus.to_string(),
+            towers: request.towers,
+            stream,
+            plan,
+            seed,
+        }
+    }
+}
+
+/// BLAKE3, shortened to 128 bits, as text.
+fn hash(value: &impl Serialize) -> String {
+    PointKey::of(value).to_string()
+}
