@@ -41,8 +41,7 @@ impl NewFile {
             return Ok(Self { path: path.into(), file: Target::Special(BufWriter::new(file)) });
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file =
-            tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
+        let file = tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
         Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })
     }
 

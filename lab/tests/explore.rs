@@ -1,7 +1,10 @@
 //! Explorations of a space whose front is known.
 
 use lab::sweep::explore::{Explored, Space, explore};
-use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, generate, records};
+use lab::sweep::outputs::Outputs;
+use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
+use runtime::Runtime;
+use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -126,4 +129,45 @@ fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
     assert!(error("n = 1024\n[grid]\nhple.count = [4, 5]").starts_with("space.toml:3:18: "));
     assert!(error("n = 1024\n[explore]\nconstraints = ['area > 3']").contains("write MEASURE < NUMBER"));
     assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("two different objectives"));
+}
+
+/// Sweeps time ring programs as `rpu run` does, and split their energy.
+#[test]
+fn a_ring_program_is_a_point_like_others() {
+    let text = "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 3\n[grid]\ndataflow = ['oc', 'mp']\nvdm.size_mib = [1, 4]";
+    let plan = Plan::new(&Definition::parse("ring.toml", text).unwrap()).unwrap();
+    let found = records(&plan, &generate);
+    let task = |point: usize| match plan.point(point).task {
+        Task::Ring(task) => task,
+        task => panic!("{task:?}"),
+    };
+    for (point, record) in found.iter().enumerate() {
+        let report = record.report.as_ref().unwrap_or_else(|| panic!("{record:?}"));
+        let (task, machine) = (task(point), plan.point(point).machine);
+        let runtime = Runtime::new(&task.program, &machine).unwrap();
+        let expected = runtime.report(&runtime.time(task.keys, false).unwrap());
+        let (time_us, cycles) = report.duration().unwrap();
+        assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area_mm2));
+        assert_eq!(cycles, (time_us * 1e3 * machine.frequency_ghz()).ceil() as u64);
+        assert!((report.energy_uj / expected.energy_uj - 1.0).abs() < 1e-12);
+        let again: Record = serde_json::from_str(&line(record).unwrap()).unwrap();
+        assert_eq!(again, *record);
+    }
+    assert_ne!(task(0).program, task(2).program);
+
+    let folder = tempfile::tempdir().unwrap();
+    let space = "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 3\n[grid]\nvdm.size_mib = [1, 4]\nhple.count = [64, 128]";
+    assert_eq!(run(folder.path(), space, Shard::WHOLE, 8, 0).evaluations, 4);
+    let results = Results::merge(&[folder.path()]).unwrap();
+    Outputs::new(&results).write(folder.path()).unwrap();
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("hmult of the parameter set ark, n = 2048"));
+
+    let error = |text: &str| Plan::new(&Definition::parse("s.toml", text).unwrap()).unwrap_err().to_string();
+    assert!(error("kernel = 'hmul'\nset = 'ark'").contains("did you mean \"hmult\"?"));
+    assert!(error("kernel = 'hmult'\nset = 'ark'\ntowers = 2").starts_with("s.toml:3:"));
+    assert!(error("kernel = 'hmult'\nset = 'nothing'").contains("the sets are ark"));
+    assert!(error("kernel = 'hmult'\nset = 'ark'\nlevel = 99").starts_with("s.toml:3:"));
+    let based = "schedule_for = 'base'\nkernel = 'hmult'\nset = 'ark'";
+    assert!(error(based).contains("kernels of its own"));
 }

@@ -4,8 +4,8 @@ use b512_asm::assemble;
 use codegen::{Origin, PlanChoice, Request};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{
-    Definition, Generated, Journal, JournalError, Plan, PointKey, Record, Results, Shard, Status, execute, generate,
-    records,
+    Definition, Generated, Journal, JournalError, Plan, PointKey, Record, Results, Shard, Status, execute,
+    generate, records,
 };
 use sim::Machine;
 use std::collections::BTreeSet;
@@ -411,4 +411,42 @@ fn work_stops_after_the_points_in_progress() {
     drop(journal);
     assert_eq!(lines(folder).len(), 2);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 2);
+}
+
+/// More points than charts show. Sizes of memories change no cycle.
+#[test]
+fn a_large_sweep_shows_a_sample_and_lists_everything() {
+    let sizes = |least: u32| (0..145).map(|i| (least + i).to_string()).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "kernel = 'add'\nn = 512\nschedule_for = 'base'\n[grid]\nsdm.size_kib = [{}]\nfrontend.instruction_memory_kib = [{}]\n",
+        sizes(32),
+        sizes(512)
+    );
+    let plan = plan(&text);
+    let count = 145 * 145;
+    assert_eq!(plan.len(), count);
+    assert_eq!(plan.manifest.points.bytes(), count * (16 + 2 * 4), "memory of a point");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), count);
+    let results = Results::merge(&[folder]).unwrap();
+    assert_eq!(results.manifest, plan.manifest);
+    let outputs = Outputs::new(&results);
+    outputs.write(folder).unwrap();
+    assert!(outputs.summary().unwrap().contains(&format!(" of {count} points")));
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("results.csv").lines().count(), count + 1);
+    assert_eq!(read("results.jsonl").lines().count(), count);
+    let page = read("report.html");
+    assert!(page.contains("The front, and a sample of the other points"));
+    let rows = page.matches("data-key").count();
+    assert!((3800..=5500).contains(&rows), "{rows}");
+    let charted = page.contains(&format!("of {} other points; results.csv has all", count - 1));
+    assert!(charted, "the page says how many points it shows");
+    assert!(read("pareto.svg").contains("The front and"), "the legend says so");
+    // A point's costs are its own, though all share one simulation.
+    let areas: BTreeSet<u64> = [0, 1, 145, count - 1]
+        .map(|point| results.record(point).unwrap().unwrap().report.unwrap().area_mm2.to_bits())
+        .into();
+    assert_eq!(areas.len(), 4);
 }

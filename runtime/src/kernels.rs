@@ -56,6 +56,8 @@ pub struct Timed {
     /// A lower bound of these cycles: for each pass, the occupancy of the busiest pipe or the longest chain of
     /// dependent instructions.
     pub bound_cycles: u64,
+    /// The events of one run.
+    pub events: Events,
     /// The energy of one run, in uJ.
     pub energy_uj: f64,
     /// The words of the VDM beside the operands and the table.
@@ -81,7 +83,8 @@ impl Timed {
         let mut timing = simulate(machine, &kernel.program);
         // They are as many as instructions, and of no use here.
         timing.timestamps = Vec::new();
-        let energy = Energy::of(machine, &Events::of(&kernel.program));
+        let events = Events::of(&kernel.program);
+        let energy = Energy::of(machine, &events);
         let words_of = |scalar| kernel.number_words(scalar).expect("the kernel has its scalars");
         Self {
             name,
@@ -91,6 +94,7 @@ impl Timed {
             runs,
             timing,
             bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
+            events,
             energy_uj: energy.total(),
             scratch_words: words(kernel, Role::Scratch),
             table_words: words(kernel, Role::Table) as u32,

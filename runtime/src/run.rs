@@ -9,7 +9,7 @@ use crate::schedule::{Plan, Timeline, TooLarge};
 use crate::traffic::Keys;
 use ring_program::data::Words;
 use ring_program::{ExecuteError, Inputs, RingProgram};
-use sim::Machine;
+use sim::{Events, Machine};
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
@@ -83,6 +83,22 @@ impl<'p> Runtime<'p> {
         let Self { program, machine, flow, launches, kernels } = self;
         let plan = Plan { program, flow, launches, kernels, machine, keys, record };
         plan.timeline().map_err(RunError::TooLarge)
+    }
+
+    /// The events of all kernels.
+    pub fn events(&self) -> Events {
+        let mut events = Events::default();
+        for launch in &self.launches.launches {
+            let kernel = match launch.work {
+                Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
+                Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch)),
+                Work::Permute(_) => None,
+            };
+            if let Some(kernel) = kernel {
+                events.add_runs(&kernel.events, kernel.runs.into());
+            }
+        }
+        events
     }
 
     /// The report of a timeline, not checked.

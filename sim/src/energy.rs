@@ -46,6 +46,26 @@ impl Events {
         events
     }
 
+    /// Adds the events of a number of runs.
+    pub fn add_runs(&mut self, run: &Self, runs: u64) {
+        let Self {
+            multiplications,
+            additions,
+            vrf_accesses,
+            vdm_accesses,
+            vbar_elements,
+            sbar_elements,
+            instructions,
+        } = run;
+        self.multiplications += multiplications * runs;
+        self.additions += additions * runs;
+        self.vrf_accesses += vrf_accesses * runs;
+        self.vdm_accesses += vdm_accesses * runs;
+        self.vbar_elements += vbar_elements * runs;
+        self.sbar_elements += sbar_elements * runs;
+        self.instructions += instructions * runs;
+    }
+
     /// Adds the events of one instruction, with vectors of the length in `isa`.
     pub fn add(&mut self, isa: Isa, instr: &Instr) {
         let length = u64::from(isa.vector_length());

@@ -4,6 +4,7 @@ use crate::common::{names, repository, rpu, succeed};
 use std::fs;
 use std::path::Path;
 
+mod faults;
 mod kill;
 mod replay;
 mod slurm;

@@ -2,6 +2,7 @@
 
 use super::pipes::{Instructions, Utilisation, Waits};
 use super::report::{Bounds, Claim, RunReport, Simulator, TimingReport};
+use super::ring_timing::RingTiming;
 use super::stream::StreamReport;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use sim::{Area, Energy, Machine};
@@ -27,6 +28,7 @@ struct Document {
     utilisation: Option<Utilisation>,
     waits: Option<Waits>,
     hbm: Option<StreamReport>,
+    ring: Option<RingTiming>,
     area_mm2: f64,
     area_breakdown_mm2: Area,
     energy_uj: f64,
@@ -91,6 +93,7 @@ impl TryFrom<Document> for RunReport {
             checked: document.checked,
             timing,
             hbm: document.hbm,
+            ring: document.ring,
             area_mm2: document.area_mm2,
             area_breakdown_mm2: document.area_breakdown_mm2,
             energy_uj: document.energy_uj,

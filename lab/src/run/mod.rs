@@ -7,6 +7,7 @@ mod page;
 mod pipes;
 mod report;
 mod ring_page;
+mod ring_timing;
 mod stream;
 mod table;
 
@@ -18,6 +19,7 @@ pub(crate) use pipes::label;
 pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};
 pub use ring_page::ring_page;
+pub use ring_timing::RingTiming;
 pub use stream::StreamReport;
 pub use table::table;
 

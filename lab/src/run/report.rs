@@ -1,6 +1,7 @@
 //! The document of a run.
 
 use super::pipes::{Instructions, Utilisation, Waits};
+use super::ring_timing::RingTiming;
 use super::stream::StreamReport;
 use crate::model::MODEL_VERSION;
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
@@ -36,6 +37,9 @@ pub struct RunReport {
     /// A stream of such runs with their off-chip transfers, if one was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hbm: Option<StreamReport>,
+    /// The timing of a ring program, which has no cycle model of its own; such a run has no other timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ring: Option<RingTiming>,
     /// The area of the machine.
     pub area_mm2: f64,
     /// The area of each component.
@@ -172,6 +176,7 @@ impl RunReport {
             checked: false,
             timing: None,
             hbm: None,
+            ring: None,
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),
@@ -187,6 +192,14 @@ impl RunReport {
                 timing_wall_s: None,
             },
         }
+    }
+}
+
+impl RunReport {
+    /// Time, in us, and cycles of the run; `None` after a functional run.
+    pub fn duration(&self) -> Option<(f64, u64)> {
+        let of_ring = || self.ring.as_ref().map(|ring| (ring.time_us, ring.cycles));
+        self.timing.as_ref().map(|timing| (timing.time_us, timing.cycles)).or_else(of_ring)
     }
 }
 

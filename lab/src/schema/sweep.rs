@@ -6,10 +6,16 @@ use serde_json::{Map, Value, json};
 
 /// The keys that describe a kernel or a program, with the schemas of their values.
 fn kernel_keys() -> Map<String, Value> {
-    let operations: Vec<&str> = golden::OPERATIONS.iter().map(|operation| operation.name()).collect();
+    let mut operations: Vec<&str> = golden::OPERATIONS.iter().map(|operation| operation.name()).collect();
+    operations.extend(programs::PROGRAMS.iter().map(|program| program.name));
+    let dataflows: Vec<&str> = programs::DATAFLOWS.iter().map(|dataflow| dataflow.name).collect();
     let keys = json!({
-        "kernel": { "enum": operations, "description": "The operation; `rpu gen --list` describes each." },
+        "kernel": { "enum": operations, "description": "The operation; `rpu gen --list` describes each. With `set`, a ring program." },
         "program": { "type": "string", "description": "A program in place of a kernel: assembly text or an object file, relative to this file." },
+        "set": { "type": "string", "description": "The parameter set of a ring program: a built-in name, or a path relative to this file." },
+        "level": { "type": "integer", "minimum": 1, "description": "Moduli of the ciphertexts of a ring program; by default all of the set." },
+        "dataflow": { "enum": dataflows, "description": "The order of key switches in a ring program." },
+        "keys": { "enum": ["streamed", "seeded", "resident"], "description": "The origin of a ring program's keys." },
         "n": { "type": "integer", "minimum": 2, "description": "Ring degree, a power of two." },
         "modulus_bits": { "type": "integer", "minimum": 2, "maximum": 128, "description": "The modulus is the largest prime of this size that is 1 mod 2n." },
         "modulus": { "type": ["string", "integer"], "description": "The modulus; in quotes if it has more than 63 bits." },

@@ -58,9 +58,9 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
     };
     let point = |record: &Record| {
-        let (timing, area) = costs(record)?;
+        let (time_us, area) = costs(record)?;
         Some(Point {
-            x: timing.time_us,
+            x: time_us,
             y: area,
             name: format!("({})", name(record, None)),
             short_name: name(record, series_key),

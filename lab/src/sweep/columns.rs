@@ -1,7 +1,7 @@
 //! The columns of results: values of records by name.
 
 use super::record::Record;
-use super::view::{costs, extrapolated};
+use super::view::{costs, extrapolated, timing};
 use crate::run::{RunReport, TimingReport};
 use b512_asm::Pipe;
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Column {
         name: impl Into<String>,
         value: impl Fn(&TimingReport) -> T + Send + Sync + 'static,
     ) -> Self {
-        Self::new(name, move |record| Some(value(costs(record)?.0).into()))
+        Self::new(name, move |record| Some(value(timing(record)?).into()))
     }
 
     /// A column of successful runs.
@@ -51,15 +51,15 @@ impl Column {
 /// The columns after those of the settings, in the order of the table.
 pub(super) fn columns() -> Vec<Column> {
     let mut columns = vec![
-        Column::of_timing("cycles", |t| t.cycles),
-        Column::of_timing("frequency_ghz", |t| t.frequency_ghz),
-        Column::of_timing("time_us", |t| t.time_us),
+        Column::new("cycles", |r| Some(r.report.as_ref()?.duration()?.1.into())),
+        Column::of_run("frequency_ghz", |r| r.machine.frequency_ghz()),
+        Column::new("time_us", |r| Some(costs(r)?.0.into())),
         Column::of_run("area_mm2", |r| r.area_mm2),
         Column::of_run("energy_uj", |r| r.energy_uj),
-        Column::new("area_delay_mm2_us", |r| costs(r).map(|(t, area)| (area * t.time_us).into())),
+        Column::new("area_delay_mm2_us", |r| costs(r).map(|(time_us, area)| (area * time_us).into())),
         Column::new("energy_delay_uj_us", |r| {
-            let (timing, energy) = (costs(r)?.0, r.report.as_ref()?.energy_uj);
-            Some((energy * timing.time_us).into())
+            let (time_us, energy) = (costs(r)?.0, r.report.as_ref()?.energy_uj);
+            Some((energy * time_us).into())
         }),
         Column::new("extrapolated", |r| Some(extrapolated(r).join(" ").into())),
     ];
@@ -91,7 +91,7 @@ pub(super) fn columns() -> Vec<Column> {
         columns.push(Column::of_run(format!("{name}_uj"), value));
     }
     for cause in Cause::all() {
-        let value = move |r: &Record| costs(r)?.0.stalls.get(cause.name()).map(|&cycles| cycles.into());
+        let value = move |r: &Record| timing(r)?.stalls.get(cause.name()).map(|&cycles| cycles.into());
         columns.push(Column::new(format!("{}_cycles", cause.name()), value));
     }
     for pipe in Pipe::VECTOR {

@@ -17,6 +17,12 @@
 //! program = "my.b512"                # assembly text or an object, relative to this file
 //! input.a = "a.bin"                  # coefficients of an input symbol of 16 bytes each
 //! expect.c = "c.bin"                 # ... and those that an output symbol must have
+//! # or a generated ring program, timed with its transfers, not run on data:
+//! kernel = "hmult"                   # as in `rpu gen program`
+//! set = "dprive"                     # parameter set; a file's path is relative to this one
+//! level = 13
+//! dataflow = "oc"
+//! keys = "streamed"                  # or "seeded" or "resident"
 //!
 //! [grid]                             # ... and what they do not: every combination,
 //! vdm.banks = [64, 128]
@@ -163,8 +169,21 @@ struct Sample {
 }
 
 /// The keys that describe the kernel, not the machine.
-pub(super) const KERNEL_KEYS: [&str; 9] =
-    ["kernel", "program", "n", "modulus_bits", "modulus", "towers", "stream", "plan", "tune"];
+pub(super) const KERNEL_KEYS: [&str; 13] = [
+    "kernel",
+    "program",
+    "set",
+    "n",
+    "level",
+    "dataflow",
+    "keys",
+    "modulus_bits",
+    "modulus",
+    "towers",
+    "stream",
+    "plan",
+    "tune",
+];
 
 const TOP_KEYS: [&str; 15] = [
     "name",
@@ -354,8 +373,10 @@ impl Definition {
         let Some(Sample { seed, points }) = self.sample else { return Ok((0..total).collect()) };
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let points = points.min(total as usize);
-        let mut chosen: Vec<u64> =
-            rand::seq::index::sample(&mut source, total as usize, points).iter().map(|at| at as u64).collect();
+        let mut chosen: Vec<u64> = rand::seq::index::sample(&mut source, total as usize, points)
+            .iter()
+            .map(|at| at as u64)
+            .collect();
         chosen.sort_unstable();
         Ok(chosen)
     }

@@ -5,7 +5,8 @@ use super::journal::{self, Batch, Journal, JournalError};
 use super::meter::{Meter, Spent};
 use super::plan::{OnRung, Plan, PlannedPoint, Source, Task};
 use super::record::{Record, Status};
-use crate::kernel::RequestSpec;
+use super::ring_task;
+use crate::kernel::{KernelSpec, RequestSpec};
 use crate::run::{ProgramFacts, RunReport, StreamReport, TimingReport};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
@@ -96,7 +97,19 @@ pub(super) fn each<E: Send>(
     by_class(points, |point| source.class(point).program).into_par_iter().with_max_len(1).try_for_each(
         |group| {
             let first = source.point(group[0]);
-            let program = guarded(|| program(&first, &requests, generate, &meter));
+            let program = match &first.task {
+                Task::Kernel(kernel) => guarded(|| program(kernel, &first, &requests, generate, &meter)),
+                Task::Program(given) => {
+                    Ok(Generated { program: given.program.clone(), origin: Origin::Given })
+                }
+                Task::Ring(ring) => {
+                    return group.par_iter().try_for_each(|&point| {
+                        let point = source.point(point);
+                        let report = guarded(|| meter.timing(|| ring_task::time(ring, &point.machine)));
+                        end(point, None, report)
+                    });
+                }
+            };
             let Generated { program, origin } = match program {
                 Ok(generated) => generated,
                 Err(error) => {
@@ -146,19 +159,14 @@ fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport,
     }
 }
 
-/// The program of a point.
+/// Generates the program of a point.
 fn program(
+    kernel: &KernelSpec,
     point: &PlannedPoint,
     requests: &Requests,
     generate: &Generate<'_>,
     meter: &Meter,
 ) -> Result<Generated, String> {
-    let kernel = match &point.task {
-        Task::Kernel(kernel) => kernel,
-        Task::Program(given) => {
-            return Ok(Generated { program: given.program.clone(), origin: Origin::Given });
-        }
-    };
     let request = requests.get(&kernel.request)?;
     let generated = meter.generation(|| generate(&request, &kernel.plan, &point.scheduled_for))?;
     check_request(&request, &generated.program)?;

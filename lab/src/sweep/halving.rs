@@ -61,7 +61,10 @@ impl Halving {
 
 /// Drops points rung by rung as far as results exist. For the key of a point on a rung, `outcome`
 /// returns whether a record exists, and the point's cost unless it failed.
-pub(super) fn standing(manifest: &Manifest, outcome: impl Fn(&PointKey) -> Option<Option<Costs>>) -> Standing {
+pub(super) fn standing(
+    manifest: &Manifest,
+    outcome: impl Fn(&PointKey) -> Option<Option<Costs>>,
+) -> Standing {
     let points = &manifest.points;
     let Some(halving) = &manifest.halving else { return Standing { dropped: Vec::new(), open: None } };
     let mut dropped = vec![None; points.len()];

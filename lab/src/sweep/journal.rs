@@ -204,14 +204,12 @@ impl Journal {
     pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Batch {
         // A failure that is retried may change the decisions.
         let outcome = |key: &PointKey| {
-            let again = |status: &Status| {
-                retry_failed && *status == Status::Failed && !self.failures.contains(key)
-            };
+            let again =
+                |status: &Status| retry_failed && *status == Status::Failed && !self.failures.contains(key);
             self.outcome(key).filter(|outcome| !again(&outcome.status))
         };
         let (points, halving) = (&plan.manifest.points, plan.manifest.halving.as_ref());
-        let Standing { dropped, open } =
-            halving::standing(&plan.manifest, |key| Some(outcome(key)?.costs));
+        let Standing { dropped, open } = halving::standing(&plan.manifest, |key| Some(outcome(key)?.costs));
         let key = |index: usize| open.map_or(points.key(index), |rung| points.rungs(index)[rung]);
         let is_left = |index: &usize| {
             dropped.get(*index).is_none_or(Option::is_none)

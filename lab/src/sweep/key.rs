@@ -19,10 +19,21 @@ pub struct PointKeyError;
 impl PointKey {
     /// The key of plain data.
     pub(super) fn of(value: &impl Serialize) -> Self {
-        let json = serde_json::to_vec(value).expect("plain data becomes JSON");
+        Self::of_bytes(&serde_json::to_vec(value).expect("plain data becomes JSON"))
+    }
+
+    /// The key of some bytes.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         let mut key = [0; 16];
-        key.copy_from_slice(&blake3::hash(&json).as_bytes()[..16]);
+        key.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
         Self(key)
+    }
+}
+
+impl PointKey {
+    /// The last 64 bits, as evenly distributed as the hash.
+    pub(super) const fn number(self) -> u64 {
+        u128::from_be_bytes(self.0) as u64
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Workload {
     pub modulus_bits: u64,
     /// The number of towers.
     pub towers: u64,
+    /// The parameter set of a ring program; empty for others.
+    pub set: String,
 }
 
 impl Workload {
@@ -78,11 +80,15 @@ impl Workload {
             n: number("n").unwrap_or_default(),
             modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
             towers: number("towers").unwrap_or(1),
+            set: text("set").unwrap_or_default().into(),
         }
     }
 
     /// The name without the modulus: `16K-point NTT`; or the file of a given program.
     pub(super) fn name(&self) -> String {
+        if !self.set.is_empty() {
+            return format!("{} of the parameter set {}, n = {}", self.kernel, self.set, self.n);
+        }
         if self.n == 0 {
             return self.kernel.clone();
         }
@@ -98,6 +104,10 @@ impl Workload {
     pub fn slug(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
         let kernel: String = self.kernel.chars().map(plain).collect();
+        if !self.set.is_empty() {
+            let set: String = self.set.chars().map(plain).collect();
+            return format!("{kernel}-{set}-{}", self.n);
+        }
         match (self.n, self.towers) {
             (0, _) => kernel,
             (n, 1) => format!("{kernel}-{n}-{}", self.modulus_bits),
@@ -112,6 +122,7 @@ impl fmt::Display for Workload {
         write!(f, "{}", self.name())?;
         match (self.n, self.towers) {
             (0, _) => Ok(()),
+            _ if !self.set.is_empty() => Ok(()),
             (_, 1) => write!(f, ", {}-bit modulus", self.modulus_bits),
             (_, towers) => write!(f, ", {towers} moduli of {} bits", self.modulus_bits),
         }
@@ -121,10 +132,7 @@ impl fmt::Display for Workload {
 impl Manifest {
     /// The points of an exploration, from the key and the settings of each record, in the order of their
     /// settings.
-    pub(super) fn explored_points(
-        &self,
-        records: impl Iterator<Item = (PointKey, Settings)>,
-    ) -> Points {
+    pub(super) fn explored_points(&self, records: impl Iterator<Item = (PointKey, Settings)>) -> Points {
         let order = |settings: &Settings| -> Vec<(Option<u64>, String)> {
             let value = |column: &String| {
                 let value = settings.get(column);
@@ -144,7 +152,8 @@ impl Manifest {
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let Self { schema, name, title, columns, varying, references, halving, explored, source: _, points } = self;
+        let Self { schema, name, title, columns, varying, references, halving, explored, source: _, points } =
+            self;
         (schema, name, title, columns, varying)
             == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
             && (references, halving, explored) == (&other.references, &other.halving, &other.explored)

@@ -18,6 +18,14 @@
 //! | `report.html` | interactive chart, causes of the cycles and table in one page |
 //! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
 //!
+//! # Size
+//!
+//! Points, machines and records are made when they are needed and not kept. A [`Plan`] has a key and a number
+//! for each axis of a point, [`Results`] the place of its record in a journal, and its time and area. Charts and the page
+//! keep the records that they show: all of a sweep of up to 20,000 points, or the front and a sample.
+//!
+//! # Determinism
+//!
 //! Everything except the journals and the job is a function of the results: it is byte-identical
 //! for any number of shards and any order of completion.
 
@@ -43,6 +51,7 @@ mod record;
 mod replay;
 mod resolver;
 mod results;
+mod ring_task;
 mod shard;
 pub mod slurm;
 mod task;
@@ -61,5 +70,6 @@ pub use points::{ManifestPoint, Points};
 pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;
+pub use ring_task::RingTask;
 pub use shard::{Shard, ShardError};
 pub use verify::{Verification, verify};

@@ -6,7 +6,7 @@ use super::journal::JournalError;
 use super::manifest::{Manifest, Workload};
 use super::page::page;
 use super::record::{Record, Status};
-use super::results::{Results, TimeAndArea};
+use super::results::Results;
 use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, costs, extrapolates, plain, title};
 use crate::files::{self, NewFile};
 use diagnostic::printable;
@@ -65,15 +65,17 @@ struct Group {
 impl Group {
     fn new(results: &Results, workload: Workload, members: Vec<usize>) -> Self {
         let costs = |&point: &usize| {
-            let TimeAndArea { time_us, area_mm2 } = results.costs(point)?;
-            Some((point, Costs { first: time_us, second: area_mm2 }))
+            let costs = results.costs(point)?;
+            Some((point, Costs { first: costs.time_us, second: costs.area_mm2 }))
         };
         let (points, designs): (Vec<usize>, Vec<Costs>) = members.iter().filter_map(costs).unzip();
         let front: Vec<usize> = pareto::front(&designs).into_iter().map(|i| points[i]).collect();
         let mut shown = members.clone();
         if results.points() > MAX_SHOWN {
-            let step = members.len().div_ceil(SAMPLE).max(1);
-            shown = members.iter().copied().step_by(step).chain(front.iter().copied()).collect();
+            // Keys are random numbers. Every n-th point would miss values of the last axes.
+            let step = members.len().div_ceil(SAMPLE).max(1) as u64;
+            let is_drawn = |&point: &usize| results.manifest.points.key(point).number().is_multiple_of(step);
+            shown = members.iter().copied().filter(is_drawn).chain(front.iter().copied()).collect();
             shown.sort_unstable();
             shown.dedup();
         }
@@ -239,11 +241,12 @@ impl<'r> Outputs<'r> {
             let heading: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             row(&heading, ["latency (us)", "area (mm2)", "cycles"]);
             for (_, _, record) in self.results.read(&group.front)? {
-                let Some((timing, area)) = costs(&record) else { continue };
+                let Some((time_us, area)) = costs(&record) else { continue };
+                let cycles = record.report.as_ref().and_then(|report| Some(report.duration()?.1));
                 let settings: Vec<String> =
                     view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
-                let [latency, area] = [timing.time_us, area].map(|value| format!("{value:.2}"));
-                row(&settings, [&latency, &area, &timing.cycles.to_string()]);
+                let [latency, area] = [time_us, area].map(|value| format!("{value:.2}"));
+                row(&settings, [&latency, &area, &cycles.unwrap_or_default().to_string()]);
             }
             let is_outside = |point: &&usize| manifest.points.any_setting(**point, extrapolates);
             let outside = group.members.iter().filter(is_outside).count();
@@ -258,7 +261,7 @@ impl<'r> Outputs<'r> {
         let manifest = &self.results.manifest;
         // With several workloads, each has its own heading with these.
         let several = self.groups.len() > 1;
-        let said = |key: &str| several && ["kernel", "n", "modulus_bits", "modulus"].contains(&key);
+        let said = |key: &str| several && ["kernel", "set", "n", "modulus_bits", "modulus"].contains(&key);
         let title = if !several {
             manifest.title.clone()
         } else if manifest.title == manifest.name {

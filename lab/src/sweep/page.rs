@@ -4,7 +4,7 @@ use super::columns::{Column, columns};
 use super::manifest::Manifest;
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, title};
+use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, timing, title};
 use crate::page::{Part, cause_label, key, names, part_label, shell, stack};
 use crate::run::label;
 use b512_asm::Pipe;
@@ -20,7 +20,8 @@ const MAX_CHART_POINTS: usize = 5000;
 /// sweep that a server follows.
 pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], state: Option<&str>) -> Markup {
     let manifest = &results.manifest;
-    let reports = sections.iter().flat_map(|(view, _)| &view.records).filter_map(|record| record.report.as_ref());
+    let reports =
+        sections.iter().flat_map(|(view, _)| &view.records).filter_map(|record| record.report.as_ref());
     let simulator = reports.map(|report| &report.simulator).next();
     let (varying, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
         let mut values = results.recorded().map(|point| manifest.points.value(point, column));
@@ -41,7 +42,10 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
                 div.interactive id=(format!("chart-{index}")) {}
             }
             @for note in view.notes() { p { (note) "." } }
-            @if view.points > MAX_CHART_POINTS {
+            @if view.hidden() > 0 {
+                @let (shown, all) = view.beside_front();
+                p { "Charts and table show the front and " (shown) " of " (all) " other points; results.csv has all." }
+            } @else if view.points > MAX_CHART_POINTS {
                 p { "The interactive chart shows the front and " (MAX_CHART_POINTS) " other points; results.csv has all." }
             }
             (front_stacks(view))
@@ -98,8 +102,7 @@ const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
     // A view that hides points has its sample already.
     let step = if view.hidden() > 0 { 1 } else { view.records.len().div_ceil(MAX_CHART_POINTS).max(1) };
-    let chosen =
-        move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(&record.key);
+    let chosen = move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(&record.key);
     view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
 }
 
@@ -143,10 +146,10 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
 fn front_stacks(view: &View<'_>) -> Markup {
     let on_front = |record: &&&Record| view.front.contains(&record.key);
     let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
-    let time = |record: &Record| costs(record).map_or(0.0, |(timing, _)| timing.time_us);
+    let time = |record: &Record| costs(record).map_or(0.0, |(time_us, _)| time_us);
     front.sort_by(|a, b| time(a).total_cmp(&time(b)));
     let parts = |record: &&Record| -> Vec<Part> {
-        let Some((timing, _)) = costs(record) else { return Vec::new() };
+        let Some(timing) = timing(record) else { return Vec::new() };
         let part = |cause: Cause| Part {
             name: cause_label(cause),
             size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
@@ -156,7 +159,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
     let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
     let names = names(stacks.iter().map(Vec::as_slice));
     html! {
-        @if !front.is_empty() {
+        @if stacks.iter().any(|parts| !parts.is_empty()) {
             h3 { "Where the cycles go on the front" }
             (key(&names))
             div.scroll {
@@ -200,16 +203,19 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                     @for record in &view.records {
                         tr.front[view.front.contains(&record.key)] data-key=(record.key) {
                             @for column in columns { td { (plain(record.point.get(*column))) } }
-                            @if let (Some((timing, area)), Some(report)) = (costs(record), &record.report) {
-                                td { (timing.cycles) }
-                                td { (timing.frequency_ghz) }
-                                td { (format!("{:.3}", timing.time_us)) }
+                            @if let (Some((time_us, area)), Some(report)) = (costs(record), &record.report) {
+                                td { (report.duration().map_or(0, |(_, cycles)| cycles)) }
+                                td { (report.machine.frequency_ghz()) }
+                                td { (format!("{time_us:.3}")) }
                                 td { (format!("{area:.2}")) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", report.energy_uj)) }
-                                td {
+                                @let timing = timing(record);
+                                td { @if let Some(timing) = timing {
                                     (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))
+                                } }
+                                @for pipe in Pipe::VECTOR {
+                                    td { @if let Some(timing) = timing { (percent(timing.utilisation.pipes[pipe])) } }
                                 }
-                                @for pipe in Pipe::VECTOR { td { (percent(timing.utilisation.pipes[pipe])) } }
                             } @else {
                                 @match (record.rung, &record.error) {
                                     (Some(n), _) => td.pruned colspan="9" { "dropped at n = " (n) },

@@ -7,8 +7,9 @@ use super::data::Data;
 use super::definition::{Definition, KERNEL_KEYS};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings, Workload};
-use super::points::{ManifestPoint, Points};
-use super::resolver::{Class, Resolver};
+use super::points::Points;
+use super::resolver::{Class, Columns, Resolver};
+use super::ring_task::RingTask;
 use crate::kernel::{KernelSpec, ModulusSpec};
 use crate::run::SCHEMA;
 use b512_asm::Program;
@@ -35,6 +36,8 @@ pub enum Task {
     Kernel(KernelSpec),
     /// A program from a file.
     Program(Arc<GivenProgram>),
+    /// A ring program.
+    Ring(Arc<RingTask>),
 }
 
 /// A program from a file.
@@ -117,21 +120,19 @@ impl Plan {
         let resolver = Resolver::new(definition)?;
         let all = definition.numbers()?;
         let degrees: Vec<u32> = definition.halving.iter().flat_map(|halving| halving.rungs.clone()).collect();
-        let listed = |&number: &u64| {
-            let point = resolver.point(&definition.digits(number))?;
-            let rungs = degrees.iter().map(|&n| resolver.on_rung(&point, n).key).collect();
-            Ok::<_, Diagnostics>(ManifestPoint { key: point.key, settings: point.settings, rungs })
-        };
+        let keys = |&number: &u64| resolver.keys(&definition.digits(number), &degrees);
         let (mut points, mut numbers) = (Points::default(), Vec::with_capacity(all.len()));
         let mut seen = HashSet::with_capacity(all.len());
+        let mut columns = Columns::new(definition, &mut points);
         for chunk in all.chunks(CHUNK) {
-            let listed: Result<Vec<ManifestPoint>, _> = chunk.par_iter().map(listed).collect();
-            let listed =
-                listed.map_err(|_| resolver.errors(all.iter().map(|&number| definition.digits(number))))?;
-            for (point, number) in listed.iter().zip(chunk) {
-                if seen.insert(point.key) {
-                    points.push(point);
-                    numbers.push(*number);
+            let keys: Result<Vec<Vec<PointKey>>, _> = chunk.par_iter().map(keys).collect();
+            let keys =
+                keys.map_err(|_| resolver.errors(all.iter().map(|&number| definition.digits(number))))?;
+            for (keys, &number) in keys.iter().zip(chunk) {
+                if seen.insert(keys[0]) {
+                    let settings = columns.codes(&resolver, &definition.digits(number), &mut points)?;
+                    points.push(keys[0], &keys[1..], &settings);
+                    numbers.push(number);
                 }
             }
         }
@@ -201,13 +202,13 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
         let of = |point| points.value(point, name).filter(|value| name != "towers" || **value != 1);
         (1..points.len()).all(|point| of(point) == of(0))
     };
-    if !["kernel", "program", "n", "modulus_bits", "modulus", "towers"].into_iter().all(same) {
+    if !["kernel", "program", "n", "modulus_bits", "modulus", "towers", "set"].into_iter().all(same) {
         return definition.name.clone();
     }
     let workload = first.workload();
     let modulus = match &first.task {
         Task::Kernel(kernel) => Some(kernel.request.modulus),
-        Task::Program(_) => None,
+        Task::Program(_) | Task::Ring(_) => None,
     };
     match modulus {
         Some(ModulusSpec::Value(modulus)) => {
@@ -220,7 +221,8 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
 /// The manifest of a definition with these points.
 pub(super) fn manifest(definition: &Definition, title: String, points: Points) -> Manifest {
     let varying = definition.varying();
-    let is_set = |key: &str| varying.iter().any(|varying| varying == key) || points.names().any(|name| name == key);
+    let is_set =
+        |key: &str| varying.iter().any(|varying| varying == key) || points.names().any(|name| name == key);
     let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
     let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
     Manifest {
@@ -266,9 +268,7 @@ mod tests {
     #[test]
     fn equal_points_count_once() {
         assert_eq!(
-            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048")
-                .unwrap()
-                .len(),
+            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048").unwrap().len(),
             2
         );
     }

@@ -6,7 +6,7 @@
 use super::key::PointKey;
 use super::manifest::{Settings, Workload};
 use serde::de::SeqAccess;
-use serde::ser::SerializeSeq;
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -18,8 +18,9 @@ pub struct Points {
     keys: Vec<PointKey>,
     /// The keys of the points that represent each point on the rungs of a halving, point by point.
     rungs: Vec<PointKey>,
-    /// In the order of their names.
     columns: Vec<Column>,
+    /// The columns in the order of their names.
+    order: Vec<usize>,
 }
 
 /// The values of a setting.
@@ -34,38 +35,23 @@ struct Column {
     codes: Vec<u32>,
 }
 
+/// A value of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Code {
+    column: usize,
+    value: u32,
+}
+
 /// The number of a value that a point lacks.
 const ABSENT: u32 = u32::MAX;
 
 impl Column {
-    /// A column that the points so far lack.
-    fn new(name: &str, points: usize) -> Self {
-        let codes = vec![ABSENT; points];
-        Self { name: name.to_owned(), values: Vec::new(), numbers: HashMap::new(), codes }
-    }
-
-    fn code(&self, point: usize) -> u32 {
-        self.codes.get(point).copied().unwrap_or(0)
-    }
-
     fn value(&self, point: usize) -> Option<&Value> {
-        self.values.get(self.code(point) as usize)
+        self.values.get(self.codes.get(point).copied().unwrap_or(0) as usize)
     }
 
     /// Adds the value of the point after the first `points` ones.
-    fn push(&mut self, points: usize, value: Option<&Value>) {
-        let code = match value {
-            None => ABSENT,
-            Some(value) => match self.numbers.get(value) {
-                Some(&code) => code,
-                None => {
-                    let code = self.values.len() as u32;
-                    self.values.push(value.clone());
-                    self.numbers.insert(value.clone(), code);
-                    code
-                }
-            },
-        };
+    fn push(&mut self, points: usize, code: u32) {
         if self.codes.is_empty() {
             if code == 0 {
                 return;
@@ -99,19 +85,40 @@ impl Points {
         self.keys.is_empty()
     }
 
-    /// Adds a point. All points have as many rungs.
-    pub(super) fn push(&mut self, point: &ManifestPoint) {
+    /// The code of a value, which later points may have.
+    pub(super) fn code(&mut self, name: &str, value: &Value) -> Code {
+        let known = self.columns.iter().position(|column| column.name == name);
+        let column = known.unwrap_or_else(|| {
+            let codes = vec![ABSENT; self.len()];
+            let (values, numbers) = (Vec::new(), HashMap::new());
+            self.columns.push(Column { name: name.to_owned(), values, numbers, codes });
+            let at = self.order.partition_point(|&column| self.columns[column].name.as_str() < name);
+            self.order.insert(at, self.columns.len() - 1);
+            self.columns.len() - 1
+        });
+        let Column { values, numbers, .. } = &mut self.columns[column];
+        let next = values.len() as u32;
+        let value = *numbers.entry(value.clone()).or_insert_with_key(|value| {
+            values.push(value.clone());
+            next
+        });
+        Code { column, value }
+    }
+
+    /// The codes of some settings.
+    pub(super) fn codes(&mut self, settings: &Settings) -> Vec<Code> {
+        settings.iter().map(|(name, value)| self.code(name, value)).collect()
+    }
+
+    /// Adds a point with these settings. All points have as many rungs.
+    pub(super) fn push(&mut self, key: PointKey, rungs: &[PointKey], settings: &[Code]) {
         let points = self.len();
-        for name in point.settings.keys() {
-            if let Err(at) = self.columns.binary_search_by(|column| column.name.as_str().cmp(name)) {
-                self.columns.insert(at, Column::new(name, points));
-            }
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let setting = settings.iter().find(|code| code.column == index);
+            column.push(points, setting.map_or(ABSENT, |code| code.value));
         }
-        for column in &mut self.columns {
-            column.push(points, point.settings.get(&column.name));
-        }
-        self.keys.push(point.key);
-        self.rungs.extend(&point.rungs);
+        self.keys.push(key);
+        self.rungs.extend(rungs);
     }
 
     /// Gives back the memory that no point needs.
@@ -145,13 +152,16 @@ impl Points {
 
     /// A setting of a point.
     pub(super) fn value(&self, point: usize, name: &str) -> Option<&Value> {
-        let column = self.columns.binary_search_by(|column| column.name.as_str().cmp(name)).ok()?;
-        self.columns[column].value(point)
+        self.columns.iter().find(|column| column.name == name)?.value(point)
     }
 
     /// The names of all settings, in their order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|column| column.name.as_str())
+        self.in_order().map(|column| column.name.as_str())
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = &Column> {
+        self.order.iter().map(|&column| &self.columns[column])
     }
 
     /// The settings of a point.
@@ -167,13 +177,9 @@ impl Points {
 
     /// Whether any setting of a point is `wanted`.
     pub(super) fn any_setting(&self, point: usize, wanted: impl Fn(&str, &Value) -> bool) -> bool {
-        let is_wanted = |column: &Column| column.value(point).is_some_and(|value| wanted(&column.name, value));
+        let is_wanted =
+            |column: &Column| column.value(point).is_some_and(|value| wanted(&column.name, value));
         self.columns.iter().any(is_wanted)
-    }
-
-    fn point(&self, point: usize) -> ManifestPoint {
-        let rungs = self.rungs(point).to_vec();
-        ManifestPoint { key: self.key(point), settings: self.settings(point), rungs }
     }
 
     /// Whether `other` has the same settings, in the same order; keys do not count.
@@ -197,18 +203,51 @@ impl PartialEq for Points {
 impl FromIterator<ManifestPoint> for Points {
     fn from_iter<I: IntoIterator<Item = ManifestPoint>>(points: I) -> Self {
         let mut all = Self::default();
-        points.into_iter().for_each(|point| all.push(&point));
+        for ManifestPoint { key, settings, rungs } in points {
+            let codes = all.codes(&settings);
+            all.push(key, &rungs, &codes);
+        }
         all.shrink();
         all
     }
 }
 
-/// A list of [`ManifestPoint`]s, made one by one.
+/// A list of [`ManifestPoint`]s, none of which is made.
 impl Serialize for Points {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.len()))?;
-        (0..self.len()).try_for_each(|point| list.serialize_element(&self.point(point)))?;
-        list.end()
+        serializer.collect_seq((0..self.len()).map(|index| Row { points: self, index }))
+    }
+}
+
+/// A [`ManifestPoint`] in its columns.
+struct Row<'p> {
+    points: &'p Points,
+    index: usize,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { points, index } = *self;
+        let rungs = points.rungs(index);
+        let mut row = serializer.serialize_struct("ManifestPoint", 2 + usize::from(!rungs.is_empty()))?;
+        row.serialize_field("key", &points.key(index))?;
+        row.serialize_field("settings", &RowSettings { points, index })?;
+        if !rungs.is_empty() {
+            row.serialize_field("rungs", rungs)?;
+        }
+        row.end()
+    }
+}
+
+struct RowSettings<'p> {
+    points: &'p Points,
+    index: usize,
+}
+
+impl Serialize for RowSettings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let settings = self.points.in_order().map(|column| (&column.name, column.value(self.index)));
+        serializer.collect_map(settings.filter_map(|(name, value)| Some((name, value?))))
     }
 }
 
@@ -230,7 +269,8 @@ impl<'de> Deserialize<'de> for Points {
                     if *rungs.get_or_insert(point.rungs.len()) != point.rungs.len() {
                         return Err(serde::de::Error::custom("points with different numbers of rungs"));
                     }
-                    points.push(&point);
+                    let codes = points.codes(&point.settings);
+                    points.push(point.key, &point.rungs, &codes);
                 }
                 points.shrink();
                 Ok(points)

@@ -3,7 +3,7 @@
 use super::halving::Costs;
 use super::key::PointKey;
 use super::manifest::Settings;
-use crate::run::{RunReport, TimingReport};
+use crate::run::RunReport;
 use serde::{Deserialize, Serialize};
 
 /// The result of one point: a line of a journal.
@@ -37,7 +37,7 @@ impl Record {
     pub(super) fn outcome(&self) -> Outcome {
         let costs = || {
             let report = self.report.as_ref()?;
-            let TimingReport { cycles, time_us, .. } = *report.timing.as_ref()?;
+            let (time_us, cycles) = report.duration()?;
             Some(Costs { cycles, time_us, area_mm2: report.area_mm2, energy_uj: report.energy_uj })
         };
         Outcome { status: self.status, costs: costs() }

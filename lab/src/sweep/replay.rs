@@ -174,7 +174,8 @@ impl Replay {
     pub fn run(&self, generate: &Generate<'_>) -> Result<Replayed, JournalError> {
         let line = Mutex::new(String::new());
         self.sweep.each(&[self.place], generate, &|record| {
-            *line.lock().unwrap_or_else(PoisonError::into_inner) = journal::line(&record)?.trim_end().to_owned();
+            *line.lock().unwrap_or_else(PoisonError::into_inner) =
+                journal::line(&record)?.trim_end().to_owned();
             Ok(())
         })?;
         let line = line.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +204,8 @@ impl Planned {
         if manifest.explored {
             let space = Space::new(&definition)?;
             let design = |&(key, place): &(PointKey, Place)| {
-                let design = space.find(&manifest.points.settings(place.index)).ok_or_else(|| changed(key))?;
+                let design =
+                    space.find(&manifest.points.settings(place.index)).ok_or_else(|| changed(key))?;
                 Ok::<_, ReplayError>((place.index, design))
             };
             let designs = points.iter().map(design).collect::<Result<_, _>>()?;

@@ -5,6 +5,8 @@ use super::definition::{DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting}
 use super::key::PointKey;
 use super::manifest::Settings;
 use super::plan::{GivenProgram, PlannedPoint, Task};
+use super::points::{Code, Points};
+use super::ring_task::{is_ring_program, ring_program};
 use super::task::{generated, stream};
 use crate::kernel::{KernelSpec, RequestSpec};
 use crate::model::MODEL_VERSION;
@@ -15,7 +17,9 @@ use codegen::{PlanChoice, Recipe};
 use diagnostic::{Diagnostic, Diagnostics};
 use golden::Operation;
 use serde::Serialize;
+use serde_json::Value;
 use sim::machine::Assignment;
+use sim::machine::Technology;
 use sim::machine::table::Effect;
 use sim::{Machine, MachineBase, Override};
 use std::collections::HashMap;
@@ -35,7 +39,9 @@ pub(super) struct Resolver {
     /// The scheduling machines of [`ScheduleFor::Keys`].
     scheduled_for: Known<Vec<usize>, Hashed>,
     /// The kernels.
-    kernels: Known<Vec<usize>, Resolved>,
+    kernels: Known<Vec<usize>, Arc<Resolved>>,
+    /// The machines' constants as text: they take long to write, and few sweeps change them.
+    technology: TechnologyText,
     /// See [`Self::library_of`].
     libraries: Known<(Operation, u32), String>,
     data: Data,
@@ -73,9 +79,80 @@ struct Hashed {
 }
 
 impl Hashed {
-    fn new(machine: Machine) -> Self {
-        Self { hash: hash(&machine).into(), machine: Arc::new(machine) }
+    fn new(machine: Machine, technology: &TechnologyText) -> Self {
+        let hash = PointKey::of_bytes(&technology.machine(&machine)).to_string();
+        Self { hash: hash.into(), machine: Arc::new(machine) }
     }
+}
+
+/// The JSON of a technology.
+struct TechnologyText {
+    technology: Technology,
+    text: String,
+}
+
+impl TechnologyText {
+    fn new(technology: &Technology) -> Self {
+        Self { technology: technology.clone(), text: json(technology) }
+    }
+
+    /// The JSON of a machine, as its fields have it in order.
+    fn machine(&self, machine: &Machine) -> Vec<u8> {
+        let Machine {
+            name,
+            technology,
+            isa,
+            law,
+            frontend,
+            scalar,
+            hple,
+            vrf,
+            sbar,
+            vbar,
+            vdm,
+            sdm,
+            hbm,
+            ideal,
+        } = machine;
+        let mut text = Vec::with_capacity(2 * self.text.len());
+        write_field(&mut text, "name", name);
+        if *technology == self.technology {
+            text.extend_from_slice(b",\"technology\":");
+            text.extend_from_slice(self.text.as_bytes());
+        } else {
+            write_field(&mut text, "technology", technology);
+        }
+        write_field(&mut text, "isa", isa);
+        write_field(&mut text, "law", law);
+        write_field(&mut text, "frontend", frontend);
+        write_field(&mut text, "scalar", scalar);
+        write_field(&mut text, "hple", hple);
+        write_field(&mut text, "vrf", vrf);
+        write_field(&mut text, "sbar", sbar);
+        write_field(&mut text, "vbar", vbar);
+        write_field(&mut text, "vdm", vdm);
+        write_field(&mut text, "sdm", sdm);
+        write_field(&mut text, "hbm", hbm);
+        write_field(&mut text, "ideal", ideal);
+        text.push(b'}');
+        text
+    }
+}
+
+/// Adds a field to the text of an object.
+fn write_field(text: &mut Vec<u8>, name: &str, value: &impl Serialize) {
+    text.push(if text.is_empty() { b'{' } else { b',' });
+    write_json(text, &name);
+    text.push(b':');
+    write_json(text, value);
+}
+
+fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(text, value).expect("plain data becomes JSON");
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data becomes JSON")
 }
 
 /// A kernel as its settings give it.
@@ -150,6 +227,51 @@ impl Axis {
     }
 }
 
+/// The settings of points as codes of their columns.
+pub(super) struct Columns {
+    /// The machine settings of each alternative of each axis.
+    machine: Vec<Vec<Vec<Code>>>,
+    /// The settings of each kernel.
+    kernels: HashMap<Vec<usize>, Vec<Code>>,
+}
+
+impl Columns {
+    pub(super) fn new(definition: &Definition, points: &mut Points) -> Self {
+        let mut codes = |row: &Vec<Setting>| -> Vec<Code> {
+            let settings = row.iter().filter(|setting| !KERNEL_KEYS.contains(&setting.key.as_str()));
+            settings.map(|setting| points.code(&setting.key, &value(setting))).collect()
+        };
+        let mut axis = |axis: &Vec<Vec<Setting>>| axis.iter().map(&mut codes).collect();
+        Self { machine: definition.axes().iter().map(&mut axis).collect(), kernels: HashMap::new() }
+    }
+
+    /// The settings of a point.
+    pub(super) fn codes(
+        &mut self,
+        resolver: &Resolver,
+        point: &Digits,
+        points: &mut Points,
+    ) -> Result<Vec<Code>, Diagnostics> {
+        let numbers = resolver.numbers(point, |axis| &axis.kernel);
+        let mut codes = match self.kernels.get(&numbers) {
+            Some(codes) => codes.clone(),
+            None => {
+                let codes = points.codes(&resolver.resolved_kernel(point)?.columns);
+                self.kernels.insert(numbers, codes.clone());
+                codes
+            }
+        };
+        let rows = self.machine.iter().zip(point).map(|(axis, &number)| &axis[number]);
+        codes.extend(rows.flatten());
+        Ok(codes)
+    }
+}
+
+/// The value of a setting in results.
+fn value(setting: &Setting) -> Value {
+    serde_json::to_value(&setting.value).unwrap_or_default()
+}
+
 impl Resolver {
     pub(super) fn new(definition: &Definition) -> Result<Self, Diagnostics> {
         let file = if definition.machine.ends_with(".toml") {
@@ -157,7 +279,9 @@ impl Resolver {
         } else {
             MachineBase::built_in(&definition.machine)?
         };
-        let base = Hashed::new(file.machine(&definition.overrides)?);
+        let base = file.machine(&definition.overrides)?;
+        let technology = TechnologyText::new(&base.technology);
+        let base = Hashed::new(base, &technology);
         let axis = |axis: &Vec<Vec<Setting>>| Axis::new(axis, &definition.schedule_for);
         Ok(Self {
             axes: definition.axes().iter().map(axis).collect(),
@@ -165,6 +289,7 @@ impl Resolver {
             definition: definition.clone(),
             file,
             base,
+            technology,
             scheduled_for: Known::default(),
             kernels: Known::default(),
             libraries: Known::default(),
@@ -226,26 +351,50 @@ impl Resolver {
 
     /// The point with these alternatives.
     pub(super) fn point(&self, point: &Digits) -> Result<PlannedPoint, Diagnostics> {
-        let settings = || self.definition.point_at(point).into_iter();
-        let (is_kernel, is_machine) = (
-            |setting: &&Setting| KERNEL_KEYS.contains(&setting.key.as_str()),
-            |setting: &&Setting| !KERNEL_KEYS.contains(&setting.key.as_str()),
-        );
+        let (kernel, machine, scheduled_for) = self.parts(point)?;
+        let mut kernel = (*kernel).clone();
+        for setting in self.definition.point_at(point) {
+            if !KERNEL_KEYS.contains(&setting.key.as_str()) {
+                kernel.columns.insert(setting.key.clone(), value(setting));
+            }
+        }
+        Ok(planned(kernel, &machine, &scheduled_for))
+    }
+
+    /// The key of a point, and the keys that represent it on rings of some degrees.
+    pub(super) fn keys(&self, point: &Digits, degrees: &[u32]) -> Result<Vec<PointKey>, Diagnostics> {
+        let (kernel, machine, scheduled_for) = self.parts(point)?;
+        let mut keys = vec![key(&kernel, &machine, &scheduled_for)];
+        if !degrees.is_empty() {
+            let point = self.point(point)?;
+            keys.extend(degrees.iter().map(|&n| self.on_rung(&point, n).key));
+        }
+        Ok(keys)
+    }
+
+    /// The kernel of a point, its machine, and the one for which it is scheduled.
+    fn parts(&self, point: &Digits) -> Result<(Arc<Resolved>, Hashed, Hashed), Diagnostics> {
         let mut errors = Diagnostics::default();
         let machine = errors.keep(match self.assigned(point) {
             Some(machine) => Ok(machine),
-            None => self.machine(&settings().filter(is_machine).collect::<Vec<_>>()),
+            None => {
+                let mut settings = self.definition.point_at(point);
+                settings.retain(|setting| !KERNEL_KEYS.contains(&setting.key.as_str()));
+                self.machine(&settings)
+            }
         });
-        let kernel = self.kernels.get(self.numbers(point, |axis| &axis.kernel), || {
-            self.kernel(&settings().filter(is_kernel).collect::<Vec<_>>())
-        });
-        let (Some(machine), Some(mut kernel)) = (machine, errors.keep(kernel)) else { return Err(errors) };
+        let kernel = errors.keep(self.resolved_kernel(point));
+        let (Some(machine), Some(kernel)) = (machine, kernel) else { return Err(errors) };
         let scheduled_for = self.scheduled_for(&machine, point)?;
-        for setting in settings().filter(is_machine) {
-            let value = serde_json::to_value(&setting.value).unwrap_or_default();
-            kernel.columns.insert(setting.key.clone(), value);
-        }
-        Ok(planned(kernel, &machine, &scheduled_for))
+        Ok((kernel, machine, scheduled_for))
+    }
+
+    fn resolved_kernel(&self, point: &Digits) -> Result<Arc<Resolved>, Diagnostics> {
+        self.kernels.get(self.numbers(point, |axis| &axis.kernel), || {
+            let mut settings = self.definition.point_at(point);
+            settings.retain(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
+            self.kernel(&settings).map(Arc::new)
+        })
     }
 
     /// For each axis, the number of a point's alternative.
@@ -260,7 +409,7 @@ impl Resolver {
         if rows.iter().all(|row| row.is_empty()) {
             return Some(self.base.clone());
         }
-        self.base.machine.with(rows.into_iter().flatten()).map(Hashed::new)
+        self.base.machine.with(rows.into_iter().flatten()).map(|machine| self.hashed(machine))
     }
 
     /// The base machine with a point's settings.
@@ -278,7 +427,12 @@ impl Resolver {
             },
             None => error,
         };
-        self.file.machine(&overrides).map(Hashed::new).map_err(|errors| errors.map(in_sweep))
+        let machine = self.file.machine(&overrides);
+        machine.map(|machine| self.hashed(machine)).map_err(|errors| errors.map(in_sweep))
+    }
+
+    fn hashed(&self, machine: Machine) -> Hashed {
+        Hashed::new(machine, &self.technology)
     }
 
     /// The machine for which the program of a point is scheduled.
@@ -307,7 +461,11 @@ impl Resolver {
                     let help = "set `program`, or leave the data out: generated programs are checked on data from the seed";
                     return Err(self.definition.error(span.clone(), "data without a program", help).into());
                 }
-                generated(&self.definition, &all)?
+                if is_ring_program(&all) {
+                    ring_program(&self.definition, &all)?
+                } else {
+                    generated(&self.definition, &all)?
+                }
             }
         };
         if let Some(runs) = stream {
@@ -353,6 +511,7 @@ impl Resolver {
                 let seed_and_files = (data.seed, &data.inputs, &data.expected);
                 hash(&(SCHEMA, MODEL_VERSION, &given.blake3, seed_and_files, stream))
             }
+            Task::Ring(ring) => hash(&(SCHEMA, MODEL_VERSION, &ring.blake3, format!("{:?}", ring.keys))),
         };
         Resolved { task, stream, hash: hash.into(), columns }
     }
@@ -388,15 +547,19 @@ impl Resolver {
             kernel.request.n = n.min(kernel.request.n);
             columns.insert("n".into(), kernel.request.n.into());
         }
-        let hashed =
-            |machine: &Arc<Machine>| Hashed { hash: hash(&**machine).into(), machine: machine.clone() };
+        let hashed = |machine: &Arc<Machine>| self.hashed((**machine).clone());
         let kernel = self.resolved(task, point.stream, columns);
         planned(kernel, &hashed(&point.machine), &hashed(&point.scheduled_for))
     }
 }
 
+/// The key of a kernel on a machine.
+fn key(kernel: &Resolved, machine: &Hashed, scheduled_for: &Hashed) -> PointKey {
+    PointKey::of(&(&*kernel.hash, &*machine.hash, &*scheduled_for.hash))
+}
+
 fn planned(kernel: Resolved, machine: &Hashed, scheduled_for: &Hashed) -> PlannedPoint {
-    let key = PointKey::of(&(&*kernel.hash, &*machine.hash, &*scheduled_for.hash));
+    let key = key(&kernel, machine, scheduled_for);
     let Resolved { task, stream, columns: settings, .. } = kernel;
     let (machine, scheduled_for) = (machine.machine.clone(), scheduled_for.machine.clone());
     PlannedPoint { key, task, stream, machine, scheduled_for, settings }
@@ -459,4 +622,20 @@ impl<'a> Identity<'a> {
 /// BLAKE3, shortened to 128 bits, as text.
 fn hash(value: &impl Serialize) -> String {
     PointKey::of(value).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_machine_is_its_json() {
+        let machine = Machine::rpu_128x128();
+        let mut other = machine.clone();
+        other.technology.node_nm = 7;
+        let text = TechnologyText::new(&machine.technology);
+        for machine in [machine, Machine::rpu_128x128_paper(), other] {
+            assert_eq!(String::from_utf8(text.machine(&machine)).unwrap(), json(&machine));
+        }
+    }
 }

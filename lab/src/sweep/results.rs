@@ -23,21 +23,14 @@ pub struct Results {
     journals: Journals,
     /// The record of each point, in the order of the sweep.
     found: Vec<Option<Found>>,
-    /// The time and the area of each successful point.
-    costs: Vec<Option<TimeAndArea>>,
+    /// The costs of each successful point.
+    costs: Vec<Option<Costs>>,
     /// The rung on which each point was dropped, if it was; empty without a halving.
     dropped: Vec<Option<usize>>,
     /// The records on the rungs of a halving and of dropped points, ordered by key.
     rest: Vec<(PointKey, Found)>,
     /// Whether every run was compared with the golden model.
     all_checked: bool,
-}
-
-/// The costs of a chart.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct TimeAndArea {
-    pub(super) time_us: f64,
-    pub(super) area_mm2: f64,
 }
 
 /// The place of a record in the journals.
@@ -81,7 +74,6 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 }
 
 /// The best record of each key so far.
-#[derive(Default)]
 struct Best {
     numbers: HashMap<PointKey, u32>,
     found: Vec<Option<Found>>,
@@ -89,6 +81,12 @@ struct Best {
 }
 
 impl Best {
+    /// The keys of points have their numbers.
+    fn new(points: &[PointKey]) -> Self {
+        let numbers = points.iter().zip(0..).map(|(&key, number)| (key, number)).collect();
+        Self { numbers, found: vec![None; points.len()], costs: vec![None; points.len()] }
+    }
+
     /// The number of a key.
     fn number(&mut self, key: PointKey) -> usize {
         let next = self.found.len();
@@ -150,8 +148,7 @@ impl Results {
     /// results of one point differ.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let (mut manifest, journals) = open(folders)?;
-        let mut best = Best::default();
-        manifest.points.keys().iter().for_each(|&key| _ = best.number(key));
+        let mut best = Best::new(manifest.points.keys());
         let (mut all_checked, mut explored) = (true, Vec::new());
         journal::for_each_record(&journals.paths, |entry| {
             all_checked &= entry.checked.unwrap_or(true);
@@ -164,27 +161,27 @@ impl Results {
             manifest.points = manifest.explored_points(explored.into_iter());
         }
         let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
-        let numbers: Vec<usize> = manifest.points.keys().iter().map(|&key| best.number(key)).collect();
-        let time_and_area =
-            |costs: Costs| TimeAndArea { time_us: costs.time_us, area_mm2: costs.area_mm2 };
-        let found = numbers.iter().map(|&number| best.found[number]).collect();
-        let costs = numbers.iter().map(|&number| best.costs[number].map(time_and_area)).collect();
-        let mut results = Self { manifest, journals, found, costs, dropped, rest: Vec::new(), all_checked };
-        results.rest = results.rest(best);
-        Ok(results)
-    }
-
-    /// The records that are not results.
-    fn rest(&self, best: Best) -> Vec<(PointKey, Found)> {
-        let mut is_result = vec![false; best.found.len()];
-        for (point, key) in self.manifest.points.keys().iter().enumerate() {
-            is_result[best.numbers[key] as usize] = self.pruned_on(point).is_none();
+        let Best { mut numbers, mut found, mut costs } = best;
+        if manifest.explored {
+            // Records came in any order.
+            let order: Vec<usize> = manifest.points.keys().iter().map(|key| numbers[key] as usize).collect();
+            found = order.iter().map(|&number| found[number]).collect();
+            costs = order.iter().map(|&number| costs[number]).collect();
+            numbers.clear();
         }
-        let rest = best.numbers.into_iter().filter(|(_, number)| !is_result[*number as usize]);
+        let points = manifest.points.len();
+        let mut results = Self { manifest, journals, found, costs, dropped, rest: Vec::new(), all_checked };
+        // Points come first.
+        let is_rest =
+            |&(_, number): &(PointKey, usize)| number >= points || results.pruned_on(number).is_some();
+        let rest = numbers.into_iter().map(|(key, number)| (key, number as usize)).filter(is_rest);
         let mut rest: Vec<(PointKey, Found)> =
-            rest.filter_map(|(key, number)| Some((key, best.found[number as usize]?))).collect();
+            rest.filter_map(|(key, number)| Some((key, results.found[number]?))).collect();
         rest.sort_by_key(|(key, _)| *key);
-        rest
+        results.rest = rest;
+        results.found.truncate(points);
+        results.costs.truncate(points);
+        Ok(results)
     }
 
     /// Writes the manifest and one journal of all records to `folder`, which can then be used as if the
@@ -222,8 +219,8 @@ impl Results {
         (0..self.points()).filter(|&point| self.status(point).is_some())
     }
 
-    /// Time and area of a point that ran.
-    pub(super) fn costs(&self, point: usize) -> Option<TimeAndArea> {
+    /// The costs of a point that ran.
+    pub(super) fn costs(&self, point: usize) -> Option<Costs> {
         self.costs[point].filter(|_| self.status(point) == Some(Status::Ok))
     }
 

@@ -8,8 +8,8 @@
 //! are useful, and the merge reports the number of missing points. After a failed task, a job with
 //! `afterok` would stay in the queue forever.
 
-use super::meter::Spent;
 use super::manifest::Workload;
+use super::meter::Spent;
 use super::plan::Plan;
 use super::shard::Shard;
 use rand::SeedableRng;

@@ -23,7 +23,7 @@ pub(super) struct View<'v> {
     pub(super) front: HashSet<PointKey>,
 }
 
-/// The most points of a sweep that its charts and its page show. Of more, they show the front and
+/// The most points of a sweep that its charts and its page show. Of more, they show the front and about
 /// [`SAMPLE`] others of each workload.
 pub(super) const MAX_SHOWN: usize = 20_000;
 /// See [`MAX_SHOWN`].
@@ -65,10 +65,15 @@ pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
 /// The meaning of the mark of such records.
 pub(super) const EXTRAPOLATED: &str = "costs extrapolated";
 
-/// The cycles and the area of a record that has them.
-pub(super) fn costs(record: &Record) -> Option<(&TimingReport, f64)> {
+/// The time, in us, and the area, in mm2, of a record that has them.
+pub(super) fn costs(record: &Record) -> Option<(f64, f64)> {
     let report = record.report.as_ref()?;
-    Some((report.timing.as_ref()?, report.area_mm2))
+    Some((report.duration()?.0, report.area_mm2))
+}
+
+/// The results of the cycle model in a record that has them.
+pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
+    record.report.as_ref()?.timing.as_ref()
 }
 
 /// The display text of a value: without quotes around text.

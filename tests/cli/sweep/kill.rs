@@ -107,7 +107,8 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
         if out.join("sweep.json").exists() {
             let left = merged(folder);
             halfway += usize::from((1..points / 2).contains(&left.iter().flatten().count()));
-            let agrees = |(left, expected): (&Option<String>, &Option<String>)| left.is_none() || left == expected;
+            let agrees =
+                |(left, expected): (&Option<String>, &Option<String>)| left.is_none() || left == expected;
             assert!(left.iter().zip(&expected).all(agrees), "{told}");
         }
         for (name, expected) in FILES.iter().zip(&expected_files) {

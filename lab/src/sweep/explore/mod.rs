@@ -91,7 +91,12 @@ impl Space {
             return Err(definition.error(0..0, "nothing varies", help).into());
         }
         // Points that share work have a number of 128 bits.
-        if space.axes().iter().try_fold(1, |product: u128, &count| product.checked_mul(count as u128)).is_none() {
+        if space
+            .axes()
+            .iter()
+            .try_fold(1, |product: u128, &count| product.checked_mul(count as u128))
+            .is_none()
+        {
             let help = "vary fewer keys: a space has at most 2^128 designs";
             return Err(definition.error(0..0, "the space has too many designs", help).into());
         }

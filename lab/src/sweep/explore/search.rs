@@ -117,12 +117,7 @@ struct State<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    fn new(
-        space: &'a Space,
-        journal: &'a mut Journal,
-        budget: usize,
-        generate: &'a Generate<'a>,
-    ) -> Self {
+    fn new(space: &'a Space, journal: &'a mut Journal, budget: usize, generate: &'a Generate<'a>) -> Self {
         let state = State {
             journal,
             queue: Vec::new(),

@@ -41,12 +41,23 @@ struct Head {
     area_mm2: Option<f64>,
     energy_uj: Option<f64>,
     checked: Option<bool>,
+    ring: Option<RingHead>,
+}
+
+/// The same of a ring program.
+#[derive(Deserialize)]
+struct RingHead {
+    time_us: f64,
+    cycles: u64,
 }
 
 impl Head {
     fn outcome(&self) -> Outcome {
         let costs = || {
-            let (cycles, time_us) = (self.cycles?, self.time_us?);
+            let (cycles, time_us) = match &self.ring {
+                Some(ring) => (ring.cycles, ring.time_us),
+                None => (self.cycles?, self.time_us?),
+            };
             Some(Costs { cycles, time_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
         };
         Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
@@ -61,7 +72,8 @@ pub(in crate::sweep) fn for_each_record(
     for (journal, path) in journals.iter().enumerate() {
         let mut file = File::open(path).map_err(io_error(path))?;
         let (mut block, mut begin, mut first) = (Vec::new(), 0, 1);
-        let wrong = |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
+        let wrong =
+            |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
         loop {
             let read = (&mut file).take(BLOCK).read_to_end(&mut block).map_err(io_error(path))?;
             // What follows the last end of a line is a part of a record.

@@ -1,0 +1,143 @@
+//! Faults of the system under a sweep: a full disk, folders that cannot be written, other processes, clocks.
+
+use super::{folder, results};
+use crate::common::{command, names, rpu, succeed};
+use lab::sweep::{Definition, Journal, Plan, Shard};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+/// The files of an uninterrupted sweep.
+fn expected() -> Vec<Vec<u8>> {
+    let folder = folder();
+    succeed(folder.path(), &["sweep", "small.toml"]);
+    results(&folder.path().join("out"))
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs a shell script with `rpu` as its first argument.
+fn shell(folder: &Path, script: &str) -> Output {
+    let rpu = command(folder);
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder).args(["-c", script, "sh"]).arg(rpu.get_program());
+    shell.output().expect("a shell")
+}
+
+/// No file of an incomplete output is left.
+fn assert_tidy(out: &Path) {
+    let left: Vec<String> = names(out).into_iter().filter(|name| name.starts_with(".rpu")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn an_output_that_is_a_folder_is_named_and_the_results_stay() {
+    let folder = folder();
+    let (folder, out) = (folder.path(), folder.path().join("out"));
+    for name in ["results.csv", "results.jsonl", "report.html", "pareto.svg"] {
+        // An earlier attempt may have written it.
+        let _ = fs::remove_file(out.join(name));
+        fs::create_dir_all(out.join(name)).unwrap();
+        let output = rpu(folder, &["sweep", "small.toml"]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(told(&output).contains(name), "{name}: {}", told(&output));
+        assert_tidy(&out);
+        fs::remove_dir(out.join(name)).unwrap();
+    }
+    // A journal that is a folder cannot hold results.
+    fs::rename(out.join("journal.jsonl"), out.join("kept")).unwrap();
+    fs::create_dir(out.join("journal.jsonl")).unwrap();
+    let output = rpu(folder, &["sweep", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("journal.jsonl"), "{}", told(&output));
+    fs::remove_dir(out.join("journal.jsonl")).unwrap();
+    fs::rename(out.join("kept"), out.join("journal.jsonl")).unwrap();
+    succeed(folder, &["sweep", "small.toml"]);
+    assert_eq!(results(&out), expected());
+}
+
+/// A limit on the size of files stops writes in the middle, as a full disk does, without special rights.
+#[test]
+fn files_that_cannot_grow_lose_no_result() {
+    let folder = folder();
+    let (folder, out) = (folder.path(), folder.path().join("out"));
+    // In units of 512 bytes: the journal, the outputs and the picture each meet one of these limits.
+    for limit in [1, 9, 24, 40] {
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$1\" sweep small.toml --progress none");
+        let output = shell(folder, &script);
+        assert_eq!(output.status.code(), Some(2), "{limit}: {}", told(&output));
+        assert!(told(&output).contains("out/"), "{limit}: {}", told(&output));
+        assert_tidy(&out);
+    }
+    succeed(folder, &["sweep", "small.toml"]);
+    assert_eq!(results(&out), expected());
+}
+
+/// A file system of its own, which becomes full and then read-only. Without the right to mount one, nothing
+/// is tested.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_and_a_read_only_one_lose_no_result() {
+    let folder = folder();
+    let folder = folder.path();
+    let script = r#"
+        mkdir disk && mount -t tmpfs -o size=32k none disk 2>/dev/null || exit 77
+        "$1" sweep small.toml --out disk/out --progress none 2>full; echo full $?
+        mount -o remount,ro,size=8m disk
+        "$1" sweep small.toml --out disk/out --progress none 2>read-only; echo read-only $?
+        mount -o remount,rw disk
+        "$1" sweep small.toml --out disk/out --progress none >/dev/null && cp -r disk/out out && echo whole $?
+    "#;
+    let output = Command::new("unshare")
+        .current_dir(folder)
+        .args(["-rm", "sh", "-c", script, "sh"])
+        .arg(command(folder).get_program())
+        .output();
+    let Some(output) = output.ok().filter(|output| !output.stdout.is_empty()) else {
+        eprintln!("skipped: no file system can be mounted");
+        return;
+    };
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "full 2\nread-only 2\nwhole 0\n",
+        "{}",
+        told(&output)
+    );
+    let message = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert!(message("full").contains("No space left on device"), "{}", message("full"));
+    assert!(message("read-only").contains("Read-only file system"), "{}", message("read-only"));
+    assert_eq!(results(&folder.join("out")), expected());
+}
+
+#[test]
+fn a_second_process_waits_for_no_one_and_changes_nothing() {
+    let folder = folder();
+    let (folder, out) = (folder.path(), folder.path().join("out"));
+    let text = fs::read_to_string(folder.join("small.toml")).unwrap();
+    let plan = Plan::new(&Definition::parse("small.toml", &text).unwrap()).unwrap();
+    let held = Journal::open(&out, Shard::WHOLE, &plan.manifest).unwrap();
+    let output = rpu(folder, &["sweep", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("locked by another process"), "{}", told(&output));
+    assert_eq!(fs::read(out.join("journal.jsonl")).unwrap(), b"");
+    drop(held);
+    succeed(folder, &["sweep", "small.toml"]);
+    assert_eq!(results(&out), expected());
+}
+
+#[test]
+fn results_do_not_depend_on_the_clock() {
+    let folder = folder();
+    let (folder, out) = (folder.path(), folder.path().join("out"));
+    succeed(folder, &["sweep", "small.toml", "--shard", "1/2"]);
+    // The clock was set back: what is there comes from the future.
+    let future = SystemTime::now() + Duration::from_secs(1_000_000_000);
+    for name in names(&out) {
+        File::options().append(true).open(out.join(name)).unwrap().set_modified(future).unwrap();
+    }
+    succeed(folder, &["sweep", "small.toml"]);
+    assert_eq!(results(&out), expected());
+}
