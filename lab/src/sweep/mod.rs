@@ -39,6 +39,7 @@ mod definition;
 mod execute;
 pub mod explore;
 mod halving;
+mod hashed;
 mod journal;
 mod key;
 mod manifest;
