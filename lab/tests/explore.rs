@@ -1,11 +1,13 @@
 //! Explorations of a space whose front is known.
 
+use lab::run::RunReport;
 use lab::sweep::explore::{Explored, Space, explore};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
 use runtime::Runtime;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// 10,080 designs: the axes of `configs/sweeps/explore.toml`, with a small kernel. The constraint is far
@@ -129,6 +131,156 @@ fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
     assert!(error("n = 1024\n[grid]\nhple.count = [4, 5]").starts_with("space.toml:3:18: "));
     assert!(error("n = 1024\n[explore]\nconstraints = ['area > 3']").contains("write MEASURE < NUMBER"));
     assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("two different objectives"));
+}
+
+/// A search whose results are committed: `configs/spaces/NAME.toml`, `reports/NAME.csv` and `reports/NAME.md`.
+struct Study {
+    name: &'static str,
+    /// What the machine is best for.
+    task: &'static str,
+    /// The origin of the numbers.
+    origin: &'static str,
+}
+
+const TRANSFORM: Study = Study {
+    name: "best-machine",
+    task: "the 64K transform",
+    origin: "Each design has the program of plan `best`, which was checked on data. Cycles are simulated; areas, clocks and\n\
+        energies are modelled ([`docs/costs.md`](../docs/costs.md)).",
+};
+
+/// A row of the results, by column.
+type Row = BTreeMap<String, String>;
+
+fn number(row: &Row, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column} is a number: {}", row[column]))
+}
+
+impl Study {
+    fn file(&self, folder: &str, extension: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../{folder}/{}.{extension}", self.name))
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut reader = csv::Reader::from_path(self.file("reports", "csv")).unwrap();
+        let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>().unwrap();
+        rows.into_iter().filter(|row| row["status"] == "ok").collect()
+    }
+
+    /// The run of the design in a row, computed again.
+    fn again(columns: &[String], row: &Row) -> RunReport {
+        let setting = |key: &String| {
+            let value = &row[key];
+            let plain = value.parse::<i64>().is_ok() || ["true", "false"].contains(&value.as_str());
+            if plain { format!("{key} = {value}\n") } else { format!("{key} = '{value}'\n") }
+        };
+        let settings: String = columns.iter().filter(|key| !row[*key].is_empty()).map(setting).collect();
+        let definition = Definition::parse("again.toml", &format!("[[list]]\n{settings}")).unwrap();
+        let record = records(&Plan::new(&definition).unwrap(), &generate).remove(0);
+        record.report.unwrap_or_else(|| panic!("{:?}", record.error))
+    }
+
+    /// Holds the page to the designs that the search found, each computed again.
+    fn check(&self) {
+        let Self { name, task, origin } = self;
+        let text = fs::read_to_string(self.file("configs/spaces", "toml")).unwrap();
+        let space = Space::new(&Definition::parse(&format!("{name}.toml"), &text).unwrap()).unwrap();
+        let (manifest, rows) = (space.manifest(), self.rows());
+        let limit = space.exploration().constraints[0].limit;
+        let paper = values_of_the_paper();
+        // Settings that are not keys of the machine, such as the dataflow, may differ.
+        let is_paper =
+            |row: &&Row| manifest.varying.iter().all(|key| paper(key).is_none_or(|value| row[key] == value));
+        let within: Vec<&Row> = rows.iter().filter(|row| number(row, "area_mm2") <= limit).collect();
+        let least = |rows: &mut dyn Iterator<Item = &'_ Row>, column: &str| -> Row {
+            let order = |a: &&Row, b: &&Row| number(a, column).total_cmp(&number(b, column));
+            rows.min_by(order).expect("a design").clone()
+        };
+        let of_paper = least(&mut rows.iter().filter(is_paper), "time_us");
+        let as_fast = |row: &&&Row| number(row, "time_us") <= number(&of_paper, "time_us");
+        let designs = [
+            of_paper.clone(),
+            least(&mut within.iter().copied(), "time_us"),
+            least(&mut within.iter().filter(as_fast).copied(), "area_mm2"),
+            least(&mut within.iter().copied(), "energy_delay_uj_us"),
+        ];
+        let mut known: BTreeMap<&str, RunReport> = BTreeMap::new();
+        let runs = designs.each_ref().map(|row| {
+            known.entry(row["key"].as_str()).or_insert_with(|| Self::again(&manifest.columns, row)).clone()
+        });
+        for (row, run) in designs.iter().zip(&runs) {
+            assert_eq!(
+                run.area_mm2,
+                number(row, "area_mm2"),
+                "explore again: see configs/spaces/{name}.toml"
+            );
+        }
+
+        let mut page = format!(
+            "# The best machine within the area of the paper's, for {task}\n\n\
+            <!-- Generated from reports/{name}.csv: `BLESS=1 cargo test -p lab --test explore`. -->\n\n\
+            {} of the {:.1e} designs in [`configs/spaces/{name}.toml`](../configs/spaces/{name}.toml) were evaluated, {} of\n\
+            them within the area of the paper's (128, 128), {limit} mm2. {origin}\n\
+            The designs are those of one search, not all: better ones may exist. Charts and `{name}.csv` have the results of the\n\
+            search; the table has the same designs, computed again with the programs of today.\n\n\
+            ```\n\
+            rpu explore configs/spaces/{name}.toml --evaluations {} --out out\n\
+            rpu plot out --where 'area_mm2 <= 40' --colour cycles --label hple.count -o reports/{name}.svg\n\
+            rpu plot out --form parallel --where 'area_mm2 <= {limit}' -o reports/{name}-parallel.svg\n\
+            cp out/results.csv reports/{name}.csv\n\
+            ```\n\n\
+            ![Area against time]({name}.svg)\n\n\
+            ![All designs within the area]({name}-parallel.svg)\n\n",
+            rows.len(),
+            space.designs(),
+            within.len(),
+            rows.len(),
+        );
+        page += "| | paper's | fastest | smallest that is as fast as the paper's | least energy-delay |\n|---|--:|--:|--:|--:|\n";
+        let time = |run: &RunReport| run.duration().expect("a run in time");
+        let mut line = |title: &str, cell: &dyn Fn(&RunReport) -> String| {
+            page +=
+                &format!("| {title} |{}\n", runs.each_ref().map(|run| format!(" {} |", cell(run))).concat());
+        };
+        line("time, us", &|run| format!("{:.3}", time(run).0));
+        line("cycles", &|run| time(run).1.to_string());
+        line("clock, GHz", &|run| format!("{:.3}", run.machine.frequency_ghz()));
+        line("area, mm2", &|run| format!("{:.2}", run.area_mm2));
+        line("energy, uJ", &|run| format!("{:.1}", run.energy_uj));
+        line("energy-delay, uJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3));
+        if runs[0].timing.is_some() {
+            let ratio = |run: &RunReport| run.timing.as_ref().map_or(0.0, |timing| timing.bound_ratio);
+            line("cycles over the bound", &|run| format!("{:.3}", ratio(run)));
+        }
+        for key in manifest.varying.iter().filter(|key| designs.iter().any(|row| row[*key] != of_paper[*key]))
+        {
+            page += &format!(
+                "| `{key}` |{}\n",
+                designs.each_ref().map(|row| format!(" {} |", row[key])).concat()
+            );
+        }
+        let extrapolated = designs.each_ref().map(|row| format!(" {} |", row["extrapolated"]));
+        page += &format!("| extrapolated |{}\n", extrapolated.concat());
+        page += &format!(
+            "\nThe fastest design within the area takes {:.2} of the time of the paper's machine with its best program.\n",
+            time(&runs[1]).0 / time(&runs[0]).0
+        );
+        bless::fresh(self.file("reports", "md"), page);
+    }
+}
+
+/// The values of the keys of the paper's machine, as the table of results has them.
+fn values_of_the_paper() -> impl Fn(&str) -> Option<String> {
+    let machine = serde_json::to_value(sim::Machine::rpu_128x128()).unwrap();
+    move |key| {
+        let value = key.split('.').try_fold(&machine, |value, part| value.get(part))?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+}
+
+#[test]
+fn the_best_machine_for_the_transform_is_fresh() {
+    TRANSFORM.check();
 }
 
 /// Sweeps time ring programs as `rpu run` does, and split their energy.

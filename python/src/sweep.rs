@@ -44,7 +44,7 @@ pub(crate) fn sweep(
             let mut interrupted = Ok(());
             while !work.is_finished() {
                 std::thread::sleep(Duration::from_millis(20));
-                let report = || report(&shared, plan.points.len(), progress.as_ref());
+                let report = || report(&shared, plan.len(), progress.as_ref());
                 if interrupted.is_ok()
                     && let Err(error) = report()
                 {
@@ -54,7 +54,7 @@ pub(crate) fn sweep(
             }
             let result = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             interrupted?;
-            report(&shared, plan.points.len(), progress.as_ref())?;
+            report(&shared, plan.len(), progress.as_ref())?;
             result.map_err(wrong)
         })
     })
@@ -101,11 +101,10 @@ fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String
             break;
         }
         let done = |_: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
-        execute(plan, &batch.points, &mut journal, &generate, &done).map_err(text)?;
+        execute(plan, &batch, &mut journal, &generate, &done).map_err(text)?;
     }
     drop(journal);
     let results = Results::merge(&[folder]).map_err(text)?;
-    let outputs = Outputs::new(&results).map_err(text)?;
-    outputs.write(folder).map_err(|error| error.to_string())?;
+    Outputs::new(&results).write(folder).map_err(|error| error.to_string())?;
     Ok(results.failed())
 }
