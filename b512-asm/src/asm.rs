@@ -30,7 +30,7 @@ use crate::lex::{Fault, is_blank, number};
 use crate::parameters::{InvalidIsa, Isa};
 use crate::places::{ClaimPlaces, Places};
 use crate::program::{Claim, Image, Program, Segment, Symbol};
-use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, REGISTERS, SReg, VReg};
+use crate::reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, REGISTERS, SReg, VReg};
 use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashMap;
@@ -408,6 +408,7 @@ impl<'a> Assembler<'a> {
         match spec.kind {
             OperandKind::Offset => self.offset(op, text).map(Operand::Offset),
             OperandKind::Mode => parse_mode(text).map(Operand::Mode),
+            OperandKind::Map => parse_map(text).map(Operand::Map),
             kind => parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text),
         }
     }
@@ -499,7 +500,7 @@ fn register_file(kind: OperandKind) -> &'static str {
         OperandKind::SReg => "a scalar register",
         OperandKind::AReg => "an address register",
         OperandKind::MReg => "a modulus register",
-        OperandKind::Offset | OperandKind::Mode => "a register",
+        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => "a register",
     }
 }
 
@@ -510,7 +511,7 @@ fn prefix(kind: OperandKind) -> char {
         OperandKind::SReg => SReg::PREFIX,
         OperandKind::AReg => AReg::PREFIX,
         OperandKind::MReg => MReg::PREFIX,
-        OperandKind::Offset | OperandKind::Mode => ' ',
+        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => ' ',
     }
 }
 
@@ -521,7 +522,7 @@ pub(crate) fn register(kind: OperandKind, index: u8) -> Option<Operand> {
         OperandKind::SReg => SReg::new(index).map(Operand::SReg),
         OperandKind::AReg => AReg::new(index).map(Operand::AReg),
         OperandKind::MReg => MReg::new(index).map(Operand::MReg),
-        OperandKind::Offset | OperandKind::Mode => None,
+        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => None,
     }
 }
 
@@ -561,6 +562,21 @@ pub(crate) fn parse_register<'a>(
     };
     digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
         Fault::new(Code::RegisterRange, text, format!("register `{text}` is out of range")).help(range())
+    })
+}
+
+/// Parses a map of lanes, `5h+3`.
+fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
+    let number = |digits: &str| digits.trim_matches(is_blank).parse().ok();
+    let parts = text.split_once('h').and_then(|(multiplier, rest)| {
+        let shift = rest.trim_start_matches(is_blank).strip_prefix('+')?;
+        LaneMap::new(number(multiplier)?, number(shift)?)
+    });
+    parts.ok_or_else(|| {
+        let message = format!("expected a map of lanes, found {}", quoted(text));
+        let most = LaneMap::MAX;
+        Fault::new(Code::OperandKind, text, message)
+            .help(format!("write `gh+d`, such as `5h+3`, with an odd g; both numbers are at most {most}"))
     })
 }
 

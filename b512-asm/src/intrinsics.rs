@@ -59,6 +59,10 @@ pub enum Argument {
     Words,
     /// The value of the addressing mode, a power of two.
     Mode,
+    /// The multiplier of a map of lanes.
+    Multiplier,
+    /// The shift of a map of lanes.
+    Shift,
 }
 
 /// An intrinsic and its instruction.
@@ -124,7 +128,7 @@ macro_rules! calls {
     (@mode $mode:ident) => { Some(ModeKind::$mode) };
 }
 
-use Argument::{Bytes, Mode, Register as R, Words};
+use Argument::{Bytes, Mode, Multiplier, Register as R, Shift, Words};
 
 calls! {
     "vload" => Vload(Linear), [R("vd"), R("base"), Bytes];
@@ -150,6 +154,7 @@ calls! {
     "vunpackhi" => Unpkhi, [R("vd"), R("vs"), R("vt")];
     "vpacklo" => Pklo, [R("vd"), R("vs"), R("vt")];
     "vpackhi" => Pkhi, [R("vd"), R("vs"), R("vt")];
+    "vaffine" => Vaff, [R("vd"), R("vs"), Multiplier, Shift];
 }
 
 /// The prefix of a register's name; `None` for other operands.
@@ -159,7 +164,7 @@ fn prefix(kind: OperandKind) -> Option<&'static str> {
         OperandKind::SReg => Some("REG_S"),
         OperandKind::AReg => Some("REG_A"),
         OperandKind::MReg => Some("REG_M"),
-        OperandKind::Offset | OperandKind::Mode => None,
+        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => None,
     }
 }
 
@@ -274,7 +279,10 @@ halt
             assert_eq!(calls.len(), if has_modes { 4 } else { 1 }, "{op:?}");
             for call in calls {
                 assert_eq!(call.mode.is_some(), has_modes, "{op:?}");
-                let given = call.arguments.len() + usize::from(call.mode == Some(ModeKind::Linear));
+                // A map has two arguments.
+                let maps = call.arguments.iter().filter(|&&argument| argument == Shift).count();
+                let linear = usize::from(call.mode == Some(ModeKind::Linear));
+                let given = call.arguments.len() + linear - maps;
                 assert_eq!(given, op.info().operands.len(), "{op:?}");
             }
         }

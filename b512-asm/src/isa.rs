@@ -34,7 +34,7 @@ pub use pipe::{PerPipe, Pipe};
 pub use word::DecodeError;
 
 use crate::for_each_instruction;
-use crate::reg::{AReg, AddressMode, MReg, Offset, SReg, VReg};
+use crate::reg::{AReg, AddressMode, LaneMap, MReg, Offset, SReg, VReg};
 use operand::OperandType;
 
 /// A row of the table.
@@ -329,6 +329,7 @@ mod tests {
                 OperandKind::MReg => Operand::MReg(MReg::at(1)),
                 OperandKind::Offset => Operand::Offset(Offset::default()),
                 OperandKind::Mode => Operand::Mode(AddressMode::Linear),
+                OperandKind::Map => Operand::Map(LaneMap::new(1, 0).unwrap()),
             };
             let operands: Vec<_> = op.info().operands.iter().map(|spec| operand(spec.kind)).collect();
             let access = op.with_operands(&operands).unwrap().vector_access();

@@ -53,5 +53,5 @@ pub use places::Places;
 pub use print::Listing;
 pub use program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 pub use reference::reference;
-pub use reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
+pub use reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, SReg, VReg};
 pub use space::Space;

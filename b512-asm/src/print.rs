@@ -248,6 +248,7 @@ impl fmt::Display for Operand {
             Self::AReg(reg) => reg.fmt(f),
             Self::MReg(reg) => reg.fmt(f),
             Self::Offset(offset) => offset.words().fmt(f),
+            Self::Map(map) => map.fmt(f),
             Self::Mode(mode) => mode.fmt(f),
         }
     }

@@ -213,6 +213,7 @@ fn write_instruction(page: &mut String, op: Op) -> std::fmt::Result {
             OperandKind::MReg => "modulus register",
             OperandKind::Offset => "offset in words",
             OperandKind::Mode => "addressing mode, linear if left out",
+            OperandKind::Map => "affine map of lanes",
         };
         writeln!(page, "| `{name}` | {kind} | {} {} | {direction} |", slot.name, bits(*slot))?;
     }

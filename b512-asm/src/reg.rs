@@ -100,6 +100,54 @@ impl Offset {
     }
 }
 
+/// An affine map of lanes, `h` to `multiplier h + shift` modulo the vector length. With an odd multiplier, it
+/// is a permutation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LaneMap {
+    multiplier: u16,
+    shift: u16,
+}
+
+impl LaneMap {
+    /// The largest multiplier and shift. They suffice for vectors of 1,024 lanes.
+    pub const MAX: u16 = (1 << 10) - 1;
+
+    /// The map, or `None` if the multiplier is even, or a number is above [`LaneMap::MAX`].
+    pub const fn new(multiplier: u16, shift: u16) -> Option<Self> {
+        if multiplier % 2 == 1 && multiplier <= Self::MAX && shift <= Self::MAX {
+            Some(Self { multiplier, shift })
+        } else {
+            None
+        }
+    }
+
+    /// The factor, which is odd.
+    pub const fn multiplier(self) -> u16 {
+        self.multiplier
+    }
+
+    /// The summand.
+    pub const fn shift(self) -> u16 {
+        self.shift
+    }
+
+    /// The lane of the source whose word a lane of the result takes. Both lanes are given by their bits in
+    /// reverse order: the map of a lane's number with its bits reversed.
+    pub fn source(self, lane: usize, vector_length: usize) -> usize {
+        let bits = vector_length.ilog2();
+        let reversed = |number: usize| number.reverse_bits() >> (usize::BITS - bits);
+        let h = usize::from(self.multiplier) * reversed(lane) + usize::from(self.shift);
+        reversed(h % vector_length)
+    }
+}
+
+impl fmt::Display for LaneMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { multiplier, shift } = self;
+        write!(f, "{multiplier}h+{shift}")
+    }
+}
+
 /// The addresses of the elements of a vector load or store in the VDM.
 ///
 /// The paper names STRIDED-SKIP and REPEATED among four modes; the other two, and the meaning of

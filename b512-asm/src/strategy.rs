@@ -6,7 +6,7 @@ use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
 use crate::parameters::Isa;
 use crate::program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
-use crate::reg::{AReg, AddressMode, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
+use crate::reg::{AReg, AddressMode, LaneMap, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
 use crate::space::Space;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -31,6 +31,7 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
             .prop_map(|words| Operand::Offset(Offset::new(words).expect("in range")))
             .boxed(),
         OperandKind::Mode => address_mode().prop_map(Operand::Mode).boxed(),
+        OperandKind::Map => lane_map().prop_map(Operand::Map).boxed(),
         kind => (0..REGISTERS as u8).prop_map(move |i| register(kind, i).expect("in range")).boxed(),
     }
 }
@@ -40,6 +41,12 @@ pub fn isa() -> impl Strategy<Value = Isa> {
     let lane_bits = Isa::MIN_VECTOR_LENGTH.ilog2()..=Isa::MAX_VECTOR_LENGTH.ilog2();
     (lane_bits, select(Isa::WORD_BITS.to_vec()))
         .prop_map(|(lane_bits, word_bits)| Isa::new(1 << lane_bits, word_bits).expect("in range"))
+}
+
+/// A random map of lanes.
+pub fn lane_map() -> impl Strategy<Value = LaneMap> {
+    (0..=LaneMap::MAX / 2, 0..=LaneMap::MAX)
+        .prop_map(|(half, shift)| LaneMap::new(2 * half + 1, shift).expect("an odd multiplier"))
 }
 
 /// A random addressing mode.

@@ -21,6 +21,8 @@ fn decoding_is_a_bijection_on_accepted_words() {
             let reserved = match operand.kind {
                 OperandKind::VReg => !0 << 6,
                 OperandKind::Mode => 0b1111_0010_0000,
+                // Of the multiplier, ten bits with the lowest one, which is implied.
+                OperandKind::Map => 1 << 19,
                 _ => 0,
             };
             mask | operand.slot.mask() & !(reserved << operand.slot.low)

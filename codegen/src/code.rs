@@ -11,7 +11,7 @@ pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 use crate::ids::NumberId;
 use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
-use b512_asm::{AddressMode, Direction, Isa, Log2, Op, OperandKind, Role, Setting};
+use b512_asm::{AddressMode, Direction, Isa, LaneMap, Log2, Op, OperandKind, Role, Setting};
 use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
@@ -114,6 +114,8 @@ pub struct Inst {
     pub results: Results,
     /// The words that it loads or stores.
     pub memory: Option<MemRef>,
+    /// Its map of lanes.
+    pub map: Option<LaneMap>,
     /// The tower whose modulus it computes with.
     pub tower: TowerId,
     /// The pass over memory to which it belongs, counted from 0 in each tower.
@@ -434,6 +436,7 @@ impl Code {
             scalar: None,
             results,
             memory: Some(memory),
+            map: None,
             tower,
             pass: self.pass,
         });
@@ -450,6 +453,7 @@ impl Code {
             scalar: None,
             results,
             memory: Some(memory),
+            map: None,
             tower,
             pass: self.pass,
         });
@@ -466,7 +470,26 @@ impl Code {
         let value = self.value();
         let results = [value].into();
         let (sources, pass) = (sources.into(), self.pass);
-        self.push_checked(Inst { op, sources, constant, scalar: None, results, memory: None, tower, pass });
+        let (scalar, memory, map) = (None, None, None);
+        self.push_checked(Inst { op, sources, constant, scalar, results, memory, map, tower, pass });
+        value
+    }
+
+    /// Appends an affine map of lanes.
+    pub fn map_lanes(&mut self, source: ValueId, map: LaneMap, tower: TowerId) -> ValueId {
+        let value = self.value();
+        let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
+        self.push_checked(Inst {
+            op: Op::Vaff,
+            sources,
+            constant: None,
+            scalar: None,
+            results,
+            memory: None,
+            map: Some(map),
+            tower,
+            pass,
+        });
         value
     }
 
@@ -479,7 +502,8 @@ impl Code {
     pub fn with_scalar(&mut self, op: Op, source: ValueId, number: Number, tower: TowerId) -> ValueId {
         let (value, scalar) = (self.value(), Some(self.scalar(tower, number)));
         let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
-        self.push_checked(Inst { op, sources, constant: None, scalar, results, memory: None, tower, pass });
+        let (constant, memory, map) = (None, None, None);
+        self.push_checked(Inst { op, sources, constant, scalar, results, memory, map, tower, pass });
         value
     }
 
@@ -499,6 +523,7 @@ impl Code {
             scalar: None,
             results: results.into(),
             memory: None,
+            map: None,
             tower,
             pass: self.pass,
         });
@@ -515,6 +540,7 @@ impl Code {
             scalar: None,
             results: results.into(),
             memory: None,
+            map: None,
             tower,
             pass: self.pass,
         });

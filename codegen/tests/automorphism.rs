@@ -1,6 +1,6 @@
 //! Automorphisms of every kind of exponent, in both orders.
 
-use b512_asm::{Op, Pipe, Setting};
+use b512_asm::{LaneMap, Op, Pipe, Setting};
 use codegen::schedule::Tuning;
 use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, check, classical, compile, generate};
 use ring::modular::Modulus;
@@ -49,7 +49,7 @@ fn kernel(n: u32, bits: u32, g: u32, order: &str, machine: &Machine) -> Kernel {
 
 /// Runs the kernel on these words, and compares the result.
 fn compute(kernel: &Kernel, machine: &Machine, word: impl Fn(u128) -> u128) {
-    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    let mut executor = Executor::for_machine(machine);
     executor.load(&kernel.program).unwrap();
     let x: Vec<u128> = (0..kernel.program.claims[0].number("n").unwrap()).map(word).collect();
     for claim in &kernel.program.claims {
@@ -137,7 +137,7 @@ fn methods_that_do_not_apply_are_errors() {
     let single = request(65536, 60, 5, "evaluation");
     assert_eq!(
         error(&single, "nearby").to_string(),
-        "unknown method `nearby` of `automorphism`; its methods are `network`, `memory`"
+        "unknown method `nearby` of `automorphism`; its methods are `permuter`, `network`, `memory`"
     );
     assert_eq!(
         error(&single, "memory").to_string(),
@@ -150,6 +150,38 @@ fn methods_that_do_not_apply_are_errors() {
         "method `memory` of `automorphism` does not apply: 4 polynomials that are moved together must have one \
          exponent g"
     );
+}
+
+/// With the extension, the lane permuter takes one shuffle for each vector, and no other method is preferred.
+#[test]
+fn lane_permuters_equal_the_golden_model() {
+    let mut machine = Machine::rpu_128x128();
+    assert_eq!(
+        compile(&request(1024, 60, 5, "evaluation"), &recipe(1024, "permuter"), &machine)
+            .unwrap_err()
+            .to_string(),
+        "method `permuter` of `automorphism` does not apply: the machine has no lane permuter \
+         (`isa.lane_permuter`)"
+    );
+    machine.isa.lane_permuter = true;
+    for (n, bits) in [(512, 30), (1024, 128), (4096, 60), (65536, 100)] {
+        let exponents = exponents(n);
+        let number = if n == 65536 { 2 } else { exponents.len() };
+        for &g in &exponents[exponents.len() - number..] {
+            let kernel = kernel(n, bits, g, "evaluation", &machine);
+            prove(&kernel, &machine);
+            let counts = simulate(&machine, &kernel.program).instructions;
+            let vectors = u64::from(n / 512);
+            assert!(counts[Pipe::Shuffle] <= vectors && counts[Pipe::Compute] == 0, "{counts:?}");
+        }
+    }
+    // A map with another shift is found.
+    let mut code = kernel(1024, 60, 5, "evaluation", &machine).code;
+    let map = code.insts.iter_mut().find_map(|inst| inst.map.as_mut()).unwrap();
+    *map = LaneMap::new(map.multiplier(), map.shift() ^ 1).unwrap();
+    assert!(check::lowering(&code).is_err());
+    // Coefficients keep the network.
+    prove(&kernel(1024, 60, 5, "coefficients", &machine), &machine);
 }
 
 /// A transform with the root psi^g is that with psi and the automorphism after it. It takes no longer than

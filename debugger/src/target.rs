@@ -104,7 +104,7 @@ impl Target {
                 Operand::SReg(register) => Some(Self::Scalar(register)),
                 Operand::AReg(register) => Some(Self::Address(register)),
                 Operand::MReg(register) => Some(Self::Modulus(register)),
-                Operand::Offset(_) | Operand::Mode(_) => None,
+                Operand::Offset(_) | Operand::Mode(_) | Operand::Map(_) => None,
             };
             written |= spec.direction == Direction::Write && register.as_ref() == Some(self);
         });

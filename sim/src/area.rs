@@ -4,7 +4,7 @@
 //! and other numbers of HPLEs and banks. Other keys change a component by the ratio of its logic to the
 //! paper's ([`gates`]), and macros by their bytes, words and ports.
 
-use crate::gates::{self, FrontEnd, Law, Vbar};
+use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
 use crate::machine::{Machine, SRAMS};
 use crate::tech::AreaConstants;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Area {
     pub law: f64,
     /// The vector crossbar.
     pub vbar: f64,
-    /// The shuffle crossbar.
+    /// The shuffle crossbar, and the lane permuter.
     pub sbar: f64,
     /// The logic of the front end beyond that of the paper's, which the fit includes in other
     /// components; negative for a smaller one.
@@ -49,7 +49,9 @@ impl Area {
         let given_law = Law::given(&machine.technology).gates().total();
         let law = Law::of(machine).gates().total() / given_law;
         let vbar = Vbar::of(machine).gates().total() / Vbar::paper(lanes, banks).gates().total();
-        let sbar = gates::sbar(machine).gates().total() / gates::paper_sbar(lanes).gates().total();
+        let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.gates().total());
+        let sbar =
+            (gates::sbar(machine).gates().total() + permuter) / gates::paper_sbar(lanes).gates().total();
         let gate_mm2 = constants.law_mm2 / given_law;
         let second_port = if machine.vdm.ports == 2 { constants.sram_second_port } else { 1.0 };
         Self {

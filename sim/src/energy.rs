@@ -15,8 +15,8 @@ const MEMORY_SHARE: f64 = 0.41;
 
 /// Event counts: elements that pass each unit, and instructions that pass the front end.
 ///
-/// A vector of L elements counts L times for each unit that it passes. A shuffle reads half of the elements of
-/// each source. Lanes of a load that share an access (`vdm.multicast`) count as accesses of their own. Scalar
+/// A vector of L elements counts L times for each unit that it passes. A shuffle of two sources reads half of the
+/// elements of each. Lanes of a load that share an access (`vdm.multicast`) count as accesses of their own. Scalar
 /// instructions and `halt` count as instructions only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Events {

@@ -269,6 +269,42 @@ pub const fn sbar(machine: &Machine) -> Crossbar {
     }
 }
 
+/// The lane permuter: an omega network, which affine maps pass without collisions, and for each of its outputs
+/// the number of its input, a product and a sum.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LanePermuter {
+    /// Lanes that pass in a cycle.
+    pub lanes: u32,
+    /// Bits of a lane's number in a vector.
+    pub lane_bits: u32,
+    /// Bits of an element.
+    pub word_bits: u32,
+    /// Pipeline stages.
+    pub stages: u32,
+}
+
+impl LanePermuter {
+    /// The lane permuter of a machine, if it has one.
+    pub fn of(machine: &Machine) -> Option<Self> {
+        machine.isa.lane_permuter.then(|| Self {
+            lanes: machine.hple.count,
+            lane_bits: machine.instruction_set().lane_bits(),
+            word_bits: machine.isa.word_bits,
+            stages: machine.sbar.latency_cycles,
+        })
+    }
+
+    /// The size.
+    pub fn gates(self) -> Gates {
+        let [lanes, lane_bits] = [self.lanes, self.lane_bits].map(f64::from);
+        let (word, stages) = (f64::from(self.word_bits), f64::from(self.stages));
+        Gates {
+            logic: lanes * (MUX * word * lanes.log2() + ADDER_BIT * lane_bits * (lane_bits + 1.0)),
+            registers: FLIP_FLOP * lanes * (word * stages + lane_bits),
+        }
+    }
+}
+
 /// The shuffle crossbar of the paper's machine, with this number of lanes.
 pub const fn paper_sbar(lanes: u32) -> Crossbar {
     Crossbar { inputs: lanes, outputs: lanes, bits: 128, stages: 4, interval: 1 }

@@ -97,6 +97,7 @@ impl Machine {
     pub fn features(&self) -> FeatureSet {
         let implements = |feature: &Feature| match feature {
             Feature::GsButterfly => self.isa.gs_butterfly,
+            Feature::LanePermuter => self.isa.lane_permuter,
         };
         Feature::ALL.into_iter().filter(implements).collect()
     }

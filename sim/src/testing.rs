@@ -5,8 +5,8 @@ use crate::timing::{self, Timing, stepped};
 use crate::{Machine, MachineBase, Override};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
-    AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Op, Operand, OperandKind, Program, SReg, Segment,
-    VReg,
+    AReg, AddressMode, Image, Instr, LaneMap, Log2, MReg, Offset, Op, Operand, OperandKind, Program, SReg,
+    Segment, VReg,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -61,6 +61,9 @@ fn operand(op: Op, kind: OperandKind, registers: &'static [usize]) -> BoxedStrat
         OperandKind::VReg => select(registers).prop_map(|r| Operand::VReg(VReg::at(r))).boxed(),
         OperandKind::SReg => Just(Operand::SReg(SReg::at(1))).boxed(),
         OperandKind::MReg => Just(Operand::MReg(MReg::at(1))).boxed(),
+        OperandKind::Map => (0..=LaneMap::MAX / 2, 0..=LaneMap::MAX)
+            .prop_map(|(half, shift)| Operand::Map(LaneMap::new(2 * half + 1, shift).expect("odd")))
+            .boxed(),
         OperandKind::AReg => (0..4usize).prop_map(|r| Operand::AReg(AReg::at(r))).boxed(),
         // Scalar loads find an address in the SDM, or zero beyond it.
         OperandKind::Offset if op == Op::Aload => (0..5u32).prop_map(offset).boxed(),

@@ -5,6 +5,7 @@ use super::{Argument, CALLS, ModeKind, prefix};
 use crate::isa::{Instr, Op, Operand};
 use crate::parameters::Isa;
 use crate::program::Program;
+use crate::reg::LaneMap;
 use crate::space::Space;
 use std::fmt::Write;
 
@@ -43,7 +44,7 @@ fn call(instr: &Instr, isa: Isa) -> String {
     if instr.op() == Op::Halt {
         return "leave(OP_DEFAULT)".to_owned();
     }
-    let (mut offset, mut mode, mut value) = (0, None, None);
+    let (mut offset, mut mode, mut value, mut map) = (0, None, None, None);
     let mut registers = Vec::new();
     instr.for_each_operand(|spec, operand| match operand {
         Operand::VReg(register) => registers.push((spec, register.index())),
@@ -51,6 +52,7 @@ fn call(instr: &Instr, isa: Isa) -> String {
         Operand::AReg(register) => registers.push((spec, register.index())),
         Operand::MReg(register) => registers.push((spec, register.index())),
         Operand::Offset(words) => offset = words.words(),
+        Operand::Map(given) => map = Some(given),
         Operand::Mode(given) => {
             let (kind, of_kind) = ModeKind::of(given);
             (mode, value) = (Some(kind), of_kind);
@@ -66,6 +68,8 @@ fn call(instr: &Instr, isa: Isa) -> String {
         Argument::Bytes => (u64::from(offset) * u64::from(isa.word_bytes())).to_string(),
         Argument::Words => offset.to_string(),
         Argument::Mode => value.map_or(1_u64, |log2| 1 << log2.value()).to_string(),
+        Argument::Multiplier => map.map_or(1, LaneMap::multiplier).to_string(),
+        Argument::Shift => map.map_or(0, LaneMap::shift).to_string(),
     };
     let arguments: Vec<String> = row.arguments.iter().map(argument).collect();
     format!("_{}{}({})", row.name, suffix(isa), arguments.join(", "))

@@ -10,7 +10,7 @@ use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, tok
 use crate::parameters::Isa;
 use crate::places::Places;
 use crate::program::Program;
-use crate::reg::{Log2, Offset};
+use crate::reg::{LaneMap, Log2, Offset};
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::bytes::complete::tag;
@@ -175,13 +175,15 @@ impl<'a> Call<'a> {
         // Rows of one name differ in the kind of a register.
         let row = rows.iter().find(|row| self.has_registers_of(row)).unwrap_or(first);
         let mut operands = Vec::new();
-        let (mut offset, mut value) = (None, None);
+        let (mut offset, mut value, mut multiplier, mut shift) = (None, None, 1, 0);
         for (argument, &text) in row.arguments.iter().zip(&self.arguments) {
             match argument {
                 Argument::Register(_) => {}
                 Argument::Bytes => offset = Some(byte_offset(text, isa)?),
                 Argument::Words => offset = Some(word_offset(text, constant(text)?, isa)?),
                 Argument::Mode => value = Some(power_of_two(text)?),
+                Argument::Multiplier => multiplier = lane_number(text, 1)?,
+                Argument::Shift => shift = lane_number(text, 0)?,
             }
         }
         for spec in row.op.info().operands {
@@ -190,6 +192,9 @@ impl<'a> Call<'a> {
                 OperandKind::Mode => {
                     let mode = row.mode.unwrap_or(ModeKind::Linear).with(value);
                     Operand::Mode(mode.expect("a call has a value if its mode has one"))
+                }
+                OperandKind::Map => {
+                    Operand::Map(LaneMap::new(multiplier, shift).expect("the arguments are in range"))
                 }
                 OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg => {
                     let place = row.arguments.iter().position(|&a| a == Argument::Register(spec.name));
@@ -207,7 +212,9 @@ impl<'a> Call<'a> {
             Argument::Register(name) => {
                 prefix(row.register_kind(name)).is_some_and(|prefix| text.starts_with(prefix))
             }
-            Argument::Bytes | Argument::Words | Argument::Mode => true,
+            Argument::Bytes | Argument::Words | Argument::Mode | Argument::Multiplier | Argument::Shift => {
+                true
+            }
         })
     }
 
@@ -258,6 +265,17 @@ fn word_offset(text: &str, words: u128, isa: Isa) -> Result<Offset, Fault<'_>> {
         let help =
             format!("the largest offset is word {}, byte {}", Offset::MAX, Offset::MAX * isa.word_bytes());
         Fault::new(Code::OffsetRange, text, message).help(help)
+    })
+}
+
+/// A number of a map of lanes; `lowest_bit` is 1 if it must be odd.
+fn lane_number(text: &str, lowest_bit: u16) -> Result<u16, Fault<'_>> {
+    let value = constant(text)?;
+    let number = u16::try_from(value).ok().filter(|&number| number <= LaneMap::MAX);
+    number.filter(|number| number | lowest_bit == *number).ok_or_else(|| {
+        let odd = if lowest_bit == 1 { "odd and " } else { "" };
+        Fault::new(Code::OperandKind, text, format!("invalid number {value} of a map of lanes"))
+            .help(format!("it must be {odd}at most {}", LaneMap::MAX))
     })
 }
 

@@ -25,7 +25,7 @@ pub enum Class {
     Multiply,
     /// A butterfly in each lane: one modular multiplication, one addition and one subtraction.
     Butterfly(Butterfly),
-    /// A permutation of the elements of two vector registers.
+    /// A permutation of the elements of one or two vector registers.
     Permute(Permutation),
 }
 
@@ -49,6 +49,8 @@ pub enum Permutation {
     PackEven,
     /// The odd elements.
     PackOdd,
+    /// An affine map of the lanes of one register.
+    Affine,
 }
 
 impl Class {
@@ -99,16 +101,19 @@ impl Class {
 pub enum Feature {
     /// The Gentleman-Sande butterfly, `gsbfly`.
     GsButterfly,
+    /// The lane permuter, `vaff`.
+    LanePermuter,
 }
 
 impl Feature {
     /// Every extension.
-    pub const ALL: [Self; 1] = [Self::GsButterfly];
+    pub const ALL: [Self; 2] = [Self::GsButterfly, Self::LanePermuter];
 
     /// The name in machine descriptions: a key of the section `isa`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::GsButterfly => "gs_butterfly",
+            Self::LanePermuter => "lane_permuter",
         }
     }
 

@@ -1,6 +1,6 @@
 //! Operands, and the bits of the instruction word that hold them.
 
-use crate::reg::{AReg, AddressMode, Log2, MReg, Offset, SReg, VReg};
+use crate::reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, SReg, VReg};
 
 /// A range of bits of the instruction word that holds an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +45,8 @@ pub mod slot {
     pub const OPCODE: Slot = Slot::new("opcode", 47, 44);
     /// Word offset of a load or store.
     pub const ADDRESS: Slot = Slot::new("address", 43, 24);
+    /// Map of an extension: half of the odd multiplier, rounded down, above ten bits of the shift.
+    pub const MAP: Slot = Slot::new("map", 43, 24);
     /// Destination, or the register that a vector store reads.
     pub const VD: Slot = Slot::new("VD", 23, 18);
     /// First source.
@@ -85,6 +87,8 @@ pub enum OperandKind {
     Offset,
     /// An addressing mode with its value.
     Mode,
+    /// An affine map of lanes.
+    Map,
 }
 
 /// An operand with its value.
@@ -102,6 +106,8 @@ pub enum Operand {
     Offset(Offset),
     /// An addressing mode with its value.
     Mode(AddressMode),
+    /// An affine map of lanes.
+    Map(LaneMap),
 }
 
 /// An operand of an instruction, as its row in the table declares it.
@@ -155,6 +161,15 @@ operand_type!(AReg, AReg, |r: AReg| r.index() as u64, |b| AReg::new(u8::try_from
 operand_type!(MReg, MReg, |r: MReg| r.index() as u64, |b| MReg::new(u8::try_from(b).ok()?));
 operand_type!(Offset, Offset, |o: Offset| u64::from(o.words()), |b| Offset::new(u32::try_from(b).ok()?));
 operand_type!(AddressMode, Mode, mode_to_bits, mode_from_bits);
+operand_type!(LaneMap, Map, map_to_bits, map_from_bits);
+
+fn map_to_bits(map: LaneMap) -> u64 {
+    u64::from(map.multiplier() / 2) << 10 | u64::from(map.shift())
+}
+
+fn map_from_bits(bits: u64) -> Option<LaneMap> {
+    LaneMap::new(u16::try_from(bits >> 10 << 1 | 1).ok()?, (bits & 0x3ff) as u16)
+}
 
 fn mode_to_bits(mode: AddressMode) -> u64 {
     let (number, value) = match mode {

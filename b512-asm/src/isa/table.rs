@@ -105,6 +105,12 @@ macro_rules! for_each_instruction {
         /// Gather the odd elements: `vd[i] = vs[2i + 1]`, `vd[L/2 + i] = vt[2i + 1]`.
         Pkhi = "pkhi", 0xf, 0, Permute(PackOdd), base,
             { vd: VReg in VD Write, vs: VReg in VS Read, vt: VReg in VT Read };
+
+        /// Map the lanes: `vd[r(h)] = vs[r(g h + d mod L)]`, with `r` the reversal of the log2 L bits of a
+        /// lane. The map is written `gh+d`, such as `5h+3`: `g` is odd, both numbers are below 1024.
+        /// An extension of this project in the spare encoding space.
+        Vaff = "vaff", 0xc, 1, Permute(Affine), LanePermuter,
+            { vd: VReg in VD Write, vs: VReg in VS Read, map: LaneMap in MAP Immediate };
         }
     };
 }

@@ -158,6 +158,10 @@ impl<'c> Proof<'c> {
             }
             (Op::Unpklo, None) => unpack(false),
             (Op::Unpkhi, None) => unpack(true),
+            (Op::Vaff, None) => {
+                let map = inst.map.ok_or(fault("has no map of lanes"))?;
+                vec![(0..self.lanes).map(|lane| source(0)[map.source(lane, self.lanes)]).collect()]
+            }
             (Op::Pklo, None) => pack(false),
             (Op::Pkhi, None) => pack(true),
             (Op::Vmul | Op::Vmuls, Some(factors)) => {
@@ -204,7 +208,15 @@ impl<'c> Proof<'c> {
                 ]
             }
             (
-                Op::Vload | Op::Vstore | Op::Unpklo | Op::Unpkhi | Op::Pklo | Op::Pkhi | Op::Vadd | Op::Vsub,
+                Op::Vload
+                | Op::Vstore
+                | Op::Unpklo
+                | Op::Unpkhi
+                | Op::Pklo
+                | Op::Pkhi
+                | Op::Vaff
+                | Op::Vadd
+                | Op::Vsub,
                 Some(_),
             )
             | (Op::Vadds | Op::Vsubs | Op::Vmuls | Op::Gsbfly, None) => {

@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
                 Ok(address) => self.addresses[reg.index()] = address,
                 Err(_) => result = Err("loads an invalid address".to_owned()),
             },
-            Operand::VReg(_) | Operand::Offset(_) | Operand::Mode(_) => {}
+            Operand::VReg(_) | Operand::Offset(_) | Operand::Mode(_) | Operand::Map(_) => {}
         });
         result
     }
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
 
     fn compute(&mut self, instr: &Instr) -> Result<(), String> {
         let (mut sources, mut results) = (Vec::with_capacity(3), Vec::with_capacity(2));
-        let (mut scalar, mut modulus) = (None, None);
+        let (mut scalar, mut modulus, mut map) = (None, None, None);
         let mut undefined = None;
         instr.for_each_operand(|spec, operand| {
             let defined = match operand {
@@ -273,6 +273,10 @@ impl<'a> Run<'a> {
                     modulus = self.moduli[reg.index()];
                     modulus.is_some()
                 }
+                Operand::Map(given) => {
+                    map = Some(given);
+                    true
+                }
                 Operand::AReg(_) | Operand::Offset(_) | Operand::Mode(_) => true,
             };
             if !defined {
@@ -283,7 +287,7 @@ impl<'a> Run<'a> {
             return Err(format!("reads `{name}`, which is undefined"));
         }
         for (result, reg) in results.into_iter().enumerate() {
-            let key = applied(instr.op(), &sources, scalar, modulus, result);
+            let key = applied(instr.op(), &sources, scalar, modulus, map, result);
             let term = self.terms.applied.get(&key).copied().ok_or_else(|| {
                 let sources: Vec<String> =
                     sources.iter().map(|&source| self.terms.name(self.code, source)).collect();

@@ -2,7 +2,7 @@
 
 use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower, TowerId};
 use crate::number::{Expression, Number as Known};
-use b512_asm::{Direction, Op, OperandKind, Pipe, Role};
+use b512_asm::{Direction, LaneMap, Op, OperandKind, Pipe, Role};
 use ring::modular::Modulus;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -43,6 +43,7 @@ pub(super) struct Applied {
     sources: [Option<Term>; 3],
     scalar: Option<u128>,
     modulus: Option<u128>,
+    map: Option<LaneMap>,
     /// Which of the operation's results.
     result: u8,
 }
@@ -140,6 +141,7 @@ pub(super) fn applied(
     sources: &[Term],
     scalar: Option<u128>,
     modulus: Option<u128>,
+    map: Option<LaneMap>,
     result: usize,
 ) -> Applied {
     let mut in_order = [None; 3];
@@ -149,7 +151,7 @@ pub(super) fn applied(
     if op.class().commutes() && sources.len() == 2 {
         in_order[..2].sort_unstable();
     }
-    Applied { op, sources: in_order, scalar, modulus, result: result as u8 }
+    Applied { op, sources: in_order, scalar, modulus, map, result: result as u8 }
 }
 
 fn reads(op: Op, kind: OperandKind) -> usize {
@@ -287,9 +289,14 @@ pub(super) fn evaluate(
         if scalar.is_some() != (reads(inst.op, OperandKind::SReg) > 0) {
             return Err(fault("has another number of scalars than its operation"));
         }
+        let has_map = inst.op.info().operands.iter().any(|spec| spec.kind == OperandKind::Map);
+        if inst.map.is_some() != has_map {
+            return Err(fault("has a map of lanes, or none, unlike its operation"));
+        }
         let modulus = (reads(inst.op, OperandKind::MReg) > 0).then_some(tower.modulus);
         for (result, value) in inst.results.iter().enumerate() {
-            let term = terms.apply(applied(inst.op, &sources, scalar, modulus, result), Owner::Inst(id));
+            let applied = applied(inst.op, &sources, scalar, modulus, inst.map, result);
+            let term = terms.apply(applied, Owner::Inst(id));
             let place = values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
             *place = Some(term);
         }

@@ -23,7 +23,8 @@
 //!
 //! The code depends on g by its tables, by addresses, and by the exchanges that it can omit.
 //!
-//! The method `memory` (`automorphism/memory.rs`) has neither arithmetic nor shuffles.
+//! The method `memory` (`automorphism/memory.rs`) has neither arithmetic nor shuffles. On a machine with a lane
+//! permuter, `permuter` takes one shuffle for each vector of values.
 
 mod memory;
 mod network;
@@ -36,22 +37,32 @@ use crate::code::{BufferId, Claim, MemRef, ValueId};
 use crate::error::Error;
 use crate::number::{Expression, Number};
 use crate::request::Request;
-use b512_asm::{AddressMode, Log2, Op};
+use b512_asm::{AddressMode, LaneMap, Log2, Op};
 use ring::bits::bit_reverse;
 use sim::Machine;
 
 pub(crate) struct Automorphism;
 
+const PERMUTER: &str = "permuter";
 const NETWORK: &str = "network";
 const MEMORY: &str = "memory";
 
 impl RingOp for Automorphism {
     fn methods(&self) -> &'static [&'static str] {
-        &[NETWORK, MEMORY]
+        &[PERMUTER, NETWORK, MEMORY]
     }
 
     fn obstacle(&self, method: &str, request: &Request, machine: &Machine) -> Option<String> {
-        (method == MEMORY).then(|| memory::obstacle(request, machine.vector_length())).flatten()
+        match method {
+            PERMUTER if !machine.isa.lane_permuter => {
+                Some("the machine has no lane permuter (`isa.lane_permuter`)".to_owned())
+            }
+            PERMUTER if request.parameters.word("order") != Some(EVALUATION) => {
+                Some(format!("it needs the order `{EVALUATION}`"))
+            }
+            MEMORY => memory::obstacle(request, machine.vector_length()),
+            _ => None,
+        }
     }
 
     /// The method `memory` needs several times the operands' memory.
@@ -64,10 +75,13 @@ impl RingOp for Automorphism {
             memory::lower(builder);
             return Ok(());
         }
+        let has_permuter = builder.method == PERMUTER;
         builder.each_ring(|ring| {
             let map = Map::new(ring);
             let buffers = [ring.input("x"), ring.output("y")];
-            if ring.word("order") == EVALUATION {
+            if has_permuter {
+                permuted_values(ring, map, buffers);
+            } else if ring.word("order") == EVALUATION {
                 values(ring, map, buffers);
             } else {
                 coefficients(ring, map, buffers);
@@ -113,6 +127,13 @@ impl Map {
         Self { g, n, lanes, classes: n / lanes }
     }
 
+    /// For a class of the result, among values: the class that it comes from, and the shift of its lanes.
+    fn source(self, class: u32) -> (u32, u32) {
+        let Self { g, lanes, classes, .. } = self;
+        let t = g * reversed(class, classes) + (g - 1) / 2;
+        (reversed(t % classes, classes), t / classes % lanes)
+    }
+
     /// Groups of pairs of classes. The only class of a polynomial of one vector is there twice.
     fn groups(self) -> impl Iterator<Item = Vec<[u32; 2]>> {
         let pair = move |class| [class, (class + 1) % self.classes];
@@ -129,13 +150,31 @@ impl Map {
     }
 }
 
+/// The bits of a number below `of`, a power of two, in reverse order.
+fn reversed(number: u32, of: u32) -> u32 {
+    bit_reverse(number as usize, of.ilog2()) as u32
+}
+
+/// Appends the code for values in bit-reversed order with a lane permuter.
+fn permuted_values(ring: &mut RingBuilder<'_>, map: Map, [x, y]: [BufferId; 2]) {
+    let (Map { g, lanes, classes, .. }, tower) = (map, ring.tower());
+    let at = |buffer, class| MemRef { buffer, word: class * lanes, mode: AddressMode::Linear };
+    for class in 0..classes {
+        let (source, shift) = map.source(class);
+        let value = ring.code.load(at(x, source), tower);
+        let lane_map = LaneMap::new((g % lanes) as u16, shift as u16).expect("a permuter has such maps");
+        let is_identity = (g % lanes, shift) == (1, 0);
+        let value = if is_identity { value } else { ring.code.map_lanes(value, lane_map, tower) };
+        ring.code.store(value, at(y, class), tower);
+    }
+}
+
 /// Appends the code for values in bit-reversed order.
 fn values(ring: &mut RingBuilder<'_>, map: Map, [x, y]: [BufferId; 2]) {
     let (Map { g, n, lanes, classes }, tower) = (map, ring.tower());
     let at = |buffer, class| MemRef { buffer, word: class * lanes, mode: AddressMode::Linear };
-    let reversed = |word: u32| bit_reverse(word as usize, n.ilog2()) as u32;
     // The word of the operand that a word of the result takes: the value at the gth power.
-    let source = |word| reversed(g.wrapping_mul(2 * reversed(word) + 1) % (2 * n) / 2);
+    let source = |word| reversed(g.wrapping_mul(2 * reversed(word, n) + 1) % (2 * n) / 2, n);
     for group in map.groups() {
         let load = |pair: &[u32; 2]| {
             let targets = pair.map(|class| {

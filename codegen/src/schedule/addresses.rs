@@ -62,6 +62,7 @@ impl Addresses {
                 (OperandKind::AReg, _) => Operand::AReg(self.buffers[memory(inst).buffer.index()]),
                 (OperandKind::Offset, _) => Operand::Offset(offset(memory(inst).word)?),
                 (OperandKind::Mode, _) => Operand::Mode(memory(inst).mode),
+                (OperandKind::Map, _) => Operand::Map(inst.map.expect("one per map")),
             });
         }
         Ok(inst.op.with_operands(&operands).expect("the operands follow the table"))

@@ -7,6 +7,7 @@ use plot::{Figure, Line, Lines, Panel};
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
+use sim::area::Area;
 use sim::machine::BankMapping;
 use sim::timing::simulate;
 use std::fmt::Write;
@@ -40,10 +41,11 @@ permute the *bits* of an index, so that no instruction does this. There are thes
   but another table of n factors for each exponent and modulus.
 * **memory**: loads and stores only. Strided accesses move whole columns of a matrix of 512 classes, those of several
   polynomials; linear accesses shift its rows. Up to 7 accesses a vector (`codegen/src/ops/automorphism/memory.rs`).
+* **permuter**: an extension of the instruction set, `vaff` (`isa.lane_permuter`): one shuffle a vector.
 * **network**: nine exchanges of lanes in registers, with two butterflies and two shuffles for each pair of vectors
   (`codegen/src/ops/automorphism/network.rs`).
 
-All results are simulated, in cycles for one polynomial with moduli of 60 bits. Programs of the network take 4 polynomials,
+All results are simulated, in cycles for one polynomial with moduli of 60 bits. Programs in registers take 4 polynomials,
 those through memory as many as fill the matrix. Each is the fastest of three schedules; all machines have a VDM of 32 MiB.
 Tests prove each program by a symbolic checker and run it against the golden model (`codegen/tests/automorphism.rs`).
 
@@ -56,7 +58,7 @@ struct Way {
     method: &'static str,
 }
 
-const WAYS: [Way; 2] = [Way { method: "memory" }, Way { method: "network" }];
+const WAYS: [Way; 3] = [Way { method: "memory" }, Way { method: "permuter" }, Way { method: "network" }];
 
 impl Way {
     /// The polynomials that its kernel permutes.
@@ -65,10 +67,18 @@ impl Way {
         if self.method == "memory" { lanes * lanes / n } else { TOGETHER }
     }
 
+    /// The machine with the extension that it needs.
+    fn extended(self, machine: &Machine) -> Machine {
+        let mut machine = machine.clone();
+        machine.isa.lane_permuter = self.method == "permuter";
+        machine
+    }
+
     /// The fastest of several schedules of its kernel.
     fn cost(self, n: u32, g: u32, machine: &Machine) -> Cost {
         let together = self.together(n, machine);
         let request = request(n, g, together);
+        let machine = &self.extended(machine);
         let settings = [
             (Tuning::default(), Order::ByStep),
             (Tuning::default(), Order::ByDemand),
@@ -235,11 +245,12 @@ fn write_machines(page: &mut String) -> std::fmt::Result {
     writeln!(
         page,
         "\n## Machines\n\nCycles for a polynomial of n = {LARGEST}, g = 5^77; *table* is the transfer of the root's table. In \
-         brackets, the share of a transform's cycles.\n"
+         brackets, the share of a transform's cycles. *Area* is what the permuter adds to the machine: a network of its own beside \
+         the shuffle crossbar, by its gates ([`docs/costs.md`](../docs/costs.md)). It is not synthesised.\n"
     )?;
     let names: Vec<&str> = WAYS.iter().map(|way| way.method).collect();
-    writeln!(page, "| HPLEs | banks | mapping | transform | table | {} |", names.join(" | "))?;
-    writeln!(page, "|--:|--:|---|--:|--:|{}", "--:|".repeat(names.len()))?;
+    writeln!(page, "| HPLEs | banks | mapping | transform | table | {} | area, mm2 |", names.join(" | "))?;
+    writeln!(page, "|--:|--:|---|--:|--:|{}", "--:|".repeat(names.len() + 1))?;
     let machines: Vec<_> =
         MACHINES.iter().flat_map(|&size| MAPPINGS.map(|(mapping, name)| (size, mapping, name))).collect();
     let rows = machines.par_iter().map(|&(size, mapping, name)| {
@@ -255,6 +266,12 @@ fn write_machines(page: &mut String) -> std::fmt::Result {
             let cycles = way.cost(LARGEST, exponent(LARGEST), &machine).cycles;
             write!(row, " {cycles:.0} ({:.2}) |", cycles / transform).expect("a string takes any text");
         }
+        let [with, without] = [true, false].map(|permuter| {
+            let mut machine = machine.clone();
+            machine.isa.lane_permuter = permuter;
+            Area::of(&machine).total()
+        });
+        write!(row, " {:.3} ({:.2}%) |", with - without, 100.0 * (with / without - 1.0)).expect("as above");
         row
     });
     for row in rows.collect::<Vec<_>>() {

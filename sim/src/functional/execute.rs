@@ -6,7 +6,7 @@ use super::registers::{Source, Width};
 use super::{Executor, lanes};
 use crate::machine::LawOperands;
 use b512_asm::reg::MAX_VDM_WORDS;
-use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, SReg, VReg};
+use b512_asm::{AReg, AddressMode, Instr, LaneMap, MReg, Offset, SReg, VReg};
 use ring::modular::{Modulus, Narrow};
 use ring::vector::{self, Factors, narrow};
 use std::ops::Range;
@@ -76,6 +76,7 @@ impl Executor {
             Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, &UNPACK_HIGH),
             Instr::Pklo { vd, vs, vt } => self.shuffle(vd, vs, vt, &PACK_EVEN),
             Instr::Pkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, &PACK_ODD),
+            Instr::Vaff { vd, vs, map } => self.map_lanes(vd, vs, map),
         }
     }
 
@@ -239,6 +240,25 @@ impl Executor {
         for (spare, vd) in [vd, vd1].into_iter().enumerate() {
             r.commit(spare, vd, Width::of(&q), q.value() - 1);
         }
+        Ok(())
+    }
+
+    /// `vd = vs`, with its lanes mapped.
+    fn map_lanes(&mut self, vd: VReg, vs: VReg, map: LaneMap) -> Result<(), Fault> {
+        let length = self.resources.isa.vector_length() as usize;
+        let r = &mut self.registers;
+        r.vector[vs.index()].settle(&self.vdm);
+        let width = r.common_width([vs, vs]);
+        let (a, out) = (&r.vector[vs.index()], &mut r.spare[0].lanes);
+        let (at_most, sources) = (a.at_most, (0..length).map(|lane| map.source(lane, length)));
+        match width {
+            Width::Narrow => {
+                let words = a.lanes.narrow();
+                out.narrow_mut().iter_mut().zip(sources).for_each(|(word, source)| *word = words[source]);
+            }
+            Width::Wide => out.iter_mut().zip(sources).for_each(|(word, source)| *word = a.lanes[source]),
+        }
+        r.commit(0, vd, width, at_most);
         Ok(())
     }
 

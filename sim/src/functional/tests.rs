@@ -4,7 +4,8 @@
 use super::*;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
-    AddressMode, FeatureSet, Image, Log2, Offset, Op, Operand, OperandKind, Role, SReg, Segment, VReg,
+    AddressMode, FeatureSet, Image, LaneMap, Log2, Offset, Op, Operand, OperandKind, Role, SReg, Segment,
+    VReg,
 };
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -147,6 +148,15 @@ fn interpret(program: &Program) -> Vec<u128> {
                 let (source, i) = either(i, vs, vt);
                 v(source, 2 * i + 1).clone()
             }),
+            Instr::Vaff { vd, vs, map } => {
+                let bits = lanes.ilog2();
+                let reversed = |lane: usize| (0..bits).map(|bit| (lane >> bit & 1) << (bits - 1 - bit)).sum();
+                set(vd, &|i| {
+                    let h: usize = reversed(i);
+                    let source: usize = usize::from(map.multiplier()) * h + usize::from(map.shift());
+                    v(vs, reversed(source % lanes)).clone()
+                });
+            }
         }
     }
     vdm
@@ -177,6 +187,7 @@ fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
                     OperandKind::AReg => Operand::AReg(AReg::new(next()).unwrap()),
                     OperandKind::MReg => Operand::MReg(MReg::new(next() % 2).unwrap()),
                     OperandKind::Mode => Operand::Mode(mode),
+                    OperandKind::Map => Operand::Map(LaneMap::new(5, (words % 1024) as u16).unwrap()),
                     OperandKind::Offset => Operand::Offset(at(match op {
                         Op::Sload => words % 8,
                         Op::Mload => 8,

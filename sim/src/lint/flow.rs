@@ -196,7 +196,7 @@ impl<'p> Flow<'p> {
             Operand::SReg(register) => Some((&mut self.scalar, register.index())),
             Operand::AReg(register) => Some((&mut self.address, register.index())),
             Operand::MReg(register) => Some((&mut self.modulus, register.index())),
-            Operand::Offset(_) | Operand::Mode(_) => None,
+            Operand::Offset(_) | Operand::Mode(_) | Operand::Map(_) => None,
         }
     }
 
@@ -302,7 +302,7 @@ impl<'p> Flow<'p> {
         instr.for_each_operand(|_, operand| match operand {
             Operand::Offset(words) => offset = words.words(),
             Operand::AReg(register) => target = Some(register),
-            Operand::VReg(_) | Operand::SReg(_) | Operand::MReg(_) | Operand::Mode(_) => {}
+            Operand::VReg(_) | Operand::SReg(_) | Operand::MReg(_) | Operand::Mode(_) | Operand::Map(_) => {}
         });
         let words = self.sdm.len();
         let Some(&origin) = self.sdm.get(offset as usize) else {

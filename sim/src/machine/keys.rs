@@ -224,6 +224,9 @@ sections! {
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
         gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed,
             [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
+        /// The lane permuter, `vaff`, in the spare encoding space: an affine map of the lanes of a vector.
+        lane_permuter: bool => Bool, "false", Paper "it has none", Fixed,
+            [Area] "an omega network of words beside the shuffle crossbar, and a product and a sum of lane numbers for each lane" Free "an element passes as many multiplexers as in the crossbar, in the same stages";
     }
 
     /// The arithmetic of the LAW engines.
@@ -433,6 +436,12 @@ pub(super) const RULES: &[Rule] = &[
         holds: |machine| machine.sdm_words() <= MAX_SDM_WORDS,
         message: "`sdm.size_kib` is more than the instruction set can address",
         help: "it addresses 2^20 words of `isa.word_bits` bits",
+    },
+    Rule {
+        keys: &["isa.lane_permuter", "isa.vector_length"],
+        holds: |machine| !machine.isa.lane_permuter || machine.isa.vector_length <= 1024,
+        message: "`isa.lane_permuter` needs an `isa.vector_length` of at most 1024",
+        help: "the instruction word has ten bits for a lane",
     },
     Rule {
         keys: &["vbar.paths", "vdm.ports"],

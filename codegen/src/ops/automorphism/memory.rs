@@ -14,13 +14,12 @@
 //! moduli do not matter. The banks must serve strided accesses: with interleaved banks, all words of a
 //! column lie in one.
 
-use super::{EVALUATION, Map};
+use super::{EVALUATION, Map, reversed};
 use crate::code::{BufferId, Claim, MemRef, Place, Tower, TowerId};
 use crate::ops::{Builder, Workspace};
 use crate::parameters::Parameters;
 use crate::request::Request;
 use b512_asm::{AddressMode, Log2, Role, Setting};
-use ring::bits::bit_reverse;
 
 /// The reason why the method does not suit a request for vectors of so many lanes.
 pub(super) fn obstacle(request: &Request, lanes: u32) -> Option<String> {
@@ -102,15 +101,8 @@ fn permute(builder: &mut Builder<'_>, map: Map, [x, columns, rows, y]: [BufferId
     let mode = |words: u32| AddressMode::Strided(Log2::new(words.ilog2() as u8).expect("below a million"));
     let column = |buffer, word, width| MemRef { buffer, word, mode: mode(width) };
     let row = |buffer, word| MemRef { buffer, word, mode: AddressMode::Linear };
-    let reversed = |number: u32, of: u32| bit_reverse(number as usize, of.ilog2()) as u32;
 
-    // For each class of the result: the class that it comes from, and the shift.
-    let sources: Vec<(u32, u32)> = (0..classes)
-        .map(|class| {
-            let t = g * reversed(class, classes) + (g - 1) / 2;
-            (reversed(t % classes, classes), t / classes % lanes)
-        })
-        .collect();
+    let sources: Vec<(u32, u32)> = (0..classes).map(|class| map.source(class)).collect();
     let beyond = sources.iter().map(|&(_, shift)| shift).max().unwrap_or(0);
     for lane in 0..lanes {
         let (value, h) = (code.load(column(x, lane, lanes), tower), reversed(lane, lanes));
