@@ -288,7 +288,7 @@ mod tests {
 
     fn point(settings: Value, rungs: &[&str]) -> ManifestPoint {
         let settings = settings.as_object().unwrap().clone();
-        let rungs = rungs.iter().map(|rung| PointKey::of(rung)).collect();
+        let rungs = rungs.iter().map(PointKey::of).collect();
         ManifestPoint { key: PointKey::of(&settings), settings, rungs }
     }
 

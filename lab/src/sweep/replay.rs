@@ -190,9 +190,9 @@ impl Replay {
 
 /// A sweep's folder as the definition in its manifest gives it now.
 pub(super) enum Planned {
-    Sweep(Plan),
+    Sweep(Box<Plan>),
     /// An exploration, with the design of each point.
-    Exploration(Space, HashMap<usize, Design>),
+    Exploration(Box<Space>, HashMap<usize, Design>),
 }
 
 impl Planned {
@@ -209,12 +209,12 @@ impl Planned {
                 Ok::<_, ReplayError>((place.index, design))
             };
             let designs = points.iter().map(design).collect::<Result<_, _>>()?;
-            return Ok(Self::Exploration(space, designs));
+            return Ok(Self::Exploration(Box::new(space), designs));
         }
         let plan = Plan::new(&definition)?;
         match points.first() {
             Some(&(key, _)) if !plan.manifest.points.have_settings_of(&manifest.points) => Err(changed(key)),
-            _ => Ok(Self::Sweep(plan)),
+            _ => Ok(Self::Sweep(Box::new(plan))),
         }
     }
 
