@@ -63,8 +63,8 @@ const COLUMNS: [&str; 13] = [
 
 /// The text below the table.
 const NOTE: &str = "
-The bound is that of the plan, whatever the schedule: the sum of the bounds of its passes. A program of one pass at its
-bound is optimal for its plan.
+The bound holds for every schedule of the plan: the sum of the bounds of its passes. A program of one pass at its bound is
+optimal for its plan.
 ";
 
 /// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and

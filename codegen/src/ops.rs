@@ -70,8 +70,8 @@ pub(crate) trait RingOp: Sync {
     fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract;
 }
 
-/// The method for a request on a machine: that of a recipe, or else the first that suits. It is empty for an
-/// operation with only one.
+/// The method for a request on a machine: the recipe's, or else the first that suits. The name is empty for an
+/// operation with only one method.
 ///
 /// # Errors
 /// Returns an error if the operation has no such method, or if it does not suit.

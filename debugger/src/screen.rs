@@ -100,7 +100,7 @@ impl App {
         }
     }
 
-    /// The frame of a panel; that of the chosen one is bright.
+    /// The frame of a panel, bright if the panel is chosen.
     fn block(&self, panel: Option<Panel>, title: String) -> Block<'static> {
         let style = if panel == Some(self.focus) { Style::new().add_modifier(Modifier::BOLD) } else { QUIET };
         Block::bordered().border_style(style).title(format!(" {title} "))

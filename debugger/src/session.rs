@@ -235,8 +235,8 @@ impl Session {
         }
     }
 
-    /// The modulus of a value: for a vector register, that of the instruction that wrote it, or of the
-    /// registers that a shuffle moved; else the program's, if it has only one.
+    /// The modulus of a value. A vector register takes it from the instruction that wrote it; a shuffle passes
+    /// on the modulus of its sources. Other values have the program's modulus if it has only one.
     pub fn modulus(&self, target: &Target) -> Option<u128> {
         let only = || self.source.program.only_modulus();
         match target {
