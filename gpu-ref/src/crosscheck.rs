@@ -214,7 +214,7 @@ pub struct KeyRings {
 }
 
 /// A key switch on one device with the division of work of several: a [`Partition`], or
-/// [`RowKeySwitch`] if there is none. The layouts equal those of [`KeySwitch`].
+/// [`RowKeySwitch`] if there is none, with the layouts of [`KeySwitch`].
 ///
 /// # Errors
 /// Returns the errors of [`Modulus::new`], [`Basis::new`] and the switch.

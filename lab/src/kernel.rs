@@ -111,7 +111,7 @@ pub enum RequestError {
         /// The words of the VDM.
         words: u32,
     },
-    /// A number of roots that is not that of the moduli.
+    /// As many roots as moduli are required.
     #[error(
         "{}, but there {} {}",
         counted(*roots, "root", "roots"),

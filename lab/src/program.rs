@@ -144,7 +144,7 @@ pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
 /// The axes of coefficients in a `.npy` file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Axes {
-    /// The limbs of a ring program's data: an axis before that of the coefficients.
+    /// The number of limbs in a ring program's data: the axis before the coefficients.
     pub limbs: Option<usize>,
     /// Whether a last axis has the low and the high half of each coefficient. Otherwise all are below 2^64.
     pub wide: bool,

@@ -4,7 +4,7 @@ use runtime::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The timing of a ring program. The energies of its kernels are the run's; that of the off-chip memory is here.
+/// The timing of a ring program, with the energy of off-chip memory. The run has the energies of the kernels.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RingTiming {
     /// The time on the machine, with all transfers.

@@ -195,8 +195,8 @@ impl Pool {
     /// Reads the results in folders that meet `conditions`.
     ///
     /// # Errors
-    /// Returns an error if a folder is not that of a sweep, or cannot be read, a condition names an unknown
-    /// column, or more than [`MAX_POINTS`] points meet the conditions.
+    /// Returns an error if a folder holds no sweep or cannot be read, if a condition names an unknown column, or
+    /// if more than [`MAX_POINTS`] points meet the conditions.
     pub fn read(folders: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
         let mut pool =
             Self { points: Vec::new(), columns: columns(), varying: Vec::new(), settings: BTreeSet::new() };

@@ -47,8 +47,8 @@ pub(super) struct Resolver {
     data: Data,
 }
 
-/// What the alternatives of an axis change. In each list, a number stands for an alternative: that of the
-/// first one with the same settings of this kind.
+/// What the alternatives of an axis change. Each list maps an alternative to the first one with the same settings
+/// of its kind.
 struct Axis {
     /// Settings of the kernel.
     kernel: Vec<usize>,
