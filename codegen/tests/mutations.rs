@@ -5,7 +5,7 @@
 
 mod interpret;
 
-use b512_asm::{AddressMode, FeatureSet, Instr, Log2, Offset, Op, Operand, Program, VReg};
+use b512_asm::{AddressMode, FeatureSet, Instr, Log2, Offset, Op, Operand, Program, Setting, VReg};
 use codegen::code::{Code, Inst};
 use codegen::number::Number;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -14,9 +14,13 @@ use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, genera
 use golden::Operation;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use proptest::test_runner::TestRunner;
 use ring::Degree;
 use sim::Machine;
 use sim::functional::Executor;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::LazyLock;
 
 const N: u32 = 2048;
@@ -132,6 +136,8 @@ enum Mutation {
     Table { word: Index, other: Index },
     /// The initial value of an address register changes.
     Base { register: Index, by: u32 },
+    /// A number in the claim changes.
+    Claim { setting: Index, by: u32 },
 }
 
 fn mutation() -> impl Strategy<Value = Mutation> {
@@ -145,6 +151,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         2 => at().prop_map(|at| Mutation::Operation { at }),
         1 => (at(), at()).prop_map(|(word, other)| Mutation::Table { word, other }),
         1 => (at(), 1u32..2048).prop_map(|(register, by)| Mutation::Base { register, by }),
+        1 => (at(), 1u32..2048).prop_map(|(setting, by)| Mutation::Claim { setting, by }),
     ]
 }
 
@@ -215,6 +222,12 @@ fn mutate(program: &mut Program, mutation: &Mutation) {
         Mutation::Base { register, by } => {
             let register = register.index(program.addresses.len());
             program.addresses[register].1 += by;
+        }
+        Mutation::Claim { setting, by } => {
+            let settings = &mut program.claims[0].settings;
+            let setting = setting.index(settings.len());
+            let Setting::Number(number) = &mut settings[setting].1 else { return };
+            *number += u128::from(by);
         }
     }
 }
@@ -369,37 +382,84 @@ fn cases() -> u32 {
     std::env::var("RPU_MUTATIONS").map_or(512, |count| count.parse().expect("a number"))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+/// The fate of a mutation. One that is accepted and computes another result fails the test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Fate {
+    /// A checker refused it.
+    Refused,
+    /// It changed nothing.
+    Unchanged,
+    /// It changed the program, and computes the same.
+    Equivalent,
+}
 
-    #[test]
-    fn a_program_that_is_wrong_is_refused(which in any::<Index>(), mutation in mutation()) {
+/// Applies random mutations and prints their fates, and all equivalents.
+fn each<T: Debug>(
+    what: &str,
+    mutations: impl Strategy<Value = T>,
+    test: impl Fn(&T) -> Result<Fate, String>,
+) {
+    let fates = RefCell::new(BTreeMap::<Fate, u32>::new());
+    let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
+    let outcome = TestRunner::new(config).run(&mutations, |mutation| {
+        let fate = test(&mutation).map_err(TestCaseError::fail)?;
+        if fate == Fate::Equivalent {
+            println!("{what}, equivalent: {mutation:?}");
+        }
+        *fates.borrow_mut().entry(fate).or_default() += 1;
+        Ok(())
+    });
+    println!("{what}: {:?}", fates.into_inner());
+    if let Err(error) = outcome {
+        panic!("{what}: {error}");
+    }
+}
+
+fn accepted(unchanged: bool, right: bool) -> Result<Fate, String> {
+    match (unchanged, right) {
+        (true, _) => Ok(Fate::Unchanged),
+        (false, true) => Ok(Fate::Equivalent),
+        (false, false) => Err("a wrong mutant is accepted".to_owned()),
+    }
+}
+
+#[test]
+fn a_program_that_is_wrong_is_refused() {
+    each("programs", (any::<Index>(), mutation()), |(which, mutation)| {
         let Kernel { code, program, .. } = which.get(&KERNELS);
         let mut mutant = program.clone();
-        mutate(&mut mutant, &mutation);
-        if check::schedule(code, &mutant).is_ok() {
-            prop_assert_eq!(run_program(&mutant, code), Some(expected(code)));
+        mutate(&mut mutant, mutation);
+        if check::schedule(code, &mutant).is_err() {
+            return Ok(Fate::Refused);
         }
-    }
+        accepted(mutant == *program, run_program(&mutant, code) == Some(expected(code)))
+    });
+}
 
-    #[test]
-    fn forwarded_code_that_is_wrong_is_refused(mutation in code_mutation()) {
+#[test]
+fn forwarded_code_that_is_wrong_is_refused() {
+    each("forwarded code", code_mutation(), |mutation| {
         let [before, after] = &*FORWARDED;
         let mut mutant = after.clone();
-        mutate_code(&mut mutant, &mutation);
-        if check::forwarding(before, &mutant).is_ok() {
-            prop_assert!(run_code(&mutant) == Some(expected(after)));
+        mutate_code(&mut mutant, mutation);
+        if check::forwarding(before, &mutant).is_err() {
+            return Ok(Fate::Refused);
         }
-    }
+        accepted(mutant == *after, run_code(&mutant) == Some(expected(after)))
+    });
+}
 
-    #[test]
-    fn code_that_is_wrong_is_refused(which in any::<Index>(), mutation in code_mutation()) {
-        let mut code = which.get(&KERNELS).code.clone();
-        mutate_code(&mut code, &mutation);
-        if check::lowering(&code).is_ok() {
-            prop_assert!(run_code(&code) == Some(expected(&code)));
+#[test]
+fn code_that_is_wrong_is_refused() {
+    each("code", (any::<Index>(), code_mutation()), |(which, mutation)| {
+        let known = &which.get(&KERNELS).code;
+        let mut code = known.clone();
+        mutate_code(&mut code, mutation);
+        if check::lowering(&code).is_err() {
+            return Ok(Fate::Refused);
         }
-    }
+        accepted(code == *known, run_code(&code) == Some(expected(&code)))
+    });
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 20] = [
     Target { name: "timing", property: properties::timing, seeds: seeds::timing, cases: 500 },
     Target { name: "assembler", property: properties::assembler, seeds: seeds::sources, cases: 5000 },
     Target { name: "calls", property: properties::calls, seeds: seeds::calls, cases: 3000 },
@@ -54,6 +54,24 @@ pub const TARGETS: [Target; 12] = [
         cases: 3000,
     },
     Target { name: "manifest", property: properties::manifest, seeds: seeds::manifests, cases: 5000 },
+    Target { name: "functional", property: properties::functional, seeds: seeds::words, cases: 1000 },
+    Target { name: "checkers", property: properties::checkers, seeds: seeds::faults, cases: 500 },
+    Target {
+        name: "machine_file",
+        property: properties::machine_file,
+        seeds: seeds::machine_files,
+        cases: 1000,
+    },
+    Target { name: "journal", property: properties::journal, seeds: seeds::journals, cases: 500 },
+    Target { name: "record", property: properties::record, seeds: seeds::journals, cases: 100 },
+    Target {
+        name: "sweep_manifest",
+        property: properties::sweep_manifest,
+        seeds: seeds::sweep_manifests,
+        cases: 100,
+    },
+    Target { name: "data", property: properties::data, seeds: seeds::data, cases: 5000 },
+    Target { name: "trace", property: properties::trace, seeds: seeds::timing, cases: 200 },
 ];
 
 /// The repository of this crate.
@@ -86,5 +104,6 @@ mod tests {
 
     hold_of_damaged_inputs! {
         timing assembler calls words object machine sweep recipe parameter_set document ring_program manifest
+        functional checkers machine_file journal record sweep_manifest data trace
     }
 }

@@ -34,8 +34,10 @@ fn main() -> ExitCode {
     let chosen = |target: &Target| args.target.as_ref().is_none_or(|name| name == target.name);
     let (mut total, mut findings) = (0, 0);
     for target in TARGETS.iter().filter(|target| chosen(target)) {
+        let begin = Instant::now();
         let (executions, broken) = campaign(target, &args);
-        println!("{:<14} {executions:>10} executions, {broken} findings", target.name);
+        let rate = executions as f64 / begin.elapsed().as_secs_f64();
+        println!("{:<14} {executions:>10} executions, {rate:>7.0} a second, {broken} findings", target.name);
         total += executions;
         findings += broken;
     }

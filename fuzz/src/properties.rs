@@ -1,5 +1,16 @@
 //! What holds of any input: each function takes bytes and panics if the project breaks a promise.
 
+mod checkers;
+mod files;
+mod folder;
+mod functional;
+
+pub use checkers::checkers;
+pub use files::{data, machine_file, trace};
+pub(crate) use folder::SWEEP;
+pub use folder::{journal, record, sweep_manifest};
+pub use functional::functional;
+
 use b512_asm::{Diagnostics, Instr, assemble, intrinsics, object};
 use codegen::{Recipe, Request, compile};
 use diagnostic::Diagnostic;

@@ -1,7 +1,9 @@
 //! Real inputs: files of the repository, and what the project makes of them.
 
+use crate::properties::SWEEP;
 use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
+use lab::program::{Axes, coefficient_file};
 use lab::run::{Mode, Options, run};
 use sim::Machine;
 use std::fs;
@@ -101,4 +103,42 @@ pub(crate) fn ring_programs(repository: &Path) -> Vec<Vec<u8>> {
 pub(crate) fn manifests(repository: &Path) -> Vec<Vec<u8>> {
     let folders = ["ring-program/tests/manifests", "ring-program/tests/refuse", "ring-program/tests/traces"];
     of_folders(repository, &folders, &[".json"])
+}
+
+/// One fault of each kind in each kernel.
+pub(crate) fn faults(_: &Path) -> Vec<Vec<u8>> {
+    let fault =
+        |kernel: u8, kind: u8| vec![kernel, kind, 3 + 7 * kernel, 0, 1, kind, kernel, 0, 0, 0, 0, 0, 0];
+    (0..5).flat_map(|kernel| (0..12).map(move |kind| fault(kernel, kind))).collect()
+}
+
+pub(crate) fn machine_files(repository: &Path) -> Vec<Vec<u8>> {
+    of_folders(repository, &["configs/machines", "configs/tech"], &[".toml"])
+}
+
+/// A whole journal, one with a torn line and a failure that was repeated, and single lines.
+pub(crate) fn journals(_: &Path) -> Vec<Vec<u8>> {
+    let lines = &SWEEP.lines;
+    let torn = format!("{}{}", &lines[0][..lines[0].len() / 2], lines.concat());
+    let mut seeds = vec![lines.concat(), torn, format!("{0}{0}", lines[lines.len() - 1])];
+    seeds.extend(lines.iter().cloned());
+    seeds.into_iter().map(String::into_bytes).collect()
+}
+
+pub(crate) fn sweep_manifests(_: &Path) -> Vec<Vec<u8>> {
+    vec![SWEEP.manifest()]
+}
+
+/// The same words in all forms.
+pub(crate) fn data(_: &Path) -> Vec<Vec<u8>> {
+    let words = [0, 1, u128::from(u64::MAX), u128::from(u64::MAX) + 1, u128::MAX, 97];
+    let form = |(first, name): (u8, &str), wide: bool| {
+        [vec![first], coefficient_file(name, &words, Axes { limbs: None, wide })].concat()
+    };
+    let limbs = coefficient_file("x.npy", &words, Axes { limbs: Some(2), wide: true });
+    let mut seeds = vec![[vec![2], limbs].concat(), b"\x01[1, \"0x1f\", \"31\"]".to_vec()];
+    seeds.extend(
+        (0..).zip(["x.bin", "x.json", "x.npy"]).flat_map(|of| [true, false].map(|wide| form(of, wide))),
+    );
+    seeds
 }

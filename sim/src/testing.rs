@@ -1,5 +1,8 @@
-//! Random programs and machines, and the comparison of the two timing models. For tests and fuzzing.
+//! Random programs and machines, the comparison of the two timing models, and a slow engine. For tests and fuzzing.
 
+mod slow;
+
+pub use self::slow::SlowEngine;
 pub use crate::machine::machines;
 use crate::timing::{self, Timing, stepped};
 use crate::{Machine, MachineBase, Override};

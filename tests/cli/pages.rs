@@ -5,7 +5,7 @@
 
 use crate::common::{command, repository, rpu, succeed};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,13 @@ fn pictures(folder: &Path) -> PathBuf {
 fn browser(kind: &str, url: &str, pictures: &Path) -> Option<Child> {
     let mut command = Command::new("node");
     command.args([&repository("tests/pages/browser.mjs"), kind, url]).arg(pictures);
-    command.stdout(Stdio::piped()).spawn().ok()
+    match command.stdout(Stdio::piped()).spawn() {
+        Ok(child) => Some(child),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "node: {error}");
+            None
+        }
+    }
 }
 
 /// Runs the checks of a page.

@@ -24,6 +24,8 @@ let browser;
 try {
   browser = await launch();
 } catch (error) {
+  // A browser that is installed and does not start is a failure.
+  if (!["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"].includes(error.code)) throw error;
   console.log(`no browser: ${String(error.message).split("\n")[0]}`);
   process.exit(77);
 }

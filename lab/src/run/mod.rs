@@ -132,7 +132,8 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
     if !options.lenient {
         check_defects(program, machine)?;
     }
-    let mut report = RunReport::new(&ProgramFacts::of(program), machine);
+    let facts = ProgramFacts::of(program);
+    let mut report = RunReport::new(&facts, machine);
     let mut outputs = BTreeMap::new();
     let begin = Instant::now();
     let mut simulated = 0;
@@ -145,9 +146,8 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         if options.check {
             check_coverage(program)?;
             execution.compare(program)?;
-            for seed in random_seeds(options.seed, execution.drawn == Drawn::All) {
-                Execution::random(program, machine, seed)?.compare(program)?;
-            }
+            let runs = if execution.drawn == Drawn::All { 1 } else { 2 };
+            check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, runs))?;
             report.checked = true;
         }
         outputs = execution.outputs;
@@ -205,11 +205,23 @@ pub(crate) fn check_coverage(program: &Program) -> Result<(), RunError> {
     }
 }
 
-/// The seeds of the random runs of a check: two runs in all, if the first one was random.
-fn random_seeds(seed: u64, first_was_random: bool) -> std::ops::Range<u64> {
-    // Far from the seeds that users choose.
-    let begin = seed ^ (0x5eed << 48);
-    begin..begin.saturating_add(if first_was_random { 1 } else { 2 })
+/// The seeds of the random runs of a check. They follow from the hash of the program, so that no program can be
+/// made for the data on which it is checked.
+pub(crate) fn random_seeds(program_blake3: &str, seed: u64, runs: usize) -> Vec<u64> {
+    let seed_of = |run: usize| {
+        let hash = blake3::hash(format!("{program_blake3} {seed} {run}").as_bytes());
+        u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a hash has 32 bytes"))
+    };
+    (0..runs).map(seed_of).collect()
+}
+
+/// Compares a program with its claims on random data, once for each seed.
+pub(crate) fn check_on_random_data(
+    program: &Program,
+    machine: &Machine,
+    seeds: &[u64],
+) -> Result<(), RunError> {
+    seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed)?.compare(program))
 }
 
 /// A functional run with its data.

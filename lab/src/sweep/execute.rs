@@ -3,11 +3,13 @@
 use super::check::{Checker, Job, check_request, guarded};
 use super::journal::{self, Batch, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{OnRung, Plan, PlannedPoint, Source, Task};
+use super::plan::{GivenProgram, OnRung, Plan, PlannedPoint, Source, Task};
 use super::record::{Record, Status};
 use super::ring_task;
 use crate::kernel::{KernelSpec, RequestSpec};
-use crate::run::{ProgramFacts, RunReport, StreamReport, TimingReport};
+use crate::run::{
+    ProgramFacts, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data, random_seeds,
+};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use rayon::prelude::*;
@@ -100,7 +102,8 @@ pub(super) fn each<E: Send>(
             let program = match &first.task {
                 Task::Kernel(kernel) => guarded(|| program(kernel, &first, &requests, generate, &meter)),
                 Task::Program(given) => {
-                    Ok(Generated { program: given.program.clone(), origin: Origin::Given })
+                    guarded(|| check_given(given, &first.scheduled_for, source.data().seed))
+                        .map(|()| Generated { program: given.program.clone(), origin: Origin::Given })
                 }
                 Task::Ring(ring) => {
                     return group.par_iter().try_for_each(|&point| {
@@ -139,6 +142,19 @@ pub(super) fn each<E: Send>(
         },
     )?;
     Ok(meter.spent())
+}
+
+/// Compares the claims of a program from a file with the golden model, on data that it cannot know. The sweep's own
+/// data, on which every program runs, is the same for all programs.
+fn check_given(given: &GivenProgram, machine: &Machine, seed: u64) -> Result<(), String> {
+    let program = &given.program;
+    if program.claims.is_empty() {
+        return Ok(());
+    }
+    machine.check_fits(program).map_err(|error| error.to_string())?;
+    check_defects(program, machine).map_err(|error| error.to_string())?;
+    let seeds = random_seeds(&given.blake3, seed, 2);
+    check_on_random_data(program, machine, &seeds).map_err(|error| error.to_string())
 }
 
 /// The record of a point.

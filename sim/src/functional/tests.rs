@@ -1,13 +1,11 @@
-//! The executor compared with a big-integer interpreter that copies every operand, on random
-//! programs; and each fault.
+//! The executor compared with the slow engine on random programs; and each fault.
 
 use super::*;
-use b512_asm::reg::REGISTERS;
+use crate::testing::SlowEngine;
 use b512_asm::{
     AddressMode, FeatureSet, Image, LaneMap, Log2, Offset, Op, Operand, OperandKind, Role, SReg, Segment,
     VReg,
 };
-use num_bigint::BigUint;
 use proptest::prelude::*;
 use ring::modular::ModulusError;
 
@@ -84,82 +82,12 @@ fn empty(isa: Isa, operands: LawOperands) -> Executor {
     Executor::with_resources(resources, operands)
 }
 
-/// The VDM after `program`, by a literal reading of the instructions' documentation.
+/// The VDM after `program`, by the slow engine.
 fn interpret(program: &Program) -> Vec<u128> {
-    let lanes = program.isa.vector_length() as usize;
-    let mut vdm = program.vdm.segments[0].words.clone();
-    let sdm = &program.sdm.segments[0].words;
-    let mut vrf = vec![vec![BigUint::ZERO; lanes]; REGISTERS];
-    let mut srf = vec![BigUint::ZERO; REGISTERS];
-    let mut arf = [0; REGISTERS];
-    for &(register, address) in &program.addresses {
-        arf[register.index()] = address;
-    }
-    let q = |rm: MReg| BigUint::from(program.moduli.iter().find(|(register, _)| *register == rm).unwrap().1);
-    let add = |rm, a: &BigUint, b: &BigUint| (a + b) % q(rm);
-    let sub = |rm, a: &BigUint, b: &BigUint| (a + q(rm) - b) % q(rm);
-    let mul = |rm, a: &BigUint, b: &BigUint| a * b % q(rm);
-    for &instr in &program.instructions {
-        let word = |arf: &[u32], base: AReg, offset: Offset, mode: AddressMode, lane| {
-            (arf[base.index()] + offset.words() + mode.element(lane as u32)) as usize
-        };
-        let old = vrf.clone();
-        let v = |register: VReg, lane: usize| &old[register.index()][lane];
-        let s = |register: SReg| &srf[register.index()];
-        let mut set = |vd: VReg, lane: &dyn Fn(usize) -> BigUint| {
-            vrf[vd.index()] = (0..lanes).map(lane).collect();
-        };
-        let half = lanes / 2;
-        let either = |i: usize, a: VReg, b: VReg| if i < half { (a, i) } else { (b, i - half) };
-        match instr {
-            Instr::Halt {} => break,
-            Instr::Vload { vd, base, offset, mode } => {
-                set(vd, &|i| vdm[word(&arf, base, offset, mode, i)].into());
-            }
-            Instr::Vstore { vs, base, offset, mode } => {
-                for i in 0..lanes {
-                    vdm[word(&arf, base, offset, mode, i)] = v(vs, i).try_into().unwrap();
-                }
-            }
-            Instr::Sload { rt, offset } => srf[rt.index()] = sdm[offset.words() as usize].into(),
-            Instr::Aload { rt, offset } => arf[rt.index()] = sdm[offset.words() as usize] as u32,
-            Instr::Mload { .. } => {}
-            Instr::Vadd { vd, vs, vt, rm } => set(vd, &|i| add(rm, v(vs, i), v(vt, i))),
-            Instr::Vsub { vd, vs, vt, rm } => set(vd, &|i| sub(rm, v(vs, i), v(vt, i))),
-            Instr::Vmul { vd, vs, vt, rm } => set(vd, &|i| mul(rm, v(vs, i), v(vt, i))),
-            Instr::Vadds { vd, vs, rt, rm } => set(vd, &|i| add(rm, v(vs, i), s(rt))),
-            Instr::Vsubs { vd, vs, rt, rm } => set(vd, &|i| sub(rm, v(vs, i), s(rt))),
-            Instr::Vmuls { vd, vs, rt, rm } => set(vd, &|i| mul(rm, v(vs, i), s(rt))),
-            Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
-                set(vd, &|i| add(rm, v(vs, i), &mul(rm, v(vt, i), v(vt1, i))));
-                set(vd1, &|i| sub(rm, v(vs, i), &mul(rm, v(vt, i), v(vt1, i))));
-            }
-            Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
-                set(vd, &|i| add(rm, v(vs, i), v(vt, i)));
-                set(vd1, &|i| mul(rm, &sub(rm, v(vs, i), v(vt, i)), v(vt1, i)));
-            }
-            Instr::Unpklo { vd, vs, vt } => set(vd, &|i| v([vs, vt][i % 2], i / 2).clone()),
-            Instr::Unpkhi { vd, vs, vt } => set(vd, &|i| v([vs, vt][i % 2], half + i / 2).clone()),
-            Instr::Pklo { vd, vs, vt } => set(vd, &|i| {
-                let (source, i) = either(i, vs, vt);
-                v(source, 2 * i).clone()
-            }),
-            Instr::Pkhi { vd, vs, vt } => set(vd, &|i| {
-                let (source, i) = either(i, vs, vt);
-                v(source, 2 * i + 1).clone()
-            }),
-            Instr::Vaff { vd, vs, map } => {
-                let bits = lanes.ilog2();
-                let reversed = |lane: usize| (0..bits).map(|bit| (lane >> bit & 1) << (bits - 1 - bit)).sum();
-                set(vd, &|i| {
-                    let h: usize = reversed(i);
-                    let source: usize = usize::from(map.multiplier()) * h + usize::from(map.shift());
-                    v(vs, reversed(source % lanes)).clone()
-                });
-            }
-        }
-    }
-    vdm
+    let words = [16 * program.isa.vector_length(), SDM_WORDS];
+    let mut slow = SlowEngine::new(program, FeatureSet::all(), LawOperands::Word, words);
+    assert_eq!(slow.run(), Ok(program.instructions.len()));
+    slow.vdm().to_vec()
 }
 
 /// A random instruction on few registers, so that dependences are frequent, which causes no fault
