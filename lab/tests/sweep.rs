@@ -2,6 +2,7 @@
 
 use b512_asm::assemble;
 use codegen::{Origin, PlanChoice, Request};
+use lab::run::{Mode, Options, draw, run};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{
     Definition, Generated, Journal, JournalError, Plan, PointKey, Record, Results, Shard, Status, execute,
@@ -136,6 +137,33 @@ fn errors_wrong_results_and_panics_are_records() {
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 0);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 3);
     assert_eq!(Results::merge(&[folder]).unwrap().failed(), 0);
+}
+
+/// A program that claims a sum and computes `a + b + (a - k)`, where the words `k` are those that a sweep, or a run
+/// without a seed, draws for `a`.
+fn made_for_known_data() -> String {
+    let q = 0x7fff_ffff_ffff_ffff_ffff_ffff_ffff_ffff;
+    let words: Vec<String> = draw(0, 0, 512, q).iter().map(|word| format!("{word:#x}")).collect();
+    let known = format!(".table k, 512\n.words k {{ {} }}\n.modulus m1", words.join(" "));
+    let wrong = "vload v3, a0, k\nvsub v3, v0, v3, m1\nvadd v2, v0, v1, m1\nvadd v2, v2, v3, m1\nvstore v2";
+    VADD.replacen(".modulus m1", &known, 1).replacen("vstore v2", wrong, 1)
+}
+
+#[test]
+fn a_program_made_for_known_data_fails() {
+    let text = made_for_known_data();
+    let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
+    let outcome = run(&assemble(&text).unwrap(), &Machine::rpu_128x128(), &options);
+    assert!(outcome.unwrap_err().is_wrong_result());
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("add.b512");
+    fs::write(&file, text).unwrap();
+    let found =
+        records(&plan(&format!("program = '{}'\n[grid]\nhple.count = [64, 128]", file.display())), &generate);
+    for record in found {
+        assert!(record.error.is_some_and(|error| error.contains("`c` differs from add in 512 of 512")));
+    }
 }
 
 #[test]

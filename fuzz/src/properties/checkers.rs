@@ -66,9 +66,9 @@ fn inject(program: &mut Program, fault: &[u8; 12]) {
         }
         8 => {
             let images = [&mut program.vdm, &mut program.sdm];
-            let words =
+            let mut words =
                 images.into_iter().flat_map(|image| &mut image.segments).flat_map(|part| &mut part.words);
-            if let Some(word) = words.skip(place).next() {
+            if let Some(word) = words.nth(place) {
                 *word ^= u128::from(value);
             }
         }

@@ -296,3 +296,21 @@ impl Execution {
 
 /// The words of several symbols.
 type Vectors<'w> = Vec<&'w [u128]>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_data_follow_from_the_program_the_seed_and_the_run() {
+        let mut seeds = Vec::new();
+        for (program, seed) in [("a", 0), ("b", 0), ("a", 1), ("a", u64::MAX)] {
+            assert_eq!(random_seeds(program, seed, 2), random_seeds(program, seed, 2));
+            seeds.extend(random_seeds(program, seed, 2));
+        }
+        assert_eq!(seeds.len(), 8);
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 8);
+    }
+}
