@@ -53,14 +53,17 @@ impl Area {
         let sbar =
             (gates::sbar(machine).gates().total() + permuter) / gates::paper_sbar(lanes).gates().total();
         let gate_mm2 = constants.law_mm2 / given_law;
-        let second_port = if machine.vdm.ports == 2 { constants.sram_second_port } else { 1.0 };
         Self {
             instruction_memory: constants
                 .sram_mm2(f64::from(machine.frontend.instruction_memory_kib) * 1024.0, 128.0),
             scalar_memory: constants.sram_mm2(f64::from(machine.sdm.size_kib) * 1024.0, word_bits),
-            vdm: vdm_banks * constants.sram_mm2(machine.vdm_bank_bytes(), word_bits) * second_port
+            vdm: vdm_banks
+                * constants.sram_mm2(machine.vdm_bank_bytes(), word_bits)
+                * machine.vdm_second_port()
                 + constants.vdm_banks_mm2(vdm_banks) * (word_bits / 128.0),
-            vrf: vrf_macros * constants.sram_mm2(machine.vrf_sram_bytes(), word_bits),
+            vrf: vrf_macros
+                * constants.sram_mm2(machine.vrf_sram_bytes(), word_bits)
+                * machine.vrf_second_port(),
             law: hples * constants.law_mm2 * law,
             vbar: constants.vbar_mm2
                 * constants.vbar_growth_with_hples.powf(more_hples)

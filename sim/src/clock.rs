@@ -57,12 +57,11 @@ impl Clock {
             let wire = delay.wire_ps * (f64::from(inputs + outputs) / 256.0).sqrt();
             ghz((levels * MUX_FO4 * delay.fo4_ps + wire) / f64::from(stages))
         };
-        let second_port = if machine.vdm.ports == 2 { technology.area.sram_second_port } else { 1.0 };
         let law = Law::of(machine);
         let lanes = machine.hple.count;
         Self {
-            vdm: technology.sram_ghz(machine.vdm_bank_bytes() * second_port),
-            vrf: technology.sram_ghz(machine.vrf_sram_bytes()),
+            vdm: technology.sram_ghz(machine.vdm_bank_bytes() * machine.vdm_second_port()),
+            vrf: technology.sram_ghz(machine.vrf_sram_bytes() * machine.vrf_second_port()),
             multiplier: logic(law.multiplier.stage_fo4()),
             adder: logic(law.adder.fo4() / f64::from(law.adder.stages)),
             vbar: crossbar(lanes, machine.vdm.banks, machine.vbar.latency_cycles),

@@ -126,9 +126,8 @@ impl Energy {
         // An access to a memory of `words` words over one to a memory of `paper` words.
         let access = |words: f64, paper: f64| constants.sram_growth_with_words.powf((words / paper).log2());
         let word_bytes = f64::from(machine.isa.word_bits / 8);
-        let second_port = if machine.vdm.ports == 2 { machine.technology.area.sram_second_port } else { 1.0 };
-        let vrf = access(machine.vrf_sram_bytes() / word_bytes, PAPER_VRF_WORDS);
-        let vdm = access(machine.vdm_bank_bytes() / word_bytes * second_port, PAPER_VDM_WORDS);
+        let vrf = access(machine.vrf_sram_bytes() / word_bytes * machine.vrf_second_port(), PAPER_VRF_WORDS);
+        let vdm = access(machine.vdm_bank_bytes() / word_bytes * machine.vdm_second_port(), PAPER_VDM_WORDS);
         let memory = access(f64::from(machine.frontend.instruction_memory_kib), 512.0);
         let front_end = FrontEnd::of(machine).work() / FrontEnd::PAPER.work();
         let uj = |count: u64, pj: f64| count as f64 * pj * 1e-6;

@@ -88,6 +88,21 @@ impl Machine {
         !self.ideal.vrf_ports
     }
 
+    /// Whether the VRF's SRAMs have a port for writes beside the one for reads.
+    pub const fn sram_writes_have_a_port(&self) -> bool {
+        matches!(self.vrf.ports, VrfPorts::TwoPort)
+    }
+
+    /// The size of a macro of the VRF over that of one with a single port.
+    pub(crate) const fn vrf_second_port(&self) -> f64 {
+        if self.sram_writes_have_a_port() { self.technology.area.sram_second_port } else { 1.0 }
+    }
+
+    /// The size of a macro of the VDM over that of one with a single port.
+    pub(crate) const fn vdm_second_port(&self) -> f64 {
+        if self.vdm.ports == 2 { self.technology.area.sram_second_port } else { 1.0 }
+    }
+
     /// Instructions that the front end dispatches in `frontend.cycles_per_instruction` cycles at most.
     pub const fn dispatch_width(&self) -> u32 {
         if self.ideal.front_end { u32::MAX } else { self.frontend.width }
@@ -168,10 +183,11 @@ impl Machine {
     /// the built-in machine file: costs there are extrapolated.
     pub fn extrapolated(&self) -> Vec<&'static str> {
         let values = self.to_value();
-        let outside = |key: &&Key| {
-            let value = schema::value_at(&values, key.path).as_integer();
-            value.and_then(|value| u64::try_from(value).ok()).is_some_and(|value| key.extrapolates(value))
+        let number = |key: &Key| match schema::value_at(&values, key.path) {
+            toml::Value::String(text) => key.kind.place(text),
+            value => value.as_integer().and_then(|value| u64::try_from(value).ok()),
         };
+        let outside = |key: &&Key| number(key).is_some_and(|value| key.extrapolates(value));
         schema::keys().filter(outside).map(|key| key.path).collect()
     }
 

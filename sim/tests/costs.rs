@@ -14,13 +14,15 @@ fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// Machines that differ in the part that limits their clock or their dispatches.
-const BASES: [&[&str]; 8] = [
+const BASES: [&[&str]; 9] = [
     &[],
     &["hple.count=256", "vdm.banks=256", "sbar.latency_cycles=2"],
     &["hple.count=64", "vdm.banks=64", "hple.initiation_interval=2", "frontend.queue_depth=2", "vdm.ports=2"],
     &["hple.count=4", "vdm.banks=256"],
     &["frontend.width=4", "frontend.queue_depth=1", "vdm.ports=2", "hple.count=16", "vdm.banks=32"],
     &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "frontend.busyboard=shared-reads"],
+    // The register file limits the clock.
+    &["isa.vector_length=4096", "hple.count=4", "vdm.banks=256"],
     // The crossbars limit the clock.
     &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "vbar.latency_cycles=1", "sbar.latency_cycles=1"],
     // The adder limits the clock.

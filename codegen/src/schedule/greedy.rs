@@ -315,7 +315,8 @@ impl Scheduler<'_> {
         let micro_op = self.micro_op(id, sources, &any)?;
         let issue = self.earliest_issue(&micro_op.without_writes());
         let write = issue + micro_op.latency;
-        let overlap = micro_op.latency < micro_op.occupancy;
+        let shared_port = !self.machine.sram_writes_have_a_port();
+        let overlap = shared_port && micro_op.latency < micro_op.occupancy;
         let taken = if self.tuning.srams >= SramCare::Schedule {
             self.taken(write, micro_op.occupancy)
         } else {

@@ -58,8 +58,10 @@ pub(super) fn extrapolated(record: &Record) -> Vec<&str> {
 
 /// Whether costs are extrapolated for a value of a setting.
 pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
-    let key = sim::machine::key(path);
-    key.zip(value.as_u64()).is_some_and(|(key, value)| key.extrapolates(value))
+    sim::machine::key(path).is_some_and(|key| {
+        let number = value.as_str().map_or(value.as_u64(), |text| key.kind.place(text));
+        number.is_some_and(|number| key.extrapolates(number))
+    })
 }
 
 /// The meaning of the mark of such records.

@@ -66,8 +66,8 @@ fn write_row(page: &mut String, key: &Key) -> Result {
         Rest::NotModelled(because) => format!("not modelled: {because}"),
     };
     let checked = match checked {
-        Some(range) if range.start() == range.end() => range.start().to_string(),
-        Some(range) => format!("{} to {}", range.start(), range.end()),
+        Some(range) if range.start() == range.end() => key.kind.text(*range.start()),
+        Some(range) => format!("{} to {}", key.kind.text(*range.start()), key.kind.text(*range.end())),
         None => String::new(),
     };
     writeln!(page, " {model} | {rest} | {checked} |")

@@ -46,6 +46,8 @@ choices! {
     VrfPorts {
         /// One access a cycle.
         SinglePort = "single-port",
+        /// One read and one write a cycle.
+        TwoPort = "two-port",
     }
 
     /// The assignment of registers to the SRAMs of the VRF.
@@ -292,7 +294,7 @@ sections! {
     Vrf [vrf] {
         /// Ports of its SRAMs.
         ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any,
-            [] "" Free "it has one value";
+            [Cycles Clock Area Energy] "macros with two ports", 1..=1;
         /// The SRAM of a register.
         placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any,
             [Cycles] "" Free "a permutation of wires";

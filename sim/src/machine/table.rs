@@ -46,7 +46,7 @@ pub struct Cost {
     /// The reason why it has no others.
     pub rest: Rest,
     /// The values that printed numbers or the synthesis of the part check; others are
-    /// extrapolations.
+    /// extrapolations. A text has the number of its [place](Kind::place).
     pub checked: Option<RangeInclusive<u32>>,
 }
 
@@ -280,6 +280,7 @@ impl Origin {
 
 impl Key {
     /// Whether neither printed numbers nor the synthesis of the part check the cost of a value.
+    /// A text has the number of its [place](Kind::place).
     pub fn extrapolates(&self, value: u64) -> bool {
         let checked = self.cost.as_ref().and_then(|cost| cost.checked.as_ref());
         checked.is_some_and(|checked| {
@@ -331,6 +332,22 @@ impl Kind {
             }
             Self::Clock => is_clock(value),
         }
+    }
+
+    /// The texts that it accepts.
+    const fn choices(self) -> &'static [Choice] {
+        if let Self::Choice(choices) = self { choices } else { &[] }
+    }
+
+    /// The place of a text among those that it accepts, from 1.
+    pub fn place(self, text: &str) -> Option<u64> {
+        Some(self.choices().iter().position(|choice| choice.text == text)? as u64 + 1)
+    }
+
+    /// A whole number, or the text at this [place](Self::place).
+    pub(super) fn text(self, number: u32) -> String {
+        let text = number.checked_sub(1).and_then(|place| self.choices().get(place as usize));
+        text.map_or_else(|| number.to_string(), |choice| choice.text.to_owned())
     }
 
     /// The accepted values, in words.

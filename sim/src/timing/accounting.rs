@@ -2,7 +2,7 @@
 
 use super::decode::{DecodedProgram, Decoder};
 use super::micro_op::MicroOp;
-use super::registers::Table;
+use super::registers::{Accesses, Table};
 use super::{Cycle, Timestamps};
 use crate::machine::{Busyboard, Machine, SRAMS, SourceRelease};
 use b512_asm::{PerPipe, Pipe, Program, VReg, for_each_pipe};
@@ -316,7 +316,7 @@ pub(super) struct Demand<'m> {
     /// Occupancy of each path of each pipe, in cycles.
     pub(super) paths: PerPipe<[u64; 2]>,
     /// Accesses to each register, in cycles; bank conflicts are added as they occur.
-    registers: Table<u64>,
+    registers: Accesses,
     /// Cycles for which VDM bank conflicts hold the VBAR.
     pub(super) bank_conflicts: u64,
     fetched: Cycle,
@@ -352,8 +352,11 @@ impl<'m> Demand<'m> {
         if micro_op.bank_conflicts > 0 {
             let conflicts = u64::from(micro_op.bank_conflicts);
             self.bank_conflicts += conflicts;
-            for reg in micro_op.reads.iter().chain(micro_op.writes.iter()) {
-                self.registers[reg.into()] += conflicts;
+            for reg in micro_op.reads.iter() {
+                self.registers.reads[reg.into()] += conflicts;
+            }
+            for reg in micro_op.writes.iter() {
+                self.registers.writes[reg.into()] += conflicts;
             }
         }
         let [a, b, c] = micro_op.reads.places().map(|reg| self.written[reg]);
@@ -366,15 +369,33 @@ impl<'m> Demand<'m> {
         self.longest = self.longest.max(end);
     }
 
-    /// Busy cycles of each SRAM of the register file; zeros if ports are ideal.
-    pub(super) fn srams(&self) -> [u64; SRAMS] {
-        let mut srams = [0; SRAMS];
+    /// Cycles of reads from each SRAM of the register file, and of writes to it; zeros if ports are ideal.
+    fn sram_accesses(&self) -> [[u64; SRAMS]; 2] {
+        let mut accesses = [[0; SRAMS]; 2];
         if self.machine.sram_ports_are_limited() {
             for reg in VReg::all() {
-                srams[usize::from(self.machine.vrf.placement.sram(reg))] += self.registers[reg.into()];
+                let sram = usize::from(self.machine.vrf.placement.sram(reg));
+                accesses[0][sram] += self.registers.reads[reg.into()];
+                accesses[1][sram] += self.registers.writes[reg.into()];
             }
         }
-        srams
+        accesses
+    }
+
+    /// Busy cycles of the ports of each SRAM of the register file; zeros if ports are ideal.
+    pub(super) fn srams(&self) -> [u64; SRAMS] {
+        let [reads, writes] = self.sram_accesses();
+        std::array::from_fn(|sram| reads[sram] + writes[sram])
+    }
+
+    /// Busy cycles of the busiest port of the SRAMs.
+    fn busiest_port(&self) -> u64 {
+        let largest = |srams: [u64; SRAMS]| srams.into_iter().max().unwrap_or(0);
+        if self.machine.sram_writes_have_a_port() {
+            self.sram_accesses().map(largest).into_iter().max().unwrap_or(0)
+        } else {
+            largest(self.srams())
+        }
     }
 
     /// The bounds of `program` after all of its instructions have been added.
@@ -386,9 +407,8 @@ impl<'m> Demand<'m> {
             * program.scalar_loads().saturating_sub(1);
         let groups = program.instructions().values().sum::<u64>().div_ceil(width);
         let dispatch = groups.saturating_sub(1) * u64::from(interval) + u64::from(groups > 0) + hold;
-        let srams = self.srams();
-        let units = self.paths.values().flatten().chain(&srams);
-        let resource = units.copied().max().unwrap_or(0).max(dispatch);
+        let paths = self.paths.values().flatten().copied().max().unwrap_or(0);
+        let resource = paths.max(self.busiest_port()).max(dispatch);
         Bounds { resource: Cycle(resource), dependence: self.longest }
     }
 }

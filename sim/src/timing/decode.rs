@@ -2,7 +2,7 @@
 
 use super::banks;
 use super::micro_op::MicroOp;
-use super::registers::{RegSlots, Table};
+use super::registers::{Accesses, RegSlots, Table};
 use super::srams::{FourCycles, first, interleave, repeated, sram};
 use super::units::{self, Unit};
 use crate::machine::{BankMapping, Machine, SRAMS};
@@ -83,8 +83,8 @@ pub struct DecodedProgram {
     accesses: Vec<(AddressMode, bool)>,
     /// Instruction counts by operation.
     counts: [u64; Op::ALL.len()],
-    /// For each pipe, the number of instructions that use each register.
-    uses: PerPipe<Table<u64>>,
+    /// For each pipe, the number of instructions that read each register, and that write it.
+    uses: PerPipe<Accesses>,
 }
 
 impl DecodedProgram {
@@ -95,7 +95,7 @@ impl DecodedProgram {
             operands: Vec::with_capacity(program.instructions.len()),
             accesses: Vec::new(),
             counts: [0; Op::ALL.len()],
-            uses: PerPipe::from_fn(|_| Table::new(0)),
+            uses: PerPipe::from_fn(|_| Accesses::default()),
         };
         for instr in &program.instructions {
             let operands = addresses.operands(instr);
@@ -110,10 +110,10 @@ impl DecodedProgram {
         self.counts[operands.op as usize] += 1;
         let uses = &mut self.uses[pipe];
         for reg in operands.reads.places() {
-            uses[reg] += 1;
+            uses.reads[reg] += 1;
         }
         for reg in operands.writes.places() {
-            uses[reg] += 1;
+            uses.writes[reg] += 1;
         }
         if pipe == Pipe::LoadStore {
             let of_this_kind = (operands.mode, is_store(operands.op));
@@ -137,12 +137,13 @@ impl DecodedProgram {
     }
 
     /// Accesses to each register in cycles, on a machine without bank conflicts.
-    pub(super) fn register_cycles(&self, machine: &Machine) -> Table<u64> {
-        let mut cycles = Table::new(0);
+    pub(super) fn register_cycles(&self, machine: &Machine) -> Accesses {
+        let mut cycles = Accesses::default();
         for (pipe, uses) in self.uses.iter() {
             let beats = u64::from(units::beats(machine, pipe));
             for reg in VReg::all() {
-                cycles[reg.into()] += uses[reg.into()] * beats;
+                cycles.reads[reg.into()] += uses.reads[reg.into()] * beats;
+                cycles.writes[reg.into()] += uses.writes[reg.into()] * beats;
             }
         }
         cycles
@@ -200,6 +201,7 @@ pub struct Decoder<'m> {
     units: [Unit; Op::ALL.len()],
     /// The SRAM of each register; empty if ports are ideal.
     srams: Table<FourCycles>,
+    writes_have_a_port: bool,
     addresses: Addresses,
     /// Cached results of [`Decoder::vbar_cycles`].
     vbar_cycles: FxHashMap<(AddressMode, bool, u32), u32>,
@@ -219,6 +221,7 @@ impl<'m> Decoder<'m> {
             isa: machine.instruction_set(),
             units: std::array::from_fn(|op| Unit::of(machine, Op::ALL[op].class())),
             srams,
+            writes_have_a_port: machine.sram_writes_have_a_port(),
             addresses: Addresses([0; REGISTERS]),
             vbar_cycles: FxHashMap::default(),
         }
@@ -295,8 +298,14 @@ impl<'m> Decoder<'m> {
     fn micro_op(&self, &Operands { op, reads, writes, registers, .. }: &Operands, beats: u32) -> MicroOp {
         let unit = self.units[op as usize];
         let (beat_reads, beat_writes) = (self.beat_accesses(&reads), self.beat_accesses(&writes));
-        let (interval, latency) =
-            interleave(beat_reads, beat_writes, beats, unit.initiation_interval, unit.latency);
+        let (interval, latency) = interleave(
+            beat_reads,
+            beat_writes,
+            beats,
+            unit.initiation_interval,
+            unit.latency,
+            self.writes_have_a_port,
+        );
         let occupancy = beats * interval;
         MicroOp {
             pipe: unit.pipe,

@@ -160,7 +160,7 @@ impl Engine {
             issued: Issued {
                 release_at_read: frontend.source_release == SourceRelease::Read,
                 busyboard: Busyboard::new(frontend.busyboard),
-                reservations: Reservations::new(horizon(machine)),
+                reservations: Reservations::new(horizon(machine), machine.sram_writes_have_a_port()),
                 free_at: Default::default(),
                 end: Cycle::ZERO,
             },
@@ -245,7 +245,8 @@ impl Engine {
 
     /// No expectations, for a scheduler on `machine`.
     pub fn expectations(machine: &Machine) -> Expectations {
-        Expectations::new(horizon(machine) + machine.frontend.dispatch_to_issue_cycles)
+        let horizon = horizon(machine) + machine.frontend.dispatch_to_issue_cycles;
+        Expectations::new(horizon, machine.sram_writes_have_a_port())
     }
 
     /// Expects `micro_op`, the last one dispatched, to issue at `at`.
@@ -274,8 +275,8 @@ impl Engine {
         free && self.issued.end <= self.now && self.queues.values().all(VecDeque::is_empty)
     }
 
-    /// The SRAMs with a known access in any of the `count` cycles from `from` on, as a bit set; the
-    /// least significant bit is SRAM 0.
+    /// The SRAMs with a known access in any of the `count` cycles from `from` on that a write would meet, as a
+    /// bit set; the least significant bit is SRAM 0.
     pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
         self.issued.reservations.taken(from, count)
     }

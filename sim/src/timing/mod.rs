@@ -75,13 +75,15 @@
 //!
 //! # Ports of the vector register file
 //!
-//! Each SRAM makes one access a cycle (any number with `ideal.vrf_ports`). Let an instruction read
-//! `r` and write `w` distinct registers of an SRAM.
+//! Each SRAM makes one access a cycle with `vrf.ports = "single-port"`, and one read and one write with
+//! `vrf.ports = "two-port"` (any number with `ideal.vrf_ports`). With two ports, "the SRAM" of the rule of issue
+//! is its port for reads or that for writes. Let an instruction read `r` and write `w` distinct registers of an
+//! SRAM.
 //!
 //! * The *interval* between its beats is the maximum of its initiation interval, the largest `r` and the
 //!   largest `w` over all SRAMs. For loads and stores a beat is here one cycle of the occupancy computed
 //!   above, and the initiation interval is 1: that occupancy contains `vbar.initiation_interval`.
-//! * If an SRAM is both read and written, and the latency is below beats times this interval, so that
+//! * If an SRAM with a single port is both read and written, and the latency is below beats times this interval, so that
 //!   writing starts before reading has ended, the two must interleave. Let r' and w' be the largest `r` and
 //!   `w` over such SRAMs. The interval becomes at least r' + w', and the latency is rounded up until latency
 //!   mod interval lies between r' and interval - w', both included.
@@ -108,11 +110,12 @@
 //!
 //! * *Utilisation* of a pipe is the sum of the occupancies of its instructions, divided by the cycles of the
 //!   run. With split paths, the load/store pipe is two, so its sum is divided by twice the cycles.
+//! * *Utilisation* of an SRAM is its accesses in cycles, divided by those that its ports can make in the run.
 //! * *Waits for ports* count, for each queue, the cycles in which its head could issue but for the SRAMs that it
 //!   needs. Waits of several queues overlap, and they overlap the causes above.
 //! * *Bank conflict cycles* are the occupancy of loads and stores beyond one round for each beat, summed.
-//! * The *resource bound* is the largest sum of occupancies of a path, of busy cycles of an SRAM (with limited
-//!   ports), or of cycles in which the front end must dispatch. The *dependence bound* is the longest chain of
+//! * The *resource bound* is the largest sum of occupancies of a path, of busy cycles of a port of an SRAM (with
+//!   limited ports), or of cycles in which the front end must dispatch. The *dependence bound* is the longest chain of
 //!   instructions through vector registers: from the first dispatch on, each takes
 //!   `frontend.dispatch_to_issue_cycles` + latency + occupancy. No order of the instructions takes fewer cycles
 //!   than either.

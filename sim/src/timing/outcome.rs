@@ -19,7 +19,7 @@ pub struct Timing {
     pub instructions: PerPipe<u64>,
     /// Busy cycles of each pipe.
     pub busy: PerPipe<u64>,
-    /// Busy cycles of each SRAM of the register file; zeros if ports are ideal.
+    /// Busy cycles of the ports of each SRAM of the register file, summed; zeros if ports are ideal.
     pub sram_busy: [u64; SRAMS],
     /// Cycles for which only SRAMs in use by other instructions delayed the head of each queue.
     pub port_wait: PerPipe<u64>,
@@ -36,7 +36,7 @@ pub struct Timing {
 pub struct Utilisation {
     /// Of each pipe. With a split VBAR, the mean of its two paths; zero for the scalar unit.
     pub pipes: PerPipe<f64>,
-    /// Of each SRAM of the register file; zeros if ports are ideal.
+    /// Of the ports of each SRAM of the register file; zeros if ports are ideal.
     pub srams: [f64; SRAMS],
 }
 
@@ -82,7 +82,7 @@ impl Timing {
         let paths = |pipe| 1 + u64::from(split && pipe == Pipe::LoadStore);
         Utilisation {
             pipes: PerPipe::from_fn(|pipe| share(self.busy[pipe], paths(pipe))),
-            srams: self.sram_busy.map(|busy| share(busy, 1)),
+            srams: self.sram_busy.map(|busy| share(busy, 1 + u64::from(machine.sram_writes_have_a_port()))),
         }
     }
 

@@ -120,6 +120,19 @@ impl<T: Copy> Table<T> {
     }
 }
 
+/// A number for each register that counts reads from it, and one that counts writes to it.
+#[derive(Clone, Debug)]
+pub(super) struct Accesses {
+    pub(super) reads: Table<u64>,
+    pub(super) writes: Table<u64>,
+}
+
+impl Default for Accesses {
+    fn default() -> Self {
+        Self { reads: Table::new(0), writes: Table::new(0) }
+    }
+}
+
 impl<T> std::ops::Index<Place> for Table<T> {
     type Output = T;
     #[inline]

@@ -41,7 +41,7 @@ pub(super) const fn after_four_of_three(accesses: FourCycles) -> FourCycles {
 }
 
 /// The interval between beats and the latency for which the instruction does not conflict with
-/// itself. See "Ports of the vector register file" in the header of [`timing`](super).
+/// itself, if the SRAMs have a single port or a port for writes. See "Ports of the vector register file" in the header of [`timing`](super).
 #[inline]
 pub(super) fn interleave(
     reads: FourCycles,
@@ -49,11 +49,12 @@ pub(super) fn interleave(
     beats: u32,
     initiation_interval: u32,
     latency: u32,
+    writes_have_a_port: bool,
 ) -> (u32, u32) {
     let (most_reads, most_writes) = (cycles_of(reads), cycles_of(writes));
     let interval = initiation_interval.max(most_reads).max(most_writes);
     let both = reads & writes & first(1);
-    if both == 0 || latency >= beats * interval {
+    if both == 0 || writes_have_a_port || latency >= beats * interval {
         return (interval, latency);
     }
     // As above, for the SRAMs that are both read and written.

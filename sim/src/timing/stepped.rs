@@ -6,7 +6,7 @@
 
 use super::{Cause, Cycle, Timestamps, Timing};
 use crate::machine::{
-    Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths,
+    Arbitration, BankMapping, Busyboard, Machine, Placement, SRAMS, SourceRelease, VbarPaths, VrfPorts,
 };
 use b512_asm::{AddressMode, Class, Instr, Op, PerPipe, Pipe, Program, VReg, VectorAccess};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,9 +22,12 @@ struct Execution {
     latency: u64,
     /// Cycles that bank conflicts add to the occupancy.
     bank_conflicts: u64,
-    /// Every access to the register file: cycles from issue, and the SRAM.
-    accesses: Vec<(u64, usize)>,
+    /// Every access to the register file: cycles from issue, and the port.
+    accesses: Vec<(u64, Port)>,
 }
+
+/// A port of the register file: the SRAM, and whether it is a second port, for writes.
+type Port = (usize, bool);
 
 /// An instruction that has dispatched to a pipe.
 struct InFlight {
@@ -68,8 +71,8 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
     let mut in_flight: BTreeMap<usize, InFlight> = BTreeMap::new();
     let mut queues: PerPipe<VecDeque<usize>> = PerPipe::default();
     let mut pipe_free = PerPipe::<[u64; 2]>::default();
-    // For each cycle, the SRAMs that are in use.
-    let mut sram_use: Vec<[bool; SRAMS]> = Vec::new();
+    // For each cycle, the ports that are in use.
+    let mut in_use: Vec<BTreeSet<Port>> = Vec::new();
     let mut held_until = 0;
     let mut next = 0;
 
@@ -144,8 +147,8 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             let bank_conflicts = instruction.execution.bank_conflicts;
             let pipe = *pipe;
             let ready = instruction.dispatch + u64::from(machine.frontend.dispatch_to_issue_cycles);
-            let is_taken = |&(offset, sram): &(u64, usize)| {
-                sram_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use[sram])
+            let is_taken = |&(offset, port): &(u64, Port)| {
+                in_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use.contains(&port))
             };
             if cycle < ready || cycle < pipe_free[pipe][*path] {
                 continue;
@@ -154,13 +157,13 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
                 timing.port_wait[pipe] += 1;
                 continue;
             }
-            for &(offset, sram) in accesses {
+            for &(offset, port) in accesses {
                 let at = (cycle + offset) as usize;
-                if sram_use.len() <= at {
-                    sram_use.resize(at + 1, [false; SRAMS]);
+                if in_use.len() <= at {
+                    in_use.resize(at + 1, BTreeSet::new());
                 }
-                assert!(!sram_use[at][sram], "instruction {index} meets itself in SRAM {sram}");
-                sram_use[at][sram] = true;
+                let (sram, _) = port;
+                assert!(in_use[at].insert(port), "instruction {index} meets itself in SRAM {sram}");
                 timing.sram_busy[sram] += 1;
             }
             pipe_free[pipe][*path] = cycle + occupancy;
@@ -301,7 +304,8 @@ fn execution(
     }
     let mut latency = latency;
     let both: Vec<usize> = (0..SRAMS).filter(|&sram| reads[sram] > 0 && writes[sram] > 0).collect();
-    if !both.is_empty() && latency < beats * interval {
+    let two_ports = machine.vrf.ports == VrfPorts::TwoPort;
+    if !two_ports && !both.is_empty() && latency < beats * interval {
         let most_reads = both.iter().map(|&sram| reads[sram]).max().unwrap_or(0);
         let most_writes = both.iter().map(|&sram| writes[sram]).max().unwrap_or(0);
         interval = interval.max(most_reads + most_writes);
@@ -314,9 +318,9 @@ fn execution(
     for beat in 0..beats {
         for sram in 0..SRAMS {
             let start = beat * interval;
-            accesses.extend((0..reads[sram]).map(|access| (u64::from(start + access), sram)));
+            accesses.extend((0..reads[sram]).map(|access| (u64::from(start + access), (sram, false))));
             let start = start + latency;
-            accesses.extend((0..writes[sram]).map(|access| (u64::from(start + access), sram)));
+            accesses.extend((0..writes[sram]).map(|access| (u64::from(start + access), (sram, two_ports))));
         }
     }
     Execution {

@@ -305,6 +305,22 @@ fn an_sram_serves_one_instruction_at_a_time() {
 }
 
 #[test]
+fn a_port_for_writes_serves_them_beside_reads() {
+    let two = "vrf.ports=two-port";
+    // Two reads of SRAM 0 meet, and two writes of SRAM 1; a read and a write do not.
+    assert_issues(&[two], &[vmul(1, 0, 2), store(16)], &[3, 7]);
+    assert_issues(&[two], &[vmul(1, 0, 2), load(3), load(4), load(17)], &[3, 4, 8, 14]);
+    // The load writes SRAM 0 in cycles 7 to 10; the product would read it in cycles 4 to 7.
+    assert_issues(&[], &[load(0), vmul(1, 16, 2)], &[3, 11]);
+    assert_issues(&[two], &[load(0), vmul(1, 16, 2)], &[3, 4]);
+    // Reads and writes of one instruction need not interleave.
+    let timing = run(&[two, "hple.count=16"], &[vmul(0, 16, 1)]);
+    assert_eq!((timing.busy[Pipe::Compute], timing.cycles), (32, Cycle(3 + 11 + 32)));
+    let timing = run(&[two, "hple.count=16"], &[bfly(0, 16, 32, 48, 0)]);
+    assert_eq!((timing.busy[Pipe::Compute], timing.cycles), (96, Cycle(3 + 12 + 96)));
+}
+
+#[test]
 fn registers_share_an_sram_by_remainder_or_by_quotient() {
     assert_issues(&["vrf.placement=div"], &[vmul(1, 4, 8), store(16)], &[3, 4]);
     assert_issues(&["vrf.placement=div"], &[vmul(1, 4, 8), store(7)], &[3, 7]);
