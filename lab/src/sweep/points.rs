@@ -5,15 +5,15 @@
 
 use super::key::PointKey;
 use super::manifest::{Settings, Workload};
-use serde::de::SeqAccess;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 /// The points of a sweep, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "Form")]
 pub struct Points {
     keys: Vec<PointKey>,
     /// The keys of the points that represent each point on the rungs of a halving, point by point.
@@ -63,14 +63,13 @@ impl Column {
 }
 
 /// One point of a manifest.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ManifestPoint {
     /// The point's key.
     pub key: PointKey,
     /// The value of each column.
     pub settings: Settings,
     /// The keys of the points that represent this one on the rungs of the halving.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rungs: Vec<PointKey>,
 }
 
@@ -212,72 +211,111 @@ impl FromIterator<ManifestPoint> for Points {
     }
 }
 
-/// A list of [`ManifestPoint`]s, none of which is made.
+/// The form in `sweep.json`: the keys, and the distinct values of each setting with their numbers. A point of a
+/// sweep takes some fifty bytes in it, however long its settings are.
 impl Serialize for Points {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((0..self.len()).map(|index| Row { points: self, index }))
-    }
-}
-
-/// A [`ManifestPoint`] in its columns.
-struct Row<'p> {
-    points: &'p Points,
-    index: usize,
-}
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { points, index } = *self;
-        let rungs = points.rungs(index);
-        let mut row = serializer.serialize_struct("ManifestPoint", 2 + usize::from(!rungs.is_empty()))?;
-        row.serialize_field("key", &points.key(index))?;
-        row.serialize_field("settings", &RowSettings { points, index })?;
-        if !rungs.is_empty() {
-            row.serialize_field("rungs", rungs)?;
+        let mut fields = serializer.serialize_struct("Points", 3)?;
+        fields.serialize_field("keys", &self.keys)?;
+        if !self.rungs.is_empty() {
+            fields.serialize_field("rungs", &self.rungs)?;
         }
-        row.end()
+        fields.serialize_field("columns", &Listed(self))?;
+        fields.end()
     }
 }
 
-struct RowSettings<'p> {
-    points: &'p Points,
-    index: usize,
-}
+/// The columns, in the order of their names.
+struct Listed<'p>(&'p Points);
 
-impl Serialize for RowSettings<'_> {
+impl Serialize for Listed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let settings = self.points.in_order().map(|column| (&column.name, column.value(self.index)));
-        serializer.collect_map(settings.filter_map(|(name, value)| Some((name, value?))))
+        serializer.collect_seq(self.0.in_order().map(ColumnForm::of))
     }
 }
 
-impl<'de> Deserialize<'de> for Points {
+/// A column in `sweep.json`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColumnForm<'c> {
+    name: Cow<'c, str>,
+    /// The distinct values.
+    values: Cow<'c, [Value]>,
+    /// The number of each point's value; none if all points have the first one.
+    #[serde(default, skip_serializing_if = "Codes::is_empty")]
+    codes: Codes<'c>,
+}
+
+/// The numbers of values; `null` for a point without one.
+#[derive(Default)]
+struct Codes<'c>(Cow<'c, [u32]>);
+
+impl Codes<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Codes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|&code| (code != ABSENT).then_some(code)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Codes<'_> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
+        let codes: Vec<Option<u32>> = Deserialize::deserialize(deserializer)?;
+        Ok(Self(codes.into_iter().map(|code| code.unwrap_or(ABSENT)).collect()))
+    }
+}
 
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Points;
+impl<'c> ColumnForm<'c> {
+    fn of(column: &'c Column) -> Self {
+        let Column { name, values, numbers: _, codes } = column;
+        Self { name: name.into(), values: values.into(), codes: Codes(codes.into()) }
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of points")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Points, A::Error> {
-                let mut points = Points::default();
-                let mut rungs = None;
-                while let Some(point) = list.next_element::<ManifestPoint>()? {
-                    if *rungs.get_or_insert(point.rungs.len()) != point.rungs.len() {
-                        return Err(serde::de::Error::custom("points with different numbers of rungs"));
-                    }
-                    let codes = points.codes(&point.settings);
-                    points.push(point.key, &point.rungs, &codes);
-                }
-                points.shrink();
-                Ok(points)
-            }
+    /// The column of a number of points; the error says what is wrong with it.
+    fn column(self, points: usize) -> Result<Column, String> {
+        let Self { name, values, codes: Codes(codes) } = self;
+        let known = |&code: &u32| code == ABSENT || (code as usize) < values.len();
+        if !(codes.is_empty() || codes.len() == points) || !codes.iter().all(known) {
+            return Err(format!("invalid codes in the column `{name}`"));
         }
+        let numbers: HashMap<Value, u32> = values.iter().cloned().zip(0..).collect();
+        if numbers.len() != values.len() || values.is_empty() && codes.is_empty() && points > 0 {
+            return Err(format!("invalid values in the column `{name}`"));
+        }
+        let (name, values) = (name.into_owned(), values.into_owned());
+        Ok(Column { name, values, numbers, codes: codes.into_owned() })
+    }
+}
 
-        deserializer.deserialize_seq(Visitor)
+/// The fields in `sweep.json`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    keys: Vec<PointKey>,
+    #[serde(default)]
+    rungs: Vec<PointKey>,
+    columns: Vec<ColumnForm<'static>>,
+}
+
+impl TryFrom<Form> for Points {
+    type Error = String;
+
+    fn try_from(Form { keys, rungs, columns }: Form) -> Result<Self, String> {
+        if !rungs.is_empty() && (keys.is_empty() || !rungs.len().is_multiple_of(keys.len())) {
+            return Err("points with different numbers of rungs".into());
+        }
+        let columns = columns.into_iter().map(|column| column.column(keys.len()));
+        let columns: Vec<Column> = columns.collect::<Result<_, _>>()?;
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by(|&a, &b| columns[a].name.cmp(&columns[b].name));
+        if order.windows(2).any(|pair| columns[pair[0]].name == columns[pair[1]].name) {
+            return Err("two columns of one name".into());
+        }
+        Ok(Self { keys, rungs, columns, order })
     }
 }
 
@@ -308,7 +346,6 @@ mod tests {
                 .collect();
             let points: Points = listed.iter().cloned().collect();
             let json = serde_json::to_string(&points).unwrap();
-            assert_eq!(json, serde_json::to_string(&listed).unwrap());
             let read: Points = serde_json::from_str(&json).unwrap();
             assert_eq!(read, points);
             for (i, point) in listed.iter().enumerate() {
@@ -318,6 +355,40 @@ mod tests {
             }
             let fewer: Points = listed[1..].iter().cloned().collect();
             assert_ne!(fewer, points);
+        }
+    }
+
+    #[test]
+    fn a_point_takes_some_fifty_bytes_in_a_file() {
+        let listed = (0..10_000).map(|i| {
+            let long = ["interleaved", "folded together by exclusive or"][i % 2];
+            point(
+                json!({ "kernel": "ntt", "n": 65536, "a": i % 7, "b": i / 7 % 30, "c": long, "d": i / 210 }),
+                &[],
+            )
+        });
+        let points: Points = listed.collect();
+        let json = serde_json::to_string(&points).unwrap();
+        assert!(json.len() < 50 * points.len(), "{}", json.len());
+    }
+
+    #[test]
+    fn broken_columns_are_errors() {
+        let key = PointKey::of(&"a point").to_string();
+        let read = |points: Value| serde_json::from_value::<Points>(points).map(|_| ());
+        let with = |column: Value| json!({ "keys": [key, key], "columns": [column] });
+        assert!(read(with(json!({ "name": "n", "values": [4] }))).is_ok());
+        assert!(read(with(json!({ "name": "n", "values": [4, 8], "codes": [1, null] }))).is_ok());
+        for wrong in [
+            with(json!({ "name": "n", "values": [] })),
+            with(json!({ "name": "n", "values": [4, 4], "codes": [0, 1] })),
+            with(json!({ "name": "n", "values": [4], "codes": [0, 1] })),
+            with(json!({ "name": "n", "values": [4], "codes": [0] })),
+            json!({ "keys": [key, key], "rungs": [key], "columns": [] }),
+            json!({ "keys": [key], "columns": [{ "name": "n", "values": [4] }, { "name": "n", "values": [4] }] }),
+            json!([{ "key": key, "settings": {} }]),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
     }
 
