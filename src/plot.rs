@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folders of sweeps or explorations. With one folder and nothing else, its charts are drawn again
+    /// Folders of sweeps or explorations, or tables of results (.csv). With one folder and nothing else, its
+    /// charts are drawn again
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Form of the chart
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     /// Leave out Pareto fronts
     #[arg(long)]
     no_front: bool,
-    /// File to write: .svg, .png or .html; by default chart.svg in the first folder
+    /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -60,7 +61,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
     let composed = chosen.into_iter().any(Option::is_some) || args.front || args.no_front;
-    if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output) {
+    if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output)
+        && folder.is_dir()
+    {
         return sweep::write_results(&[folder], folder);
     }
     let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
@@ -78,7 +81,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         facet: args.facet.clone(),
         front: !args.no_front,
     };
-    let path = args.output.clone().unwrap_or_else(|| folders[0].join("chart.svg"));
+    let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
+        true => folders[0].with_file_name("chart.svg"),
+        false => folders[0].join("chart.svg"),
+    });
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if !["svg", "png", "html"].contains(&extension) {
         let message = format!("`{}` is not the name of a chart", path.display());
@@ -112,7 +118,9 @@ impl From<ComposeError> for Failure {
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
-            ComposeError::Facets { .. } | ComposeError::Plot(_) => Failure::wrong(error, None),
+            ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
+                Failure::wrong(error, None)
+            }
         }
     }
 }

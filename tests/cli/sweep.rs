@@ -148,6 +148,19 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
+    // A table is as good as its folder; its axes are the settings in which its rows differ.
+    let columns = ["--y", "energy_uj", "--colour", "vdm.banks", "--where", "hple.count >= 64"];
+    succeed(folder, &[&["plot", "one"], &columns[..], &["-o", "f.svg"]].concat());
+    succeed(folder, &[&["plot", "one/results.csv"], &columns[..], &["-o", "g.svg"]].concat());
+    let [of_folder, of_table] = ["f.svg", "g.svg"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
+    assert_eq!(of_table, of_folder);
+    succeed(folder, &["plot", "one/results.csv", "two"]);
+    assert!(folder.join("one/chart.svg").is_file());
+    fs::write(folder.join("other.csv"), "a,b\n1,2\n").unwrap();
+    let output = rpu(folder, &["plot", "other.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("expected the columns of results.csv"));
+
     assert!(refused(&["--x", "time_u"]).contains("did you mean `time_us`?"));
     assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
     assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));

@@ -1,21 +1,22 @@
 //! Charts of any columns, from the results of several sweeps.
 
+mod condition;
+mod pool;
+
+pub use condition::{Condition, ConditionError};
+pub use pool::Pool;
+
 use super::chart::words;
-use super::columns::{Column, columns};
 use super::journal::JournalError;
 use super::manifest::Workload;
-use super::record::Record;
-use super::results::Results;
-use super::view::{EXTRAPOLATED, extrapolated, plain};
+use super::view::{EXTRAPOLATED, plain};
 use plot::pareto::{self, Costs};
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
 };
-use serde_json::Value;
+use pool::Row;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
-use std::path::Path;
-use std::str::FromStr;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// The form of a chart.
@@ -57,6 +58,14 @@ pub enum ComposeError {
     /// Results cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A table cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        reason: String,
+    },
     /// The chart cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
@@ -92,182 +101,12 @@ pub enum ComposeError {
 
 /// The most points of a composed chart.
 pub const MAX_POINTS: usize = 20_000;
-/// The points that are read at a time.
-const CHUNK: usize = 1024;
 /// The most panels of a chart.
 const MAX_FACETS: usize = 12;
 /// The most values of an axis whose positions in parallel coordinates are evenly spaced.
 const MAX_CATEGORIES: usize = 16;
 
-/// A condition on a column: `hple.count >= 64`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Condition {
-    column: String,
-    comparison: Comparison,
-    value: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-/// The signs of comparisons; longer ones first.
-const COMPARISONS: [(&str, Comparison); 7] = [
-    ("<=", Comparison::LessOrEqual),
-    (">=", Comparison::GreaterOrEqual),
-    ("!=", Comparison::NotEqual),
-    ("==", Comparison::Equal),
-    ("=", Comparison::Equal),
-    ("<", Comparison::Less),
-    (">", Comparison::Greater),
-];
-
-/// Text that is not a condition.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error(
-    "invalid condition `{0}`: write COLUMN OP VALUE, for example `hple.count >= 64`, with `and` between several"
-)]
-pub struct ConditionError(String);
-
-impl FromStr for Condition {
-    type Err = ConditionError;
-
-    fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let at = |sign: &str| text.find(sign).filter(|&at| at > 0);
-        let first = COMPARISONS.iter().filter_map(|(sign, comparison)| Some((at(sign)?, sign, *comparison)));
-        // Of signs at the same place, the longest.
-        let (at, sign, comparison) = first
-            .min_by_key(|(at, sign, _)| (*at, std::cmp::Reverse(sign.len())))
-            .ok_or_else(|| ConditionError(text.to_owned()))?;
-        let (column, value) = (text[..at].trim(), text[at + sign.len()..].trim().trim_matches(['"', '\'']));
-        if column.is_empty() || value.is_empty() || column.contains(char::is_whitespace) {
-            return Err(ConditionError(text.to_owned()));
-        }
-        Ok(Self { column: column.to_owned(), comparison, value: value.to_owned() })
-    }
-}
-
-impl Condition {
-    /// Reads conditions with `and` between them.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invalid one.
-    pub fn parse_all(text: &str) -> Result<Vec<Self>, ConditionError> {
-        text.split(" and ").map(str::trim).map(str::parse).collect()
-    }
-
-    fn holds(&self, value: Option<&Value>) -> bool {
-        let text = plain(value);
-        let order = match (text.parse::<f64>(), self.value.parse::<f64>()) {
-            (Ok(value), Ok(limit)) => value.partial_cmp(&limit),
-            _ => Some(text.as_str().cmp(&self.value)),
-        };
-        let Some(order) = order else { return false };
-        match self.comparison {
-            Comparison::Equal => order.is_eq(),
-            Comparison::NotEqual => order.is_ne(),
-            Comparison::Less => order.is_lt(),
-            Comparison::LessOrEqual => order.is_le(),
-            Comparison::Greater => order.is_gt(),
-            Comparison::GreaterOrEqual => order.is_ge(),
-        }
-    }
-}
-
-/// The successful points of several sweeps that meet some conditions.
-pub struct Pool {
-    /// Each with the name of its folder.
-    points: Vec<(String, Record)>,
-    columns: Vec<Column>,
-    /// The axes of all sweeps.
-    varying: Vec<String>,
-    /// The settings of all points.
-    settings: BTreeSet<String>,
-}
-
 impl Pool {
-    /// Reads the results in folders that meet `conditions`.
-    ///
-    /// # Errors
-    /// Returns an error if a folder holds no sweep or cannot be read, if a condition names an unknown column, or
-    /// if more than [`MAX_POINTS`] points meet the conditions.
-    pub fn read(folders: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
-        let mut pool =
-            Self { points: Vec::new(), columns: columns(), varying: Vec::new(), settings: BTreeSet::new() };
-        let results = folders.iter().map(|folder| Ok((*folder, Results::merge(&[*folder])?)));
-        let results: Vec<(&Path, Results)> = results.collect::<Result<_, ComposeError>>()?;
-        for (_, results) in &results {
-            for key in &results.manifest.varying {
-                if !pool.varying.contains(key) {
-                    pool.varying.push(key.clone());
-                }
-            }
-            pool.settings.extend(results.manifest.points.names().map(str::to_owned));
-        }
-        conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
-        let mut found = 0;
-        for (folder, results) in &results {
-            let recorded: Vec<usize> = results.recorded().collect();
-            for chunk in recorded.chunks(CHUNK) {
-                let ran = results.read(chunk)?.into_iter().filter(|(.., record)| record.report.is_some());
-                let points = ran.map(|(.., record)| (folder.display().to_string(), record));
-                let meeting: Vec<_> = points.filter(|point| pool.meets(point, conditions)).collect();
-                found += meeting.len();
-                // The rest is only counted.
-                pool.points.extend(meeting.into_iter().take(MAX_POINTS - pool.points.len()));
-            }
-        }
-        if found > MAX_POINTS { Err(ComposeError::TooMany { found }) } else { Ok(pool) }
-    }
-
-    fn meets(&self, point: &(String, Record), conditions: &[Condition]) -> bool {
-        conditions.iter().all(|condition| condition.holds(self.value(point, &condition.column).as_ref()))
-    }
-
-    /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
-    fn names(&self) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        names.insert("folder".into());
-        names.extend(self.settings.iter().cloned());
-        names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
-        names
-    }
-
-    fn check(&self, name: &str) -> Result<(), ComposeError> {
-        let names = self.names();
-        if names.contains(name) {
-            return Ok(());
-        }
-        let nearest = diagnostic::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Err(ComposeError::Unknown { name: name.to_owned(), nearest })
-    }
-
-    /// The value of a point in a column.
-    fn value(&self, (folder, record): &(String, Record), name: &str) -> Option<Value> {
-        if name == "folder" {
-            return Some(folder.as_str().into());
-        }
-        if let Some(value) = record.point.get(name) {
-            return Some(value.clone());
-        }
-        if let Some(column) = self.columns.iter().find(|column| column.name == name) {
-            return column.value(record);
-        }
-        let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
-        name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
-    }
-
-    fn number(&self, point: &(String, Record), name: &str) -> Result<f64, ComposeError> {
-        let value = self.value(point, name);
-        value.and_then(|value| value.as_f64()).ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
-    }
-
     /// Draws a chart.
     ///
     /// # Errors
@@ -278,12 +117,11 @@ impl Pool {
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
         let named = named.into_iter().flatten().chain(conditions.iter().map(|condition| &condition.column));
         named.map(String::as_str).try_for_each(|name| self.check(name))?;
-        let points: Vec<&(String, Record)> =
-            self.points.iter().filter(|point| self.meets(point, conditions)).collect();
+        let points: Vec<&Row> = self.points.iter().filter(|point| self.meets(point, conditions)).collect();
         if points.is_empty() {
             return Err(ComposeError::Nothing);
         }
-        let mut panels: BTreeMap<Text, Vec<&(String, Record)>> = BTreeMap::new();
+        let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in points {
             let value = facet.as_ref().map(|facet| plain(self.value(point, facet).as_ref()));
             panels.entry(Text(value.unwrap_or_default())).or_default().push(point);
@@ -319,9 +157,8 @@ impl Pool {
     }
 
     /// What the points compute, and the columns.
-    fn title(&self, composition: &Composition, points: &[&(String, Record)]) -> String {
-        let workloads: BTreeSet<String> =
-            points.iter().map(|(_, record)| Workload::of(&record.point).to_string()).collect();
+    fn title(&self, composition: &Composition, points: &[&Row]) -> String {
+        let workloads: BTreeSet<String> = points.iter().map(|row| row.workload().to_string()).collect();
         let of = match workloads.len() {
             1 => workloads.into_iter().next().unwrap_or_default(),
             count => format!("{count} tasks"),
@@ -383,12 +220,12 @@ fn axis_label(column: &str) -> String {
 struct Group<'p> {
     pool: &'p Pool,
     composition: &'p Composition,
-    points: &'p [&'p (String, Record)],
+    points: &'p [&'p Row],
     title: String,
 }
 
 impl Group<'_> {
-    fn text(&self, point: &(String, Record), column: &str) -> String {
+    fn text(&self, point: &Row, column: &str) -> String {
         plain(self.pool.value(point, column).as_ref())
     }
 
@@ -407,7 +244,7 @@ impl Group<'_> {
 
     /// The points in the order in which a line may join those of a series, and whether one may: if they differ in
     /// one key with numbers, in the order of its values.
-    fn in_order(&self, keys: &[&str]) -> (Vec<&(String, Record)>, bool) {
+    fn in_order(&self, keys: &[&str]) -> (Vec<&Row>, bool) {
         let mut points = self.points.to_vec();
         let [key] = keys else { return (points, false) };
         let joined = points.iter().all(|point| self.text(point, key).parse::<f64>().is_ok());
@@ -426,7 +263,7 @@ impl Group<'_> {
             Some(label) => vec![label],
             None => varying.clone(),
         };
-        let name = |point: &(String, Record), without: Option<&str>| {
+        let name = |point: &Row, without: Option<&str>| {
             let keys = names.iter().filter(|key| label.is_some() || Some(**key) != without);
             keys.map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
         };
@@ -438,7 +275,7 @@ impl Group<'_> {
         let (points, joined) = self.in_order(&others);
         series.iter_mut().for_each(|series| series.joined = joined);
         for point in points {
-            let workload = Workload::of(&point.1.point);
+            let workload = point.workload();
             let task = tasks.iter().position(|known| *known == workload).unwrap_or_else(|| {
                 tasks.push(workload);
                 tasks.len() - 1
@@ -450,7 +287,7 @@ impl Group<'_> {
                 y: self.pool.number(point, y)?,
                 name: format!("({})", name(point, None)),
                 short_name: name(point, colour),
-                marked: !extrapolated(&point.1).is_empty(),
+                marked: point.is_extrapolated(),
                 task,
             });
         }
@@ -483,7 +320,7 @@ impl Group<'_> {
         let mut tasks: BTreeMap<Workload, Vec<(usize, Costs)>> = BTreeMap::new();
         for (i, point) in self.points.iter().enumerate() {
             let costs = Costs { first: self.pool.number(point, x)?, second: self.pool.number(point, y)? };
-            tasks.entry(Workload::of(&point.1.point)).or_default().push((i, costs));
+            tasks.entry(point.workload()).or_default().push((i, costs));
         }
         let mut front = HashSet::new();
         for members in tasks.values() {
@@ -507,7 +344,7 @@ impl Group<'_> {
                 ParallelAxis { label, categories: if named { values } else { Vec::new() } }
             })
             .collect();
-        let line = |(i, point): (usize, &&(String, Record))| {
+        let line = |(i, point): (usize, &&Row)| {
             let value = |(key, axis): (&&str, &ParallelAxis)| match axis.categories.is_empty() {
                 true => self.pool.number(point, key),
                 false => {
@@ -535,7 +372,7 @@ impl Group<'_> {
             for point in self.points {
                 let others = varying.iter().filter(|other| *other != key);
                 let mut context: Vec<String> = others.map(|other| self.text(point, other)).collect();
-                context.push(format!("{} {}", point.0, Workload::of(&point.1.point)));
+                context.push(format!("{} {}", point.source(), point.workload()));
                 let logarithm = self.pool.number(point, y)?.ln();
                 contexts.entry(context).or_default().push((self.text(point, key), logarithm));
             }
@@ -573,27 +410,9 @@ impl Group<'_> {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("points", &self.points.len()).field("varying", &self.varying).finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn conditions_compare_numbers_and_texts() {
-        let holds = |text: &str, value: Value| text.parse::<Condition>().unwrap().holds(Some(&value));
-        assert!(holds("hple.count >= 64", 64.into()) && !holds("hple.count>64", 64.into()));
-        assert!(holds("plan = best", "best".into()) && holds("plan != 'kl'", "best".into()));
-        assert!(holds("time_us<4.5", 4.25.into()) && holds("vdm.banks<=128", 32.into()));
-        assert_eq!(Condition::parse_all("a = 1 and b < 2").unwrap().len(), 2);
-        for wrong in ["a", "= 3", "a =", "a b = 3"] {
-            assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn quantities_have_units() {

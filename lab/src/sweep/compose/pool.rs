@@ -1,0 +1,235 @@
+//! The points of a chart, from folders of sweeps and from tables of results.
+
+use super::condition::Condition;
+use super::{ComposeError, MAX_POINTS};
+use crate::sweep::columns::{Column, columns};
+use crate::sweep::manifest::{Settings, Workload};
+use crate::sweep::record::Record;
+use crate::sweep::results::Results;
+use crate::sweep::view::extrapolated;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+/// The points that are read at a time.
+const CHUNK: usize = 1024;
+/// The columns of a table before those of the settings.
+const LEADING: [&str; 3] = ["key", "status", "pareto"];
+/// The last column of a table.
+const ERROR: &str = "error";
+
+/// A successful point.
+pub(super) struct Row {
+    /// The folder or table of the point.
+    source: String,
+    content: Content,
+}
+
+enum Content {
+    /// A record of a journal.
+    Run(Box<Record>),
+    /// The cells of a row of `results.csv`, by column; without those that are empty.
+    Cells(Settings),
+}
+
+impl Row {
+    /// The task. Only points with the same one are comparable.
+    pub(super) fn workload(&self) -> Workload {
+        match &self.content {
+            Content::Run(record) => Workload::of(&record.point),
+            Content::Cells(cells) => Workload::of(cells),
+        }
+    }
+
+    /// Whether costs are extrapolated for its settings.
+    pub(super) fn is_extrapolated(&self) -> bool {
+        match &self.content {
+            Content::Run(record) => !extrapolated(record).is_empty(),
+            Content::Cells(cells) => cells.contains_key("extrapolated"),
+        }
+    }
+
+    /// The folder or table.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// The successful points of several sweeps that meet some conditions.
+pub struct Pool {
+    pub(super) points: Vec<Row>,
+    columns: Vec<Column>,
+    /// The axes of all sweeps.
+    pub(super) varying: Vec<String>,
+    /// The settings of all points.
+    settings: BTreeSet<String>,
+}
+
+impl Pool {
+    /// Reads the results in folders, and in tables of the form of `results.csv`, that meet `conditions`.
+    ///
+    /// # Errors
+    /// Returns an error if a folder holds no sweep, if a folder or a table cannot be read, if a condition names an
+    /// unknown column, or if more than [`MAX_POINTS`] points meet the conditions.
+    pub fn read(sources: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
+        let mut pool =
+            Self { points: Vec::new(), columns: columns(), varying: Vec::new(), settings: BTreeSet::new() };
+        let sources = sources.iter().map(|source| Source::open(source));
+        let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
+        for source in &sources {
+            let (varying, settings) = source.keys(&pool.columns);
+            for key in varying {
+                if !pool.varying.contains(&key) {
+                    pool.varying.push(key);
+                }
+            }
+            pool.settings.extend(settings);
+        }
+        conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
+        let mut found = 0;
+        for source in &mut sources {
+            source.for_each_chunk(|rows| {
+                let meeting: Vec<Row> = rows.into_iter().filter(|row| pool.meets(row, conditions)).collect();
+                found += meeting.len();
+                // The rest is only counted.
+                pool.points.extend(meeting.into_iter().take(MAX_POINTS - pool.points.len()));
+            })?;
+        }
+        if found > MAX_POINTS { Err(ComposeError::TooMany { found }) } else { Ok(pool) }
+    }
+
+    pub(super) fn meets(&self, row: &Row, conditions: &[Condition]) -> bool {
+        conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
+    }
+
+    /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
+    fn names(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        names.insert("folder".into());
+        names.extend(self.settings.iter().cloned());
+        names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
+        names
+    }
+
+    pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
+        let names = self.names();
+        if names.contains(name) {
+            return Ok(());
+        }
+        let nearest = diagnostic::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+        Err(ComposeError::Unknown { name: name.to_owned(), nearest })
+    }
+
+    /// The value of a point in a column.
+    pub(super) fn value(&self, row: &Row, name: &str) -> Option<Value> {
+        if name == "folder" {
+            return Some(row.source.as_str().into());
+        }
+        let record = match &row.content {
+            Content::Run(record) => record,
+            Content::Cells(cells) => return cells.get(name).cloned(),
+        };
+        if let Some(value) = record.point.get(name) {
+            return Some(value.clone());
+        }
+        if let Some(column) = self.columns.iter().find(|column| column.name == name) {
+            return column.value(record);
+        }
+        let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
+        name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
+    }
+
+    pub(super) fn number(&self, row: &Row, name: &str) -> Result<f64, ComposeError> {
+        let value = self.value(row, name);
+        value.and_then(|value| value.as_f64()).ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("points", &self.points.len()).field("varying", &self.varying).finish()
+    }
+}
+
+/// The origin of points.
+enum Source {
+    /// The folder of a sweep.
+    Folder(String, Box<Results>),
+    /// A table with its rows.
+    Table(String, Vec<String>, Vec<Settings>),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, ComposeError> {
+        let name = path.display().to_string();
+        if path.is_dir() || path.extension().is_none_or(|extension| extension != "csv") {
+            return Ok(Self::Folder(name, Box::new(Results::merge(&[path])?)));
+        }
+        let failed = |error: csv::Error| ComposeError::Table { path: path.into(), reason: error.to_string() };
+        let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+        let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
+        if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
+            let reason = "expected the columns of results.csv".into();
+            return Err(ComposeError::Table { path: path.into(), reason });
+        }
+        let row = |record: csv::StringRecord| -> Settings {
+            let cells = header.iter().cloned().zip(record.iter());
+            cells.filter(|(_, cell)| !cell.is_empty()).map(|(name, cell)| (name, parsed(cell))).collect()
+        };
+        let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
+        let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
+        let rows = rows.map_err(failed)?.into_iter().filter(is_ok).collect();
+        Ok(Self::Table(name, header, rows))
+    }
+
+    /// The axes, and all settings. The axes of a table are the settings in which its rows differ.
+    fn keys(&self, results: &[Column]) -> (Vec<String>, Vec<String>) {
+        match self {
+            Self::Folder(_, results) => {
+                let manifest = &results.manifest;
+                (manifest.varying.clone(), manifest.points.names().map(str::to_owned).collect())
+            }
+            Self::Table(_, header, rows) => {
+                let is_setting = |name: &&String| {
+                    let name = name.as_str();
+                    !LEADING.contains(&name)
+                        && name != ERROR
+                        && results.iter().all(|column| column.name != name)
+                };
+                let settings: Vec<String> = header.iter().filter(is_setting).cloned().collect();
+                let varies = |name: &&String| rows.iter().any(|row| row.get(*name) != rows[0].get(*name));
+                (settings.iter().filter(varies).cloned().collect(), settings)
+            }
+        }
+    }
+
+    /// Hands over the points, some at a time.
+    fn for_each_chunk(&mut self, mut take: impl FnMut(Vec<Row>)) -> Result<(), ComposeError> {
+        match self {
+            Self::Folder(name, results) => {
+                let recorded: Vec<usize> = results.recorded().collect();
+                for chunk in recorded.chunks(CHUNK) {
+                    let ran = results.read(chunk)?.into_iter().filter(|(.., record)| record.report.is_some());
+                    let row = |record| Row { source: name.clone(), content: Content::Run(Box::new(record)) };
+                    take(ran.map(|(.., record)| row(record)).collect());
+                }
+            }
+            Self::Table(name, _, rows) => {
+                let row = |cells| Row { source: name.clone(), content: Content::Cells(cells) };
+                take(std::mem::take(rows).into_iter().map(row).collect());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of a cell: a number or a switch where it is one.
+fn parsed(cell: &str) -> Value {
+    let number = || cell.parse::<f64>().ok().filter(|number| number.is_finite());
+    match (cell.parse::<u64>(), cell.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(switch)) => switch.into(),
+        _ => number().map_or_else(|| cell.into(), Value::from),
+    }
+}
