@@ -1,6 +1,6 @@
 //! The checkers accept generated kernels.
 
-use b512_asm::{Code, Instr, Offset, Op, Program};
+use b512_asm::{Code, Instr, Isa, Offset, Op, Program, Role};
 use codegen::library::BUILT_IN;
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -218,4 +218,41 @@ fn other_claims_are_refused() {
     for change in changes {
         assert_eq!(check(change), Err(check::ScheduleFault::Claims));
     }
+}
+
+/// The program has the interface and the instruction set of its proved code, and is a valid program.
+#[test]
+fn other_interfaces_are_refused() {
+    let kernel = generate(&request(golden::POLYMUL, 1024), &large(), &PlanChoice::Classical).unwrap();
+    let check = |change: &dyn Fn(&mut Program)| {
+        let mut program = kernel.program.clone();
+        change(&mut program);
+        check::schedule(&kernel.code, &program)
+    };
+    let of = |program: &mut Program, role: Role| -> usize {
+        program.symbols.iter().position(|symbol| symbol.role == role).unwrap()
+    };
+    assert_eq!(check(&|_| {}), Ok(()));
+    let other = |program: &mut Program| program.isa = Isa::new(512, 64).unwrap();
+    assert!(matches!(check(&other), Err(check::ScheduleFault::Isa { .. })));
+    let twice = |program: &mut Program| program.symbols.push(program.symbols[0].clone());
+    assert!(matches!(check(&twice), Err(check::ScheduleFault::Invalid(_))));
+    for role in [Role::Input, Role::Output, Role::Scratch] {
+        let renamed = |program: &mut Program| {
+            let at = of(program, role);
+            program.symbols[at].name = "other".into();
+            program.claims.clear();
+        };
+        assert!(check(&renamed).is_err(), "{role:?}");
+    }
+    let scratch = |program: &mut Program| {
+        let at = of(program, Role::Scratch);
+        program.symbols[at].role = Role::Output;
+    };
+    assert!(matches!(check(&scratch), Err(check::ScheduleFault::Memory { .. })));
+    let short = |program: &mut Program| {
+        let at = of(program, Role::Scratch);
+        program.symbols[at].words -= 1;
+    };
+    assert!(matches!(check(&short), Err(check::ScheduleFault::Memory { .. })));
 }

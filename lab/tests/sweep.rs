@@ -137,6 +137,8 @@ fn errors_wrong_results_and_panics_are_records() {
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 0);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 3);
     assert_eq!(Results::merge(&[folder]).unwrap().failed(), 0);
+    // The failure is still in the journal and does not hide the success.
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 0);
 }
 
 /// A program that claims a sum and computes `a + b + (a - k)`, where the words `k` are those that a sweep, or a run

@@ -173,3 +173,6 @@ impl Domain {
 fn mask(tower: &Tower) -> u32 {
     2 * tower.n - 1
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The executor compared with the slow engine on random programs; and each fault.
 
+mod engines;
+
 use super::*;
 use crate::testing::SlowEngine;
 use b512_asm::{

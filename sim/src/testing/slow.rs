@@ -67,6 +67,14 @@ impl SlowEngine {
         &self.vdm
     }
 
+    /// Writes words of the VDM from `start` on.
+    ///
+    /// # Panics
+    /// Panics if the VDM has no such words.
+    pub fn write(&mut self, start: u32, words: &[u128]) {
+        self.vdm[start as usize..][..words.len()].copy_from_slice(words);
+    }
+
     /// Runs the program on the present content of the memories. Returns the number of instructions executed.
     ///
     /// # Errors
