@@ -46,6 +46,17 @@ impl Base {
         self.levels.1
     }
 
+    /// Leaves out the last modulus q.
+    pub(crate) fn drop_last(&mut self) {
+        self.levels.1 -= 1;
+        let level = self.levels.1;
+        self.rings.remove(level);
+        self.digits.retain(|digit| digit.start < level);
+        if let Some(last) = self.digits.last_mut() {
+            last.end = last.end.min(level);
+        }
+    }
+
     /// The moduli q in use.
     pub(crate) fn q(&self) -> Vec<Tower> {
         (0..self.level()).map(Tower).collect()

@@ -44,6 +44,14 @@ impl Emitter {
         &self.base
     }
 
+    /// Leaves out the last modulus q from here on, after a rescale.
+    pub(crate) fn drop_last(&mut self) {
+        self.base.drop_last();
+        let last = self.base.level();
+        self.moduli.remove(last);
+        self.roots.remove(last);
+    }
+
     fn fresh(&mut self) -> Limb {
         self.next += 1;
         self.builder.limb(LimbId(self.next - 1))

@@ -29,6 +29,18 @@ pub enum Error {
         /// The name of the option.
         option: &'static str,
     },
+    /// The level has too few moduli for the layers, or there are no layers.
+    #[error(
+        "invalid number of layers {layers}: each drops two moduli, so level {level} allows at most {most}"
+    )]
+    Layers {
+        /// The layers.
+        layers: usize,
+        /// The moduli q in use.
+        level: usize,
+        /// The most layers.
+        most: usize,
+    },
     /// The dataflow has no tiles.
     #[error("the dataflow `{dataflow}` has no tiles")]
     Tile {

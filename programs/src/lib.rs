@@ -2,7 +2,8 @@
 //!
 //! * A [`ParameterSet`] names the moduli of ciphertexts and of key switching. [`SETS`] are built in;
 //!   others are read from TOML.
-//! * [`PROGRAMS`] are the generators: key switch, product, rotation, rescale, hoisted rotations.
+//! * [`PROGRAMS`] are the generators: key switch, product, rotation, rescale, hoisted rotations, and
+//!   layers of linear transforms and squares for programs of any size.
 //! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time,
 //!   never in the results.
 //!

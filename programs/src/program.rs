@@ -4,6 +4,7 @@ mod hmult;
 mod hoisted_rotations;
 mod hrot;
 mod keyswitch;
+mod layers;
 mod rescale;
 
 use crate::dataflow::{Dataflow, find_dataflow};
@@ -39,13 +40,15 @@ pub struct Options {
     pub rotations: Option<Vec<i64>>,
     /// The rescale of products.
     pub rescale: Option<Rescale>,
+    /// The layers of a program with layers; by default as many as the moduli allow.
+    pub layers: Option<usize>,
 }
 
 impl Default for Options {
     /// The dataflow `oc`, and the defaults of the program.
     fn default() -> Self {
         let dataflow = find_dataflow("oc").expect("a dataflow");
-        Self { level: None, dataflow, tile: None, rotations: None, rescale: None }
+        Self { level: None, dataflow, tile: None, rotations: None, rescale: None, layers: None }
     }
 }
 
@@ -60,6 +63,8 @@ pub struct Program {
     pub rotates: bool,
     /// Whether the program rescales a product.
     pub rescales_products: bool,
+    /// Whether the program has layers.
+    pub has_layers: bool,
     /// Emits inputs, lines and outputs.
     emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
 }
@@ -77,6 +82,7 @@ pub const PROGRAMS: &[Program] = &[
     hrot::ROTATION,
     rescale::RESCALE,
     hoisted_rotations::HOISTED_ROTATIONS,
+    layers::LAYERS,
 ];
 
 /// The program with this name.
@@ -95,6 +101,7 @@ pub fn generate(program: &Program, set: &ParameterSet, options: &Options) -> Res
     let refused = [
         ("rotations", options.rotations.is_some() && !program.rotates),
         ("rescale", options.rescale.is_some() && !program.rescales_products),
+        ("layers", options.layers.is_some() && !program.has_layers),
     ];
     if let Some(&(option, _)) = refused.iter().find(|(_, is_refused)| *is_refused) {
         return Err(Error::Option { program: program.name, option });

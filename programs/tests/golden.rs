@@ -165,6 +165,54 @@ impl Golden {
         x.iter().zip(&self.q).map(mapped).collect()
     }
 
+    /// The formulas at a lower level.
+    fn at_level(&self, level: usize) -> Self {
+        let Self { degree, p, levels, digits, t, .. } = self;
+        let (q, p) = (self.q[..level].to_vec(), p.clone());
+        Self { degree: *degree, q, p, levels: *levels, digits: *digits, t: *t }
+    }
+
+    /// c0 + c1 s + c2 s^2 at a level with its last modulus dropped; c2 is switched with `key`.
+    fn merged_product(&self, tensor: [&Limbs; 2], d: &Limbs, key: &[Vec<Limbs>; 2]) -> [Limbs; 2] {
+        let (level, special) = (self.q.len(), product_modulo(&self.p, &self.q));
+        let mut sums = self.sums(d, key).into_iter();
+        tensor.map(|c| {
+            let sum = sums.next().unwrap();
+            let scaled = c.iter().zip(&special).zip(&self.q);
+            let scaled: Limbs = scaled
+                .map(|((limb, &special), &q)| limb.iter().map(|&x| multiply(x, special, q)).collect())
+                .collect();
+            let sum = [self.each(&sum[..level].to_vec(), &scaled, add), sum[level..].to_vec()].concat();
+            self.divide(&sum, level - 1)
+        })
+    }
+
+    /// A layer: the sum of weights times rotations, rescaled, and its square, rescaled.
+    fn layer(
+        &self,
+        ciphertext: &[Limbs; 2],
+        rotations: &[(u32, &Limbs, [Vec<Limbs>; 2])],
+        square_key: &[Vec<Limbs>; 2],
+    ) -> [Limbs; 2] {
+        let zero = vec![vec![0; self.degree.len()]; self.q.len()];
+        let mut sums = [zero.clone(), zero];
+        for (rotation, weight, key) in rotations {
+            let [c0, c1] = [&ciphertext[0], &ciphertext[1]];
+            let rotated = match rotation {
+                0 => ciphertext.clone(),
+                &rotation => self.rotation([c0, c1], key, rotation),
+            };
+            for (sum, rotated) in sums.iter_mut().zip(&rotated) {
+                *sum = self.each(sum, &self.each(rotated, weight, multiply), add);
+            }
+        }
+        let [c0, c1] = sums.map(|sum| self.rescaled(&sum));
+        let golden = self.at_level(self.q.len() - 1);
+        let cross = golden.each(&c0, &c1, multiply);
+        let tensor = [&golden.each(&c0, &c0, multiply), &golden.each(&cross, &cross, add)];
+        golden.merged_product(tensor, &golden.each(&c1, &c1, multiply), square_key)
+    }
+
     fn each(&self, a: &Limbs, b: &Limbs, then: fn(u128, u128, u128) -> u128) -> Limbs {
         let moduli = self.all();
         a.iter().zip(b).zip(moduli).map(|((a, b), q)| zip(a, b, |a, b| then(a, b, q))).collect()
@@ -288,16 +336,7 @@ proptest! {
         ];
         let (d, key) = (product("ct1.1", "ct2.1"), key(&data, "evk"));
         let expected: Vec<Limbs> = match rescale {
-            Rescale::Merged => {
-                let special = product_modulo(&golden.p, &golden.q);
-                let sums = golden.sums(&d, &key).into_iter().zip(&tensor).map(|(sum, c)| {
-                    let c: Limbs = c.iter().zip(&special).zip(&golden.q)
-                        .map(|((limb, &special), &q)| limb.iter().map(|&x| multiply(x, special, q)).collect())
-                        .collect();
-                    [golden.each(&sum[..golden.q.len()].to_vec(), &c, add), sum[golden.q.len()..].to_vec()].concat()
-                });
-                sums.map(|sum| golden.divide(&sum, golden.q.len() - 1)).collect()
-            }
+            Rescale::Merged => golden.merged_product([&tensor[0], &tensor[1]], &d, &key).into(),
             Rescale::Separate | Rescale::None => {
                 let switched = golden.key_switch(&d, &key);
                 switched.iter().zip(&tensor).map(|(x, c)| golden.each(x, c, add)).collect()
@@ -330,6 +369,31 @@ proptest! {
             let found = [0, 1].map(|component| &data[&format!("rot{rotation}.{component}")]);
             prop_assert_eq!(found, [&expected[0], &expected[1]]);
         }
+    }
+
+    #[test]
+    fn layers_equal_the_formulas(case in cases(), rotations in (1_u32..200, 200_u32..255), layers in 1_usize..=2) {
+        // Two levels a layer, and one that is left.
+        let levels = (2 * layers + 1).max(case.counts.0);
+        let case = Case { counts: (levels, case.counts.1), digits: 1 + case.digits % 2, level: levels, ..case };
+        let set = case.set();
+        let rotations = [rotations.0, rotations.1];
+        let options = Options {
+            rotations: Some(rotations.map(i64::from).to_vec()),
+            layers: Some(layers),
+            ..case.options()
+        };
+        let data = run(&generate(&program("layers"), &set, &options).unwrap(), case.seed);
+        let mut ciphertext = [data["ct.0"].clone(), data["ct.1"].clone()];
+        let square_key = key(&data, "evk");
+        for layer in 0..layers {
+            let golden = case.golden(&set).at_level(levels - 2 * layer);
+            let of = |rotation: u32| {
+                (rotation, &data[&format!("pt{layer}.{rotation}")], key(&data, &format!("evk{rotation}")))
+            };
+            ciphertext = golden.layer(&ciphertext, &[0, rotations[0], rotations[1]].map(of), &square_key);
+        }
+        prop_assert_eq!([&data["out.0"], &data["out.1"]], [&ciphertext[0], &ciphertext[1]]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use diagnostic::nearest;
 use programs::{DATAFLOWS, Dataflow, Error, Options, PROGRAMS, ParameterSet, Program, Rescale, SETS};
 use ring_program::Manifest;
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -31,9 +32,13 @@ pub(crate) struct Args {
     /// Ring degree in place of the set's
     #[arg(long, value_name = "N", value_parser = wide_degree)]
     n: Option<u64>,
-    /// Slots to rotate by, in either direction; several with commas between them for hoisted-rotations
-    #[arg(long, value_name = "SLOTS", value_delimiter = ',', allow_hyphen_values = true)]
-    rotations: Option<Vec<i64>>,
+    /// Slots to rotate by, in either direction. hoisted-rotations and layers take several, with commas between
+    /// them; 1..8 are all from 1 to 8
+    #[arg(long, value_name = "SLOTS", value_delimiter = ',', allow_hyphen_values = true, value_parser = rotations)]
+    rotations: Option<Vec<RangeInclusive<i64>>>,
+    /// Layers of the program layers; by default as many as the moduli allow
+    #[arg(long, value_name = "LAYERS")]
+    layers: Option<usize>,
     /// Rescale of a product: merged with the key switch (the default), after it, or none
     #[arg(long, value_enum)]
     rescale: Option<RescaleArg>,
@@ -50,6 +55,25 @@ enum RescaleArg {
     Separate,
     /// None
     None,
+}
+
+/// The most rotations of one range, so that a mistake does not fill the memory.
+const LONGEST_RANGE: u64 = 1 << 17;
+
+/// Parses slots to rotate by: a number, or the first and the last of a range with `..` between them.
+fn rotations(text: &str) -> Result<RangeInclusive<i64>, String> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| {
+        let number = text.trim().parse::<i64>();
+        number.map_err(|_| format!("`{text}` is not a number; a range is written as 1..8"))
+    };
+    let (first, last) = (number(first)?, number(last)?);
+    if last < first || last.abs_diff(first) >= LONGEST_RANGE {
+        return Err(format!(
+            "invalid range {first}..{last}: not 1 to {LONGEST_RANGE} numbers in ascending order"
+        ));
+    }
+    Ok(first..=last)
 }
 
 /// A parser of names from a table, with their definitions for the help.
@@ -74,7 +98,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         level: args.level,
         dataflow: args.dataflow,
         tile: args.tile,
-        rotations: args.rotations.clone(),
+        rotations: args.rotations.as_ref().map(|ranges| ranges.iter().cloned().flatten().collect()),
+        layers: args.layers,
         rescale: args.rescale.map(|rescale| match rescale {
             RescaleArg::Merged => Rescale::Merged,
             RescaleArg::Separate => Rescale::Separate,
@@ -116,7 +141,9 @@ fn failure(error: Error) -> Failure {
         Error::Level { .. } => "leave --level out, or choose a level of the set",
         Error::NothingToDrop { program: "hmult" } => "choose a higher --level, or --rescale none",
         Error::NothingToDrop { .. } => "choose a higher --level",
-        Error::Option { option: "rotations", .. } => "--rotations is for hrot and hoisted-rotations",
+        Error::Option { option: "rotations", .. } => "--rotations is for hrot, hoisted-rotations and layers",
+        Error::Option { option: "layers", .. } => "--layers is for the program layers",
+        Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Option { .. } => "--rescale is for hmult",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",

@@ -32,7 +32,7 @@ fn each_program_runs_with_its_manifest_beside_it() {
     }
     assert_eq!(names(folder), ["p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
-    assert!(text.starts_with("# hoisted-rotations: "), "{text:.60}");
+    assert!(text.starts_with("# layers: "), "{text:.60}");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use crate::Error;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::switch::Key;
+use ring_program::Limb;
 
 /// The rotations, unless some are given.
-const ROTATIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+pub(super) const ROTATIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /// Several rotations of one ciphertext.
 pub(super) const HOISTED_ROTATIONS: Program = Program {
@@ -15,12 +16,24 @@ pub(super) const HOISTED_ROTATIONS: Program = Program {
     definition: "rotR.0, rotR.1 is ct.0, ct.1 rotated by R, as hrot does it with the key evkR.b.J, evkR.a.J; digits are raised once",
     rotates: true,
     rescales_products: false,
+    has_layers: false,
     emit,
 };
 
 fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
     let rotations = options.rotations.as_deref().unwrap_or(&ROTATIONS);
-    let [c0, c1] = ["ct.0", "ct.1"].map(|name| Polynomial::Limbs(e.polynomial(name)));
+    let ciphertext = ["ct.0", "ct.1"].map(|name| e.polynomial(name));
+    let keys = keys(e, rotations)?;
+    for (rotation, results) in rotations.iter().zip(rotated(e, ciphertext, keys, options)) {
+        for (component, limbs) in results.into_iter().enumerate() {
+            e.output(format!("rot{rotation}.{component}"), limbs);
+        }
+    }
+    Ok(())
+}
+
+/// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R.
+pub(super) fn keys(e: &mut Emitter, rotations: &[i64]) -> Result<Vec<Key>, Error> {
     let mut keys = Vec::new();
     for (place, &rotation) in rotations.iter().enumerate() {
         if rotations[..place].contains(&rotation) {
@@ -28,14 +41,21 @@ fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
         }
         let exponent = exponent(e, rotation)?;
         let mut key = Key::input(e, &format!("evk{rotation}"));
-        key.addends = [Some(c0.clone()), None];
         key.exponent = Some(exponent);
         keys.push(key);
     }
-    for (rotation, results) in rotations.iter().zip(switch(e, c1, keys, false, options)) {
-        for (component, limbs) in results.into_iter().enumerate() {
-            e.output(format!("rot{rotation}.{component}"), limbs);
-        }
+    Ok(keys)
+}
+
+/// The rotations of a ciphertext, one for each key.
+pub(super) fn rotated(
+    e: &mut Emitter,
+    [c0, c1]: [Vec<Limb>; 2],
+    mut keys: Vec<Key>,
+    options: &Options,
+) -> Vec<[Vec<Limb>; 2]> {
+    for key in &mut keys {
+        key.addends = [Some(Polynomial::Limbs(c0.clone())), None];
     }
-    Ok(())
+    switch(e, Polynomial::Limbs(c1), keys, false, options)
 }

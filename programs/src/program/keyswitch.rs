@@ -12,6 +12,7 @@ pub(super) const KEY_SWITCH: Program = Program {
     definition: "ks0 + ks1 s' is d s plus an error: d with the key evk.b.J, evk.a.J of s for s'",
     rotates: false,
     rescales_products: false,
+    has_layers: false,
     emit,
 };
 

@@ -12,6 +12,7 @@ pub(super) const RESCALE: Program = Program {
     definition: "rescaled.0, rescaled.1 is ct.0, ct.1 divided by its last modulus, rounded; in BGV to a multiple of t",
     rotates: false,
     rescales_products: false,
+    has_layers: false,
     emit,
 };
 
