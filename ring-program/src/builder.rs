@@ -51,6 +51,7 @@ impl Builder {
             lines: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            seeded: None,
             default_roots: BTreeMap::new(),
         };
         Ok(Self { program, roots: Roots::default(), defined: Vec::new(), declared: false })
@@ -89,6 +90,11 @@ impl Builder {
         self.declared = true;
         limbs.iter().for_each(|&limb| self.define(limb));
         self.program.inputs.push(Group { name: name.into(), limbs });
+    }
+
+    /// Declares the limbs of inputs that a seed can replace.
+    pub fn declare_seeded(&mut self, limbs: Vec<Limb>) {
+        self.program.seeded = Some(limbs);
     }
 
     /// Appends an operation.

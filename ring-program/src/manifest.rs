@@ -6,6 +6,9 @@
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
 //! ```
 //!
+//! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the names of
+//! inputs or by ids: `"seeded": ["evk.a.0", 26]`.
+//!
 //! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names
 //! further files, which are taken from its folder.
 
@@ -41,6 +44,9 @@ pub struct Manifest {
     /// The outputs in order; `None` if the manifest does not say. Then they are the limbs that the
     /// program never reads after it last writes them.
     pub outputs: Option<Vec<NamedIds>>,
+    /// The limbs of inputs that are random, so that a seed on the chip can replace them; `None` if the manifest does
+    /// not say. Then the names of inputs tell.
+    pub seeded: Option<Vec<LimbId>>,
     /// The moduli without the sentinel, if the manifest lists them.
     pub moduli: Option<Vec<u128>>,
     /// What is missing, for users.
@@ -88,11 +94,20 @@ impl Manifest {
             ring_dimension: u64,
             inputs: Groups,
             outputs: Groups,
+            seeded: Option<Vec<NameOrId>>,
         }
         let own: Own = parse_json(file, text)?;
+        let inputs = own.inputs.0;
+        let seeded = own.seeded.map(|seeded| {
+            let limbs = seeded
+                .iter()
+                .map(|limbs| limbs.find(&inputs).map_err(|error| limbs.place(error, file, text)));
+            limbs.collect::<Result<Vec<_>, _>>().map(|limbs| limbs.concat())
+        });
         Ok(Self {
             degree: own.ring_dimension,
-            inputs: Some(own.inputs.0),
+            seeded: seeded.transpose()?,
+            inputs: Some(inputs),
             outputs: Some(own.outputs.0),
             moduli: None,
             warnings: Vec::new(),
@@ -111,6 +126,9 @@ impl Manifest {
             degree: program.degree().get(),
             inputs: named(program.inputs()),
             outputs: named(program.outputs()),
+            seeded: program
+                .seeded()
+                .map(|limbs| limbs.iter().map(|&limb| program.limbs().id(limb)).collect()),
             moduli: None,
             warnings: Vec::new(),
             file: "".into(),
@@ -129,8 +147,12 @@ impl Manifest {
             let groups: Vec<String> = groups.iter().flatten().map(group).collect();
             if groups.is_empty() { "{}".to_owned() } else { format!("{{{}\n  }}", groups.join(",")) }
         };
+        let seeded = self.seeded.as_ref().map_or_else(String::new, |ids| {
+            let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
+            format!(",\n  \"seeded\": [{}]", ids.join(", "))
+        });
         format!(
-            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}\n}}\n",
+            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}\n}}\n",
             self.degree,
             groups(&self.inputs),
             groups(&self.outputs)
@@ -142,6 +164,44 @@ impl Manifest {
         let section = key_span(&self.text, 0, section);
         let span = section.as_ref().and_then(|section| key_span(&self.text, section.end, name));
         error.at(&*self.file, Arc::clone(&self.text), span.or(section))
+    }
+}
+
+/// A part of the list `seeded`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the name of an input or the id of a limb")]
+enum NameOrId {
+    Id(u64),
+    Name(String),
+}
+
+impl NameOrId {
+    /// The limbs of inputs that it means.
+    fn find(&self, inputs: &[NamedIds]) -> Result<Vec<LimbId>, Diagnostic> {
+        let (found, what) = match self {
+            Self::Name(name) => {
+                let input = inputs.iter().find(|input| input.name == *name);
+                (input.map(|input| input.ids.clone()), format!("the name `{name}`"))
+            }
+            &Self::Id(id) => {
+                let is_input = inputs.iter().any(|input| input.ids.contains(&LimbId(id)));
+                (is_input.then(|| vec![LimbId(id)]), format!("the id {id}"))
+            }
+        };
+        found.ok_or_else(|| {
+            let error = Diagnostic::new(format!("invalid manifest: `seeded`: no input has {what}"));
+            error.with_help("list names of `inputs`, or ids of their limbs")
+        })
+    }
+
+    /// An error in this part.
+    fn place(&self, error: Diagnostic, file: &str, text: &str) -> Diagnostic {
+        let list = key_span(text, 0, "seeded");
+        let part = match (self, &list) {
+            (Self::Name(name), Some(list)) => key_span(text, list.end, name),
+            (Self::Id(_), _) | (_, None) => None,
+        };
+        error.at(file, text, part.or(list))
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Group {
 
 /// A program of operations on limbs, valid in all parts.
 ///
-/// Two programs are equal if they have the same degree, moduli, operations, inputs and outputs.
+/// Two programs are equal if they have the same degree, moduli, operations, inputs, outputs and seeded limbs.
 /// Source lines do not matter.
 #[derive(Clone, Debug)]
 pub struct RingProgram {
@@ -33,6 +33,7 @@ pub struct RingProgram {
     pub(crate) lines: Vec<u32>,
     pub(crate) inputs: Vec<Group>,
     pub(crate) outputs: Vec<Group>,
+    pub(crate) seeded: Option<Vec<Limb>>,
     /// The smallest roots of the moduli that have a transform without a root.
     pub(crate) default_roots: BTreeMap<ModulusIndex, u128>,
 }
@@ -78,6 +79,11 @@ impl RingProgram {
         &self.outputs
     }
 
+    /// The limbs of inputs that a seed can replace, if the manifest lists them.
+    pub fn seeded(&self) -> Option<&[Limb]> {
+        self.seeded.as_deref()
+    }
+
     /// The root of unity of a transform: the one that the text states, or else the smallest
     /// primitive 2n-th root modulo `modulus`.
     ///
@@ -112,6 +118,7 @@ impl PartialEq for RingProgram {
             && self.operations == other.operations
             && self.inputs == other.inputs
             && self.outputs == other.outputs
+            && self.seeded == other.seeded
     }
 }
 

@@ -141,6 +141,10 @@ impl<'m> Reader<'m> {
                 builder.declare_inputs();
                 inputs.into_iter().for_each(|(name, limbs)| builder.declare_input(name, limbs));
             }
+            if let Some(seeded) = &manifest.seeded {
+                let seeded = seeded.iter().map(|&id| builder.limb(id)).collect();
+                builder.declare_seeded(seeded);
+            }
         }
         let errors = Diagnostics::default();
         Ok(Self { file, manifest, builder, outputs, stage: Stage::Start, line: 0, errors })

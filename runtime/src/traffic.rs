@@ -11,8 +11,9 @@ pub enum Keys {
     #[default]
     Streamed,
     /// As above, but the random polynomial of each pair is expanded from a seed on the chip, without a cost. Its
-    /// limbs are those of an input with `a` between dots in its name, such as `evk.a.0`; those of its partner have `b`.
-    /// If the name says neither, half of each limb is expanded.
+    /// limbs are those that the manifest lists as `seeded`. Without a list, they are those of an input with `a` between
+    /// dots in its name, such as `evk.a.0`; those of its partner have `b`. If the name says neither, half of each limb
+    /// is expanded.
     Seeded,
     /// A memory of their own on the chip has them. They take no traffic and no space in the VDM.
     Resident,
@@ -103,9 +104,15 @@ impl Sources {
     pub(crate) fn of(program: &RingProgram, flow: &Flow, keys: Keys) -> Self {
         let mut share_of_limb = vec![None; program.limbs().len()];
         for group in program.inputs().iter().filter(|group| is_key(&group.name)) {
-            let share = if keys == Keys::Seeded { streamed_share(&group.name) } else { 1.0 };
+            let share = match (keys, program.seeded()) {
+                (Keys::Seeded, None) => streamed_share(&group.name),
+                (Keys::Seeded, Some(_)) | (Keys::Streamed | Keys::Resident, _) => 1.0,
+            };
             group.limbs.iter().for_each(|limb| share_of_limb[limb.index()] = Some(share));
         }
+        // Random limbs belong to keys, whatever their inputs' names.
+        let share = if keys == Keys::Seeded { 0.0 } else { 1.0 };
+        program.seeded().into_iter().flatten().for_each(|limb| share_of_limb[limb.index()] = Some(share));
         let (mut key_share, mut is_input) = (vec![None; flow.values], vec![false; flow.values]);
         for &(limb, value) in &flow.inputs {
             key_share[value.index()] = share_of_limb[limb.index()];

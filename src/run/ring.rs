@@ -26,7 +26,7 @@ pub(super) struct RingArgs {
     /// they are written; `%7` has the name `id7`
     #[arg(long, value_name = "N", value_parser = wide_degree, conflicts_with = "manifest")]
     n: Option<u64>,
-    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`
+    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, and the manifest's list `seeded`
     #[arg(long, value_enum)]
     keys: Option<KeysArg>,
 }
@@ -35,7 +35,8 @@ pub(super) struct RingArgs {
 enum KeysArg {
     /// From off-chip memory
     Streamed,
-    /// Half of each key from off-chip memory, the other half from a seed on the chip
+    /// As streamed, but the limbs that the manifest lists as `seeded` come from a seed on the chip. Without a list, half
+    /// of each key does
     Seeded,
     /// In a memory of their own on the chip
     Resident,

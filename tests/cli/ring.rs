@@ -91,6 +91,27 @@ fn keys_stream_come_from_seeds_or_stay_on_the_chip() {
 }
 
 #[test]
+fn the_manifest_lists_the_limbs_that_a_seed_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let limb = N * 16;
+    // Names of inputs, ids, and no name that looks like a key's.
+    for (seeded, [streamed, from_seeds]) in
+        [("[]", [1, 1]), (r#"["evk"]"#, [1, 0]), ("[2]", [2, 1]), (r#"["ab", 3]"#, [3, 0])]
+    {
+        let manifest = MANIFEST.replace("\"outputs\"", &format!("\"seeded\": {seeded}, \"outputs\""));
+        fs::write(folder.join("p.json"), manifest).unwrap();
+        for (origin, keys) in [("streamed", streamed), ("seeded", from_seeds)] {
+            let report = json(folder, &["--timing-only", "--keys", origin]);
+            let kinds = &report["hbm"]["bytes_by_kind"];
+            assert_eq!(kinds["keys"], keys * limb, "{seeded} {origin}");
+            assert_eq!(kinds["inputs"], (3 - streamed) * limb, "{seeded} {origin}");
+        }
+    }
+}
+
+#[test]
 fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

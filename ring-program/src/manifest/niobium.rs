@@ -74,6 +74,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         degree: replay.crypto_context.ring_dimension,
         inputs,
         outputs,
+        seeded: None,
         moduli,
         warnings: missing.warnings,
         file: file.into(),
