@@ -1,8 +1,8 @@
 //! The energy of a run, by component, from event counts of its instructions.
 
-use crate::gates::{self, FrontEnd, Law, Vbar};
+use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
 use crate::machine::Machine;
-use b512_asm::{Class, Instr, Isa, Pipe, Program};
+use b512_asm::{Class, Instr, Isa, Permutation, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
 /// Words of an SRAM of the VRF of the paper's machine.
@@ -32,6 +32,9 @@ pub struct Events {
     pub vbar_elements: u64,
     /// Elements through the shuffle crossbar.
     pub sbar_elements: u64,
+    /// Elements through the lane permuter.
+    #[serde(default)]
+    pub permuter_elements: u64,
     /// Instructions fetched, decoded and dispatched.
     pub instructions: u64,
 }
@@ -55,6 +58,7 @@ impl Events {
             vdm_accesses,
             vbar_elements,
             sbar_elements,
+            permuter_elements,
             instructions,
         } = run;
         self.multiplications += multiplications * runs;
@@ -63,6 +67,7 @@ impl Events {
         self.vdm_accesses += vdm_accesses * runs;
         self.vbar_elements += vbar_elements * runs;
         self.sbar_elements += sbar_elements * runs;
+        self.permuter_elements += permuter_elements * runs;
         self.instructions += instructions * runs;
     }
 
@@ -88,9 +93,13 @@ impl Events {
                 self.vbar_elements += length;
             }
             Pipe::Shuffle => {
-                // Each source contributes half of its elements.
+                // Each of two sources contributes half of its elements.
                 self.vrf_accesses += 2 * length;
-                self.sbar_elements += length;
+                if instr.class() == Class::Permute(Permutation::Affine) {
+                    self.permuter_elements += length;
+                } else {
+                    self.sbar_elements += length;
+                }
             }
         }
     }
@@ -107,7 +116,7 @@ pub struct Energy {
     pub vdm: f64,
     /// The vector crossbar.
     pub vbar: f64,
-    /// The shuffle crossbar.
+    /// The shuffle crossbar, and the lane permuter.
     pub sbar: f64,
     /// The instruction memory and the front end.
     pub front_end: f64,
@@ -134,13 +143,16 @@ impl Energy {
         let multiply_pj = constants.multiply_pj * (law.multiply_work() / given.multiply_work());
         let add_pj = constants.add_pj * (law.adder.gates().total() / given.adder.gates().total());
         let vbar = Vbar::of(machine).load.work() / Vbar::paper(128, 128).load.work();
-        let sbar = gates::sbar(machine).work() / gates::paper_sbar(128).work();
+        let paper_sbar = gates::paper_sbar(128).work();
+        let sbar = gates::sbar(machine).work() / paper_sbar;
+        let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.work() / paper_sbar);
         Self {
             law: uj(events.multiplications, multiply_pj) + uj(events.additions, add_pj),
             vrf: uj(events.vrf_accesses, constants.vrf_access_pj * bits * vrf),
             vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm),
             vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar),
-            sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar),
+            sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar)
+                + uj(events.permuter_elements, constants.sbar_element_pj * permuter),
             front_end: uj(
                 events.instructions,
                 constants.instruction_pj * (MEMORY_SHARE * memory + (1.0 - MEMORY_SHARE) * front_end),

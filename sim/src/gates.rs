@@ -269,8 +269,8 @@ pub const fn sbar(machine: &Machine) -> Crossbar {
     }
 }
 
-/// The lane permuter: an omega network, which affine maps pass without collisions, and for each of its outputs
-/// the number of its input, a product and a sum.
+/// The lane permuter: an omega network, which affine maps pass without collisions, and for each of its inputs
+/// the number of its output, a product and a sum modulo the vector length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LanePermuter {
     /// Lanes that pass in a cycle.
@@ -296,12 +296,23 @@ impl LanePermuter {
 
     /// The size.
     pub fn gates(self) -> Gates {
-        let [lanes, lane_bits] = [self.lanes, self.lane_bits].map(f64::from);
-        let (word, stages) = (f64::from(self.word_bits), f64::from(self.stages));
+        let [lanes, lane_bits, word, stages] =
+            [self.lanes, self.lane_bits, self.word_bits, self.stages].map(f64::from);
+        let layers = lanes.log2();
+        // The low bits of a lane's number are constants, and the network uses up those of its target. The others are
+        // the row of the register file: they travel with the element.
+        let row_bits = (lane_bits - layers).max(0.0);
+        let bits = word + row_bits;
+        let target = PRODUCT_BIT * row_bits * (row_bits + 1.0) / 2.0 + ADDER_BIT * lane_bits;
         Gates {
-            logic: lanes * (MUX * word * lanes.log2() + ADDER_BIT * lane_bits * (lane_bits + 1.0)),
-            registers: FLIP_FLOP * lanes * (word * stages + lane_bits),
+            logic: lanes * (MUX * bits * layers + target),
+            registers: FLIP_FLOP * lanes * (bits * stages + row_bits),
         }
+    }
+
+    /// The gates that one element passes: a multiplexer in each layer of the network, and the logic of a lane's number.
+    pub fn work(self) -> f64 {
+        self.gates().total() / f64::from(self.lanes)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The structural models against synthesised RTL: `configs/tech/synthesis`.
 
-use sim::gates::{Adder, BusyboardPorts, Crossbar, Gates, Law, Multiplier, Queue, Vbar, fold, paper_sbar};
+use sim::gates::{
+    Adder, BusyboardPorts, Crossbar, Gates, LanePermuter, Law, Multiplier, Queue, Vbar, fold, paper_sbar,
+};
 use sim::{Area, Machine};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -48,6 +50,13 @@ impl Row {
                 bits: self.get("W"),
                 stages: self.get("STAGES"),
                 interval: 1,
+            }
+            .gates(),
+            "permuter" => LanePermuter {
+                lanes: self.get("N"),
+                lane_bits: self.get("LANE_BITS"),
+                word_bits: self.get("W"),
+                stages: self.get("STAGES"),
             }
             .gates(),
             "busyboard" => self.busyboard().gates(),
@@ -102,10 +111,11 @@ fn table() -> Vec<Row> {
 }
 
 /// The configurations to which sizes and delays of a module are compared.
-const REFERENCES: [(&str, &str, &str); 6] = [
+const REFERENCES: [(&str, &str, &str); 7] = [
     ("montgomery", "W=128 DIGITS=4 INTERVAL=1", "W=128 DIGITS=1 INTERVAL=1"),
     ("adder", "W=128 STAGES=1", "W=128 STAGES=1"),
     ("crossbar", "W=128 N=128 STAGES=4", ""),
+    ("permuter", "W=64 N=32 LANE_BITS=9 STAGES=4", ""),
     ("busyboard", "WIDTH=1 SHARED=0 EARLY=1", "WIDTH=1 SHARED=0 EARLY=1"),
     ("queue", "W=80 DEPTH=8", ""),
     ("fold", "ADDRESS=18 BITS=7", ""),

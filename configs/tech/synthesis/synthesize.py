@@ -30,6 +30,8 @@ def configurations():
         yield "busyboard", {"WIDTH": width, "SHARED": shared, "EARLY": early}
     for depth in (1, 2, 4, 8, 16, 32):
         yield "queue", {"W": 80, "DEPTH": depth}
+    for w, n, lane_bits, stages in ((32, 16, 9, 4), (32, 32, 9, 4), (32, 64, 9, 4), (64, 32, 9, 4), (64, 64, 9, 4), (64, 32, 9, 2), (64, 32, 10, 4)):
+        yield "permuter", {"W": w, "N": n, "LANE_BITS": lane_bits, "STAGES": stages}
     for address, bits in ((18, 5), (18, 7), (18, 8), (20, 7)):
         yield "fold", {"ADDRESS": address, "BITS": bits}
     for w in (32, 64, 128):

@@ -22,6 +22,7 @@ fn events() -> Events {
         vdm_accesses: 600_000,
         vbar_elements: 600_000,
         sbar_elements: 983_040,
+        permuter_elements: 0,
         instructions: 4000,
     }
 }

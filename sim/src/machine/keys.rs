@@ -228,7 +228,7 @@ sections! {
             [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
         /// The lane permuter, `vaff`, in the spare encoding space: an affine map of the lanes of a vector.
         lane_permuter: bool => Bool, "false", Paper "it has none", Fixed,
-            [Area] "an omega network of words beside the shuffle crossbar, and a product and a sum of lane numbers for each lane" Free "an element passes as many multiplexers as in the crossbar, in the same stages";
+            [Area Energy] "an omega network of words beside the shuffle crossbar, and a product and a sum of lane numbers for each lane" Free "an element passes as many multiplexers as in the crossbar, in the same stages";
     }
 
     /// The arithmetic of the LAW engines.
