@@ -22,7 +22,21 @@ use sim::Machine;
 /// Returns an error if the request is invalid, the recipe does not suit it, or the program does not
 /// fit the machine.
 pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let prepared = Prepared::new(request, recipe, machine)?;
+    compile_within(request, recipe, machine, machine.vdm_words())
+}
+
+/// As [`compile`], for a kernel that takes at most `words` of the VDM if it can: it then saves memory at the cost of
+/// time, and may overwrite its operand. If it cannot, it takes as little as it can.
+///
+/// # Errors
+/// Returns the errors of [`compile`].
+pub fn compile_within(
+    request: &Request,
+    recipe: &Recipe,
+    machine: &Machine,
+    words: u32,
+) -> Result<Kernel, Error> {
+    let prepared = Prepared::within(request, recipe, machine, words)?;
     let scheduled = prepared.schedule(machine, &recipe.tuning)?;
     prepared.emit(recipe, machine, scheduled)
 }
@@ -45,6 +59,11 @@ impl Prepared {
     /// # Errors
     /// Returns an error if the request is invalid or the recipe does not suit it.
     pub(crate) fn new(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Self, Error> {
+        Self::within(request, recipe, machine, machine.vdm_words())
+    }
+
+    /// The code with the fastest use of memory that takes at most `words`, or else with the smallest.
+    fn within(request: &Request, recipe: &Recipe, machine: &Machine, words: u32) -> Result<Self, Error> {
         let isa = machine.instruction_set();
         request.check(isa)?;
         check_recipe(request, recipe, machine)?;
@@ -54,7 +73,7 @@ impl Prepared {
             let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
             let layout =
                 Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
-            if layout.end <= machine.vdm_words() || uses.peek().is_none() {
+            if layout.end <= words || uses.peek().is_none() {
                 return Ok(Self { saves_memory, ..Self::of(request.name(), code, removed, layout) });
             }
             saves_memory = true;

@@ -1,7 +1,7 @@
 //! A generated kernel: a self-contained program and its history.
 
 use crate::bounds::{PassBound, passes};
-use crate::code::Code;
+use crate::code::{BufferId, Code};
 use crate::elementwise::NumberWords;
 use crate::forwarding::Removed;
 use crate::number::{Expression, Number};
@@ -45,6 +45,28 @@ impl Kernel {
         let start = table + self.addresses.constants[constant];
         let words = start..start + self.code.constants[constant].numbers.len() as u32;
         Some(NumberWords { space: Space::Vdm, words })
+    }
+
+    /// Whether each result may lie in the memory of its operand: no access to the operand follows the first one to the
+    /// result.
+    pub fn may_work_in_place(&self) -> bool {
+        let accesses = |wanted: BufferId| {
+            let origins = self.scheduled.origin.iter().enumerate();
+            origins.filter_map(move |(place, &origin)| {
+                let memory = self.code.insts[origin?.index()].memory?;
+                (memory.buffer == wanted).then_some(place)
+            })
+        };
+        let claims = &self.code.claims;
+        !claims.is_empty()
+            && claims.iter().all(|claim| match (&claim.inputs[..], &claim.outputs[..]) {
+                (&[input], &[output]) => {
+                    // A part of a buffer is accessed under the buffer's name.
+                    let is_whole = |buffer: BufferId| self.code.buffers[buffer.index()].within.is_none();
+                    is_whole(input) && is_whole(output) && accesses(input).max() < accesses(output).min()
+                }
+                _ => false,
+            })
     }
 
     /// The bounds of the passes of the vector code on a machine, in order.

@@ -65,7 +65,7 @@ pub mod search;
 pub mod testing;
 
 pub use choose::{Choice, Origin, PlanChoice, choose, generate};
-pub use compile::{compile, instantiate};
+pub use compile::{compile, compile_within, instantiate};
 pub use elementwise::Elementwise;
 pub use error::Error;
 pub use kernel::Kernel;

@@ -1,7 +1,7 @@
 //! Operations without a transform on random and extreme words, for degrees and moduli of all sizes.
 
 use b512_asm::{Claim, FeatureSet, Setting};
-use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
+use codegen::{Kernel, Parameters, PlanChoice, Request, check, choose, compile_within, generate};
 use golden::Range;
 use ring::Degree;
 use ring::prime::largest_prime;
@@ -17,6 +17,11 @@ fn request(operation: golden::Operation, n: u32, bits: u32) -> Request {
 
 /// Runs the kernel on operands whose words come from `word(operand, index)`, and compares the results.
 fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128) -> u128) {
+    compute_at(kernel, machine, &kernel.program.claims[0].outputs, word);
+}
+
+/// As [`compute`], with the results in other symbols.
+fn compute_at(kernel: &Kernel, machine: &Machine, outputs: &[String], word: &dyn Fn(u128, u128) -> u128) {
     let executor = Executor::new(machine.vdm_words(), machine.sdm_words());
     let mut executor = executor.with_features(FeatureSet::all());
     executor.load(&kernel.program).unwrap();
@@ -29,7 +34,7 @@ fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128) -> u128
     }
     executor.run().unwrap();
     let operands: Vec<&[u128]> = operands.iter().map(Vec::as_slice).collect();
-    let results: Vec<&[u128]> = claim.outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+    let results: Vec<&[u128]> = outputs.iter().map(|name| executor.read(name).unwrap()).collect();
     assert_eq!(golden::compare(claim, &operands, &results), Ok(()), "{claim}");
 }
 
@@ -179,4 +184,38 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
             assert!(10 * small <= 11 * large, "{small} cycles, in a large memory {large}");
         }
     }
+}
+
+/// The result of a kernel that may work in place is right in the memory of its operand; with large tables and small
+/// ones.
+#[test]
+fn kernels_that_may_work_in_place_equal_the_golden_model_there() {
+    let machine = Machine::rpu_128x128();
+    let mut in_place = 0;
+    for operation in [golden::NTT, golden::INTT] {
+        for n in [1024, 16384, 65536] {
+            let request = request(operation, n, 128);
+            let q = request.basis.rings()[0].q();
+            let recipe = choose(&request, &machine, &PlanChoice::Best).unwrap().recipe;
+            for words in [machine.vdm_words(), 0] {
+                let mut kernel = compile_within(&request, &recipe, &machine, words).unwrap();
+                check::lowering(&kernel.code).unwrap();
+                check::schedule(&kernel.code, &kernel.program).unwrap();
+                if !kernel.may_work_in_place() {
+                    continue;
+                }
+                in_place += 1;
+                let claim = kernel.program.claims[0].clone();
+                let start = |name: &String| {
+                    let symbol = kernel.program.symbols.iter().find(|symbol| symbol.name == *name);
+                    symbol.expect("the operand and the result have symbols").start
+                };
+                let [from, to] = [&claim.outputs[0], &claim.inputs[0]].map(start);
+                let register = kernel.program.addresses.iter_mut().find(|(_, word)| *word == from);
+                register.expect("the result has an address").1 = to;
+                compute_at(&kernel, &machine, &claim.inputs, &|operand, i| random(operand, i) % q);
+            }
+        }
+    }
+    assert!(in_place >= 4, "{in_place}");
 }

@@ -2,7 +2,8 @@
 //!
 //! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism is
 //! chosen for the machine once, and has other tables for each modulus and root. Automorphisms with different
-//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. An elementwise kernel
+//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. The table of a long
+//! transform takes as much memory as a limb; if that is short, [`Tables::Small`] may be faster. An elementwise kernel
 //! works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
@@ -10,7 +11,7 @@ use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp};
-use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, instantiate};
+use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, compile_within, instantiate};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
 use ring_program::RingProgram;
@@ -39,7 +40,7 @@ fn slice(shape: &Elementwise, n: u32, machine: &Machine) -> u32 {
 }
 
 /// The timing of a kernel, and what its launches need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Timed {
     /// The name in reports.
     pub name: &'static str,
@@ -66,6 +67,8 @@ pub struct Timed {
     pub table_words: u32,
     /// Whether it overwrites its operand to save space.
     pub overwrites_operand: bool,
+    /// Whether its results may lie in the memory of its operands.
+    pub may_work_in_place: bool,
     /// The registers of the moduli, in order.
     pub moduli: Vec<MReg>,
     /// The words with the scalars, in order.
@@ -73,6 +76,11 @@ pub struct Timed {
 }
 
 impl Timed {
+    /// The timing of an operation's kernel.
+    fn of(request: &Request, kernel: &Kernel, machine: &Machine) -> Self {
+        Self::new(request.operation.name(), kernel, [request.n(), 1], 0, machine)
+    }
+
     fn new(
         name: &'static str,
         kernel: &Kernel,
@@ -99,6 +107,7 @@ impl Timed {
             scratch_words: words(kernel, Role::Scratch),
             table_words: words(kernel, Role::Table) as u32,
             overwrites_operand: overwrites_operand(kernel),
+            may_work_in_place: kernel.may_work_in_place(),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
             scalars: (0..scalars as u128).map(words_of).collect(),
         }
@@ -166,11 +175,21 @@ type Kind = (std::mem::Discriminant<RingOperation>, u16);
 /// A modulus, and the root of unity of a transform.
 pub type RingParameters = (u128, Option<u128>);
 
+/// The size of the factors' tables of kernels that take a large part of the VDM.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Tables {
+    /// As the fastest kernel has them.
+    Large,
+    /// As small as they can be. Some factors are then products, which takes more multiplications.
+    Small,
+}
+
 /// The kernels of a program for a machine.
 #[derive(Debug)]
 pub struct Kernels {
     degree: Degree,
-    elementwise: Vec<(Timed, Program)>,
+    tables: Tables,
+    elementwise: Arc<Vec<(Timed, Program)>>,
     operations: FxHashMap<Batch, OperationKernel>,
 }
 
@@ -182,6 +201,22 @@ struct OperationKernel {
     recipe: Arc<Recipe>,
     rings: Vec<RingParameters>,
     kernel: OnceLock<Kernel>,
+}
+
+impl OperationKernel {
+    /// The kernel with a small table, or the same if it takes little memory. `None` if it does not fit the machine.
+    fn with_small_tables(&self, batch: Batch, degree: Degree, machine: &Machine) -> Option<Self> {
+        let Self { timed, recipe, rings, .. } = self;
+        let operands = 2 * degree.get() * rings.len() as u64;
+        let words = operands + timed.scratch_words + u64::from(timed.table_words);
+        let timed = if words <= u64::from(machine.vdm_words() / NEGLIGIBLE_SHARE) {
+            timed.clone()
+        } else {
+            let request = request(batch.operation, degree, rings).ok()?;
+            Timed::of(&request, &compile_small(&request, recipe, machine, Tables::Small).ok()?, machine)
+        };
+        Some(Self { timed, recipe: recipe.clone(), rings: rings.clone(), kernel: OnceLock::new() })
+    }
 }
 
 impl Kernels {
@@ -198,9 +233,29 @@ impl Kernels {
             let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
             Ok((timed, kernel.program))
         });
-        let elementwise = shapes.collect::<Result<_, Error>>()?;
+        let elementwise = Arc::new(shapes.collect::<Result<_, Error>>()?);
         let operations = operations(program, launches, machine)?;
-        Ok(Self { degree, elementwise, operations })
+        Ok(Self { degree, tables: Tables::Large, elementwise, operations })
+    }
+
+    /// These kernels with [small tables](Tables::Small); `None` if no table becomes smaller.
+    pub fn with_small_tables(&self, machine: &Machine) -> Option<Self> {
+        let small = self
+            .operations
+            .par_iter()
+            .map(|(&batch, large)| Some((batch, large.with_small_tables(batch, self.degree, machine)?)));
+        let operations: FxHashMap<Batch, OperationKernel> = small.collect::<Option<_>>()?;
+        let is_smaller = |(batch, small): (&Batch, &OperationKernel)| {
+            small.timed.table_words < self.operations[batch].timed.table_words
+        };
+        let is_smaller = operations.iter().any(is_smaller);
+        let elementwise = Arc::clone(&self.elementwise);
+        is_smaller.then_some(Self { degree: self.degree, tables: Tables::Small, elementwise, operations })
+    }
+
+    /// The size of the tables.
+    pub fn tables(&self) -> Tables {
+        self.tables
     }
 
     /// The elementwise kernel of a shape.
@@ -237,7 +292,7 @@ impl Kernels {
         let OperationKernel { recipe, rings: first, kernel, .. } = &self.operations[&batch];
         let kernel = kernel.get_or_init(|| {
             let request = request(batch.operation, self.degree, first).expect("the request was valid");
-            compile_small(&request, recipe, machine).expect("it was compiled before")
+            compile_small(&request, recipe, machine, self.tables).expect("it was compiled before")
         });
         instantiate(kernel, &request(batch.operation, self.degree, rings)?, machine)
     }
@@ -267,8 +322,8 @@ fn operations(
     let kernels = first.into_par_iter().map(|(batch, rings)| {
         let request = request(batch.operation, degree, &rings)?;
         let recipe = recipes[&batch.kind()].clone();
-        let kernel = compile_small(&request, &recipe, machine)?;
-        let timed = Timed::new(request.operation.name(), &kernel, [degree.get() as u32, 1], 0, machine);
+        let kernel = compile_small(&request, &recipe, machine, Tables::Large)?;
+        let timed = Timed::of(&request, &kernel, machine);
         Ok((batch, OperationKernel { timed, recipe, rings, kernel: OnceLock::new() }))
     });
     kernels.collect()
@@ -278,18 +333,31 @@ fn operations(
 const NEGLIGIBLE_SHARE: u32 = 16;
 
 /// Compiles a kernel.
-fn compile_small(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
+fn compile_small(
+    request: &Request,
+    recipe: &Recipe,
+    machine: &Machine,
+    tables: Tables,
+) -> Result<Kernel, Error> {
     let kernel = compile(request, recipe, machine)?;
-    let end = kernel.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
-    let end = end.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
-    if end <= machine.vdm_words() / NEGLIGIBLE_SHARE {
+    if end(&kernel) <= machine.vdm_words() / NEGLIGIBLE_SHARE {
         return Ok(kernel);
     }
-    let without_scratch = u64::from(end) - words(&kernel, Role::Scratch);
-    let bytes = without_scratch * u64::from(machine.instruction_set().word_bytes());
-    let mut smaller = machine.clone();
-    smaller.vdm.size_mib = smaller.vdm.size_mib.min(bytes.div_ceil(1 << 20) as u32);
-    Ok(compile(request, recipe, &smaller).unwrap_or(kernel))
+    match tables {
+        Tables::Large => {
+            let without_scratch = end(&kernel) - words(&kernel, Role::Scratch) as u32;
+            let without_scratch = without_scratch.next_multiple_of(machine.vector_length());
+            let smaller = compile_within(request, recipe, machine, without_scratch)?;
+            Ok(if end(&smaller) <= without_scratch { smaller } else { kernel })
+        }
+        Tables::Small => compile_within(request, recipe, machine, 0),
+    }
+}
+
+/// The words of the VDM from its beginning to the end of a kernel's last symbol.
+fn end(kernel: &Kernel) -> u32 {
+    let symbols = kernel.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
+    symbols.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0)
 }
 
 /// A modulus of kernels before their launch.

@@ -43,7 +43,26 @@ impl<'p> Runtime<'p> {
         let flow = Flow::of(program);
         let launches = lift(&flow, limits);
         let kernels = Kernels::new(program, &launches, machine).map_err(RunError::Kernel)?;
-        Ok(Self { program, machine, flow, launches, kernels })
+        let mut runtime = Self { program, machine, flow, launches, kernels };
+        runtime.choose_tables();
+        Ok(runtime)
+    }
+
+    /// Takes the kernels with small tables if the program is faster with them, or needs them.
+    fn choose_tables(&mut self) {
+        let Some(small) = self.kernels.with_small_tables(self.machine) else { return };
+        let [large_ns, small_ns] = [&self.kernels, &small].map(|kernels| {
+            let timeline = self.plan(kernels, Keys::Streamed, false).timeline();
+            timeline.map_or(f64::INFINITY, |timeline| timeline.total_ns)
+        });
+        if small_ns < large_ns {
+            self.kernels = small;
+        }
+    }
+
+    fn plan<'a>(&'a self, kernels: &'a Kernels, keys: Keys, record: bool) -> Plan<'a> {
+        let Self { program, machine, flow, launches, .. } = self;
+        Plan { program, flow, launches, kernels, machine, keys, record }
     }
 
     /// The machine.
@@ -80,9 +99,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a launch does not fit the VDM.
     pub fn time(&self, keys: Keys, record: bool) -> Result<Timeline, RunError> {
-        let Self { program, machine, flow, launches, kernels } = self;
-        let plan = Plan { program, flow, launches, kernels, machine, keys, record };
-        plan.timeline().map_err(RunError::TooLarge)
+        self.plan(&self.kernels, keys, record).timeline().map_err(RunError::TooLarge)
     }
 
     /// The events of all kernels.

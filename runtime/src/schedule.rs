@@ -5,6 +5,8 @@
 //!
 //! * A launch begins when the launch before has ended, its operands, its tables and its program are in
 //!   the memories of the RPU, and there is space for its results and its scratch words.
+//! * A kernel that reads all of its operand before it writes its result works in place, if nothing reads the operand
+//!   again.
 //! * The VDM holds limbs and tables of factors. If space is short, the item whose next use is farthest
 //!   makes room; it is saved first if the off-chip memory lacks it.
 //! * Transfers are planned: one begins as soon as its words and its space are there and the channel has
@@ -263,9 +265,10 @@ impl<'a> Schedule<'a> {
             return self.stream(index, launch, kernel);
         }
         let operands = self.operands(launch);
-        let ready_ns = self.place(&operands, launch, kernel)?;
+        let replaced = self.replaced(launch, kernel);
+        let ready_ns = self.place(&operands, &replaced, launch, kernel)?;
         match kernel {
-            Some(kernel) => self.run(index, launch, kernel, ready_ns),
+            Some(kernel) => self.run(index, launch, &replaced, kernel, ready_ns),
             None => self.gather(index, launch, ready_ns),
         }
         Ok(())
@@ -279,16 +282,27 @@ impl<'a> Schedule<'a> {
         sources.chain(tables_of(self.plan, &self.tables, launch)).collect()
     }
 
-    /// Brings the operands of a launch into the VDM and takes space for its results. Returns the time
-    /// from which all is there.
+    /// The operands of a launch whose memory its results take over: nothing reads them again.
+    fn replaced(&self, launch: &Launch, kernel: Option<&Timed>) -> Vec<ItemId> {
+        let sources =
+            self.plan.launches.sources(launch).iter().filter(|value| !self.sources.is_on_chip(**value));
+        let in_place = sources
+            .map(|value| ItemId(value.0))
+            .filter(|_| kernel.is_some_and(|kernel| kernel.may_work_in_place));
+        in_place.filter(|&item| self.uses.ahead(item, 1) == NextUse::MAX).collect()
+    }
+
+    /// Brings the operands of a launch into the VDM and takes space for its results, except for those that take over
+    /// the space of `replaced` operands. Returns the time from which all is there.
     fn place(
         &mut self,
         operands: &[ItemId],
+        replaced: &[ItemId],
         launch: &Launch,
         kernel: Option<&Timed>,
     ) -> Result<f64, TooLarge> {
         let n = self.plan.program.degree().get();
-        let results = self.plan.launches.results(launch).len() as u64;
+        let results = (self.plan.launches.results(launch).len() - replaced.len()) as u64;
         let scratch = kernel.map_or(0, |kernel| kernel.scratch_words);
         let too_large = |memory: &Memory| TooLarge {
             kernel: kernel.map_or("permute", |kernel| kernel.name),
@@ -313,7 +327,9 @@ impl<'a> Schedule<'a> {
             ready_ns = ready_ns.max(self.memory.item(item).ready_ns);
         }
         let space_ns = self.take(results * n + scratch).map_err(|Full| too_large(&self.memory))?;
-        Ok(ready_ns.max(space_ns))
+        // An output is saved before a result replaces it.
+        let idle_ns = replaced.iter().map(|&item| self.memory.item(item).idle_ns).fold(0.0, f64::max);
+        Ok(ready_ns.max(space_ns).max(idle_ns))
     }
 
     fn take(&mut self, words: u64) -> Result<f64, Full> {
@@ -355,11 +371,12 @@ impl<'a> Schedule<'a> {
         end_ns
     }
 
-    fn run(&mut self, index: u32, launch: &Launch, kernel: &Timed, ready_ns: f64) {
+    fn run(&mut self, index: u32, launch: &Launch, replaced: &[ItemId], kernel: &Timed, ready_ns: f64) {
         let program_ns = self.fetch(launch, kernel);
         let Span { begin_ns, end_ns } = self.compute(kernel, ready_ns.max(program_ns));
         self.end_launch(index, launch, kernel, begin_ns);
         self.memory.give_back(kernel.scratch_words, end_ns);
+        replaced.iter().for_each(|&item| self.memory.item_mut(item).is_resident = false);
         self.release(launch, kernel.overwrites_operand, end_ns);
         self.finish_results(launch, end_ns);
     }

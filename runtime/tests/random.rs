@@ -5,6 +5,7 @@ use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
 use ring_program::{Builder, Inputs, Interface, Limb, LimbId, ModulusIndex, Operation, RingProgram};
+use runtime::kernels::Tables;
 use runtime::traffic::Kind;
 use runtime::{Keys, Limits, Runtime};
 use sim::Machine;
@@ -200,6 +201,40 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     let mut inputs = Inputs::new(&program);
     inputs.fill(1);
     runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
+}
+
+/// If the VDM holds four limbs, the tables of three moduli would travel as often as the limbs.
+#[test]
+fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
+    const N: u64 = 16384;
+    let mut builder = Builder::new(N).unwrap();
+    let degree = builder.program().degree();
+    let primes = [128, 100, 60].map(|bits| ring::prime::largest_prime(bits, degree).unwrap());
+    let moduli = primes.map(|prime| builder.add_modulus(prime).unwrap());
+    for id in 0..9 {
+        let m = moduli[id as usize % moduli.len()];
+        let [a, values, d] = [0, 100, 200].map(|first| builder.limb(LimbId(first + id)));
+        builder.push(Operation::Ntt(Transform { d: values, a, root: None, m })).unwrap();
+        builder.push(Operation::Multiply(Binary { d: values, a: values, b: values, m })).unwrap();
+        builder.push(Operation::Intt(Transform { d, a: values, root: None, m })).unwrap();
+    }
+    let program = builder.finish(None).unwrap();
+    let mut machine = Machine::rpu_128x128();
+    let run = |machine: &Machine| {
+        let runtime = Runtime::new(&program, machine).unwrap();
+        let mut inputs = Inputs::new(&program);
+        inputs.fill(1);
+        runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
+        let timeline = runtime.time(Keys::Streamed, false).unwrap();
+        (runtime.kernels().tables(), timeline.traffic[Kind::Tables], timeline.traffic[Kind::Spills])
+    };
+    let limb = N * 16;
+    machine.vdm.size_mib = 32;
+    let (tables, bytes, _) = run(&machine);
+    assert!(tables == Tables::Large && bytes >= 6 * limb, "{tables:?}, {bytes}");
+    machine.vdm.size_mib = 1;
+    let (tables, bytes, spills) = run(&machine);
+    assert!(tables == Tables::Small && bytes < 3 * limb && spills == 0, "{tables:?}, {bytes}, {spills}");
 }
 
 /// The recipe of the first exponent serves the others: their kernels are not much slower than with recipes of

@@ -8,6 +8,8 @@ use plot::{Figure, Line, Lines, Panel};
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
+use runtime::flow::RingOperation;
+use runtime::kernels::{Batch, Tables};
 use runtime::traffic::Kind;
 use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
@@ -42,14 +44,20 @@ const INTRODUCTION: &str = "\
 One key switch at the highest level of a parameter set (`rpu gen program keyswitch`), in five orders: CiFlow's `mp`, `dc`
 and `oc`, and ours, `oct` with tiles of 4 limbs and `ocs` with conversions slice by slice. All give the same results. Machines
 are the paper's with other words, other sizes of the VDM and other bandwidths. Kernels are those of the largest VDM that
-the instruction set addresses (2^21 words); larger sizes stand for a memory of which kernels address a part.
+the instruction set addresses (2^21 words); larger sizes stand for a memory of which kernels address a part. Their tables of
+factors are large or as small as they can be, whichever is faster for the program; a table below each set has their figures.
 
-*Simulated* is the traffic of the runtime's schedule: limbs loaded and stored, without keys, tables and programs. *Model* is
-the count of a model in whole limbs: the limb whose next use is farthest makes room, a transform works in place, and sources
-of conversions stream. One limb of the memory is left to slices. The model's memory also holds the tables of factors;
-*without tables* it does not. Their traffic has a column of its own. Where limbs and tables compete for space, which is so in
-`dc`, most of the difference to a model without tables comes from them. With 4 limbs in all, slices and results of launches
-leave less space than the model assumes.
+*Simulated* is the traffic of the runtime's schedule: limbs loaded and stored, without keys, tables and programs. The part
+that is no input and no output is *spilled*: saved for lack of space, and loaded again. *Model* is the count of a model in
+whole limbs: the limb whose next use is farthest makes room, a transform works in place, and sources of conversions stream.
+One limb of the memory is left to slices. The model's memory also holds the tables of factors; *without tables* it does not.
+Their traffic has a column of its own.
+
+The differences have these causes. The model's inverse transforms destroy the inputs, which are loaded again; the runtime keeps
+them if there is space, so its traffic is lower in large memories. A transform of the RPU takes two limbs, where the model counts
+one; its table takes less than a limb if it is small, where the model counts one. Slices of elementwise launches take less than
+the limb that the model leaves to them. In a memory that just holds all limbs of a dataflow, such as `ocs` at 64 MiB, the second
+limb of a transform makes some others leave.
 
 ![Traffic and time of the dataflows](dataflows.svg)
 ";
@@ -95,7 +103,8 @@ struct Study {
     program: RingProgram,
     flow: Flow,
     launches: Launches,
-    kernels: Kernels,
+    /// With large tables and, if they differ, with small ones.
+    kernels: Vec<Kernels>,
     machine: Machine,
     /// The timelines with each of [`SIZES`] at the paper's bandwidth, keys streamed; `None` if a launch does
     /// not fit.
@@ -118,20 +127,26 @@ impl Study {
         let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
         let flow = Flow::of(&program);
         let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-        let kernels = Kernels::new(&program, &launches, &machine).unwrap();
+        let large = Kernels::new(&program, &launches, &machine).unwrap();
+        let small = large.with_small_tables(&machine);
+        let kernels = std::iter::once(large).chain(small).collect();
         let by_size = Vec::new();
         let mut study = Self { dataflow, shape, program, flow, launches, kernels, machine, by_size };
         study.by_size = SIZES.iter().map(|&size| study.time(size, PAPER, Keys::Streamed)).collect();
         study
     }
 
-    /// The timeline with a memory of this size in place of the VDM; `None` if a launch does not fit.
+    /// The timeline with a memory of this size in place of the VDM and the faster kernels; `None` if a launch does
+    /// not fit.
     fn time(&self, size_mib: u32, gb_per_s: f64, keys: Keys) -> Option<Timeline> {
         let mut machine = self.machine.clone();
         machine.vdm.size_mib = size_mib;
         machine.hbm.gb_per_s = gb_per_s;
         let Self { program, flow, launches, kernels, .. } = self;
-        Plan { program, flow, launches, kernels, machine: &machine, keys, record: false }.timeline().ok()
+        let timeline = |kernels| {
+            Plan { program, flow, launches, kernels, machine: &machine, keys, record: false }.timeline().ok()
+        };
+        kernels.iter().filter_map(timeline).min_by(|a, b| a.total_ns.total_cmp(&b.total_ns))
     }
 
     fn limb_bytes(&self) -> u64 {
@@ -237,11 +252,39 @@ impl Results {
         )?;
         writeln!(
             page,
-            "| dataflow | VDM, MiB | simulated | model | ratio | model without tables | tables | time, ms |"
+            "| dataflow | VDM, MiB | simulated | spilled | model | ratio | model without tables | tables | time, ms |"
         )?;
-        writeln!(page, "|---|--:|--:|--:|--:|--:|--:|--:|")?;
+        writeln!(page, "|---|--:|--:|--:|--:|--:|--:|--:|--:|")?;
         for study in &self.studies {
             (0..SIZES.len()).try_for_each(|place| study.write(page, place))?;
+        }
+        self.write_kernels(page)
+    }
+
+    /// The kernels of transforms.
+    fn write_kernels(&self, page: &mut String) -> std::fmt::Result {
+        let study = &self.studies[0];
+        let limbs = |words: u64| words as f64 / study.program.degree().get() as f64;
+        writeln!(page, "\nThe kernels of transforms, with sizes in limbs:\n")?;
+        writeln!(page, "| kernel | tables | cycles | table | scratch | memory of the result |")?;
+        writeln!(page, "|---|---|--:|--:|--:|---|")?;
+        for operation in [RingOperation::Ntt, RingOperation::Intt] {
+            for kernels in &study.kernels {
+                let kernel = kernels.operation(Batch { operation, rings: 1 });
+                writeln!(
+                    page,
+                    "| {} | {} | {} | {:.2} | {:.2} | {} |",
+                    kernel.name,
+                    match kernels.tables() {
+                        Tables::Large => "large",
+                        Tables::Small => "small",
+                    },
+                    kernel.timing.cycles.0,
+                    limbs(kernel.table_words.into()),
+                    limbs(kernel.scratch_words),
+                    if kernel.may_work_in_place { "the operand's" } else { "its own" },
+                )?;
+            }
         }
         Ok(())
     }
@@ -252,7 +295,7 @@ impl Study {
     fn write(&self, page: &mut String, place: usize) -> std::fmt::Result {
         let size = SIZES[place];
         let Some(timeline) = &self.by_size[place] else {
-            return writeln!(page, "| {} | {size} | does not fit | | | | | |", self.dataflow);
+            return writeln!(page, "| {} | {size} | does not fit | | | | | | |", self.dataflow);
         };
         let simulated = self.traffic(timeline);
         let number =
@@ -261,8 +304,9 @@ impl Study {
         let ratio = model.map_or_else(String::new, |model| format!("{:.2}", simulated / model as f64));
         writeln!(
             page,
-            "| {} | {size} | {simulated:.0} | {} | {ratio} | {} | {:.0} | {:.3} |",
+            "| {} | {size} | {simulated:.0} | {:.0} | {} | {ratio} | {} | {:.0} | {:.3} |",
             self.dataflow,
+            timeline.traffic[Kind::Spills] as f64 / self.limb_bytes() as f64,
             number(model),
             number(self.model(size, false)),
             timeline.traffic[Kind::Tables] as f64 / self.limb_bytes() as f64,
