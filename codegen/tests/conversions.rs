@@ -96,7 +96,39 @@ fn compute_all(kernel: &Kernel, machine: &Machine) {
     compute(kernel, machine, &|_, _, _| 0);
     compute(kernel, machine, &|_, _, q| q - 1);
     compute(kernel, machine, &|_, i, _| u128::from(i == 1));
-    compute(kernel, machine, &|operand, i, q| [0, q - 1, q / 2, q / 2 + 1][((i + operand) % 4) as usize]);
+    compute(kernel, machine, &ends);
+}
+
+/// The ends and the middle of the residues in turn.
+fn ends(operand: u128, i: u128, q: u128) -> u128 {
+    [0, q - 1, q / 2, q / 2 + 1][((i + operand) % 4) as usize]
+}
+
+/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation has one size
+/// and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
+#[test]
+fn every_operation_equals_the_golden_model_at_every_size() {
+    const SIZES: [u32; 5] = [30, 60, 100, 127, 128];
+    let machine = large();
+    let all = std::env::var_os("RPU_EVERY_SIZE").is_some();
+    for (place, &operation) in golden::OPERATIONS.iter().enumerate() {
+        for (n, towers) in [(1024u32, 2), (4096, 2), (65536, 1)] {
+            for (turn, bits) in SIZES.into_iter().enumerate() {
+                let is_whole = n == 1024 || all;
+                if !is_whole && place % SIZES.len() != turn {
+                    continue;
+                }
+                let degree = Degree::try_from(n).unwrap();
+                let request = Request::with_primes(operation, degree, bits, towers).unwrap();
+                let kernel = kernel(&request, &machine, false);
+                if is_whole {
+                    compute_all(&kernel, &machine);
+                } else {
+                    compute(&kernel, &machine, &ends);
+                }
+            }
+        }
+    }
 }
 
 #[test]
