@@ -11,5 +11,6 @@ if ! command -v g++ >/dev/null; then
     exit 0
 fi
 for test in emulated::wide emulated::best emulated::caramel; do
-    CXX=$PWD/gpu-ref/fortified.sh cargo test --quiet -p gpu-ref --locked --test transforms -- $test
+    # Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
+    CXX=$PWD/gpu-ref/fortified.sh cargo test --quiet --workspace --locked --test transforms -- $test
 done

@@ -46,10 +46,13 @@ fi
 
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
-cargo run --quiet -p gpu-ref --locked --example kernels -- all "$kernels"
+# Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
+cargo test --quiet --workspace --locked --no-run --example kernels
+program=${CARGO_TARGET_DIR:-target}/debug/examples/kernels
+"$program" all "$kernels"
 nvrtc=$(find "$folder" -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
 if [ -n "$nvrtc" ]; then
-    LD_LIBRARY_PATH=$(dirname "$nvrtc") cargo run --quiet -p gpu-ref --locked --example kernels -- check
+    LD_LIBRARY_PATH=$(dirname "$nvrtc") "$program" check
 else
     printf 'SKIPPED, nothing was checked with NVRTC: it is not under %s\n' "$folder"
 fi
