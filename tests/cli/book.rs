@@ -74,6 +74,25 @@ fn every_command_of_the_book_works_and_draws_its_figures() {
     assert!(commands >= 30 && figures >= 2, "{commands} commands, {figures} figures");
 }
 
+/// The charts of the committed explorations, from their committed tables.
+#[test]
+fn the_commands_on_the_pages_of_studies_draw_their_charts() {
+    for name in ["best-machine", "best-machine-hmult"] {
+        let page = fs::read_to_string(repository(&format!("reports/{name}.md"))).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("reports")).unwrap();
+        let table = format!("reports/{name}.csv");
+        fs::copy(repository(&table), folder.path().join(&table)).unwrap();
+        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("rpu plot ")).collect();
+        let script = format!("{name}\n```sh\n{}\n```\n", commands.join("\n"));
+        assert_eq!(run(name, &script, folder.path()), 2);
+        for chart in [format!("reports/{name}.svg"), format!("reports/{name}-parallel.svg")] {
+            assert!(page.contains(&format!("-o {chart}")), "{chart}");
+            bless::fresh(repository(&chart), fs::read_to_string(folder.path().join(&chart)).unwrap());
+        }
+    }
+}
+
 #[test]
 fn the_chapters_link_to_what_exists() {
     let chapters = chapters();
