@@ -267,9 +267,10 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
 }
 
 #[test]
-fn outputs_mark_extrapolated_points_and_name_axes_without_a_model() {
+fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
     let plan = plan(
-        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n",
+        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n\
+         vrf.placement = ['mod', 'div']\n",
     );
     let (folder, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
@@ -277,18 +278,20 @@ fn outputs_mark_extrapolated_points_and_name_axes_without_a_model() {
     let all = Outputs::new(&results);
     let note = "Not modelled: costs of hbm.gb_per_s";
     let summary = all.summary().unwrap();
-    assert!(summary.contains(note) && summary.contains("costs extrapolated in 2 of 4 points"), "{summary}");
+    assert!(summary.contains(note) && summary.contains("costs extrapolated in 4 of 8 points"), "{summary}");
+    assert!(summary.contains("Costs nothing: vrf.placement (a permutation of wires)"), "{summary}");
     all.write(outputs.path()).unwrap();
     let read = |name: &str| fs::read_to_string(outputs.path().join(name)).unwrap();
     assert!(read("report.html").contains(note));
     assert_eq!(
         read("results.csv").matches(",frontend.queue_depth,").count(),
-        1 + 2,
-        "the column and two marks"
+        1 + 4,
+        "the column and four marks"
     );
     // The legend breaks the note into lines.
     let chart = read("pareto.svg");
-    assert!(chart.contains("Not modelled") && chart.contains("costs extrapolated"));
+    assert!(chart.contains("Not modelled") && chart.contains("Costs nothing"));
+    assert!(chart.contains("costs extrapolated"));
 }
 
 /// A front over an axis that costs nothing is degenerate.

@@ -291,9 +291,9 @@ impl<'c> ColumnForm<'c> {
     }
 }
 
-/// The fields in `sweep.json`.
+/// The fields in `sweep.json`. Earlier versions wrote a list.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "points in columns; the command of the sweep writes the file again")]
 struct Form {
     keys: Vec<PointKey>,
     #[serde(default)]
@@ -390,6 +390,8 @@ mod tests {
         ] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
+        let error = read(json!([])).unwrap_err().to_string();
+        assert!(error.contains("the command of the sweep writes the file again"), "{error}");
     }
 
     /// The limit that the documentation of sweeps states.

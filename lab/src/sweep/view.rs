@@ -5,7 +5,7 @@ use super::manifest::{Manifest, Workload};
 use super::record::Record;
 use crate::run::TimingReport;
 use serde_json::Value;
-use sim::machine::table::Key;
+use sim::machine::table::{Effect, Key, Rest};
 use std::collections::HashSet;
 
 /// A group of points, with everything that a chart or a table needs.
@@ -40,11 +40,20 @@ impl View<'_> {
         self.points - self.records.len()
     }
 
-    /// Remarks on axes whose cost no model covers.
+    /// Remarks on axes that cost nothing, or whose cost no model covers.
     pub(super) fn notes(&self) -> Vec<String> {
-        let axes = self.varying.iter().filter_map(|key| sim::machine::key(key));
-        let note = |key: &Key| Some(format!("Not modelled: costs of {} ({})", key.path, key.not_modelled()?));
-        axes.filter_map(note).collect()
+        self.varying.iter().filter_map(|key| cost_note(sim::machine::key(key)?)).collect()
+    }
+}
+
+/// A remark on a key that costs nothing, or whose cost no model covers, with the reason.
+fn cost_note(key: &Key) -> Option<String> {
+    let costs = [Effect::Clock, Effect::Area, Effect::Energy];
+    let has_costs = key.effects.iter().any(|effect| costs.contains(effect));
+    match key.cost.as_ref()?.rest {
+        Rest::NotModelled(because) => Some(format!("Not modelled: costs of {} ({because})", key.path)),
+        Rest::Free(because) if !has_costs => Some(format!("Costs nothing: {} ({because})", key.path)),
+        Rest::Free(_) | Rest::None => None,
     }
 }
 
