@@ -248,7 +248,7 @@ impl Expected {
     }
 
     /// The paper's value as text.
-    fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         match self {
             Self::Value(paper) | Self::Percent(paper) | Self::Exactly(paper) => significant(paper, 4),
             Self::About(paper) => format!("about {paper}"),

@@ -27,13 +27,13 @@ pub(super) struct Standing<'t> {
 
 impl Standing<'_> {
     /// The held-out claims that the candidate misses.
-    fn missed(&self) -> Vec<&'static str> {
+    pub(super) fn missed(&self) -> Vec<&'static str> {
         self.held_out.iter().copied().filter(|id| !self.agree.contains(id)).collect()
     }
 }
 
 /// The claims with numbers that depend on the setting.
-fn claims() -> Vec<&'static str> {
+pub(super) fn claims() -> Vec<&'static str> {
     let mut ids: Vec<&str> = simulated().map(|(claim, _)| claim.id).collect();
     ids.dedup();
     ids
@@ -46,7 +46,7 @@ fn numbers<'t>(trial: &'t Trial, id: &'t str) -> impl Iterator<Item = (Expected,
 }
 
 /// Whether a candidate meets the part of a claim that depends on the setting.
-fn meets(trial: &Trial, id: &str) -> bool {
+pub(super) fn meets(trial: &Trial, id: &str) -> bool {
     numbers(trial, id).all(|(expected, ours)| expected.holds(ours))
 }
 

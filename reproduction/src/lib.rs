@@ -31,6 +31,7 @@ mod order;
 mod others;
 mod output;
 mod page;
+pub mod reading;
 mod reproduction;
 mod scaling;
 mod sensitivity;

@@ -1,7 +1,9 @@
 //! `rpu reproduce`, and the committed reproduction.
 
 use crate::common::{repository, rpu, succeed};
-use reproduction::Reproduction;
+use reproduction::setting::Space;
+use reproduction::trials::Trials;
+use reproduction::{Reproduction, reading};
 use std::fs;
 use std::path::Path;
 
@@ -34,4 +36,14 @@ fn a_file_that_differs_is_named() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("claims.md"), "{told}");
+}
+
+/// The effect of each reading of the paper on its claims.
+#[test]
+fn the_page_of_readings_is_fresh() {
+    let space = Space::built_in().unwrap();
+    let page = reading::page(&space, &Trials::built_in(&space).unwrap()).expect("the detailed reading");
+    let values: usize = space.choice.iter().map(|choice| choice.values.len()).sum();
+    assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), values);
+    bless::fresh(repository("reports/paper-setting.md"), page);
 }

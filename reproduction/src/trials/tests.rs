@@ -100,6 +100,18 @@ fn a_run_that_was_killed_goes_on_with_its_log() {
     assert_eq!(run.all, [Trial { picks: only, numbers }], "nothing was simulated again");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 
+    // The rest is simulated: as if nothing had been interrupted.
+    let mut whole = space.clone();
+    let other = whole.choice.iter_mut().find(|choice| choice.key == "scheduler.table").unwrap();
+    other.values = vec!["by-size".into(), "by-use".into()];
+    let kept = folder.path().join("kept.jsonl");
+    let uninterrupted = Trials::run(&whole, Some(&Log::open(&kept, &whole).unwrap()), &|_, _| ()).unwrap();
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let some: Vec<&str> = text.lines().take(3).collect();
+    std::fs::write(&kept, some.join("\n") + "\n{\"picks\":[0").unwrap();
+    let resumed = Trials::run(&whole, Some(&Log::open(&kept, &whole).unwrap()), &|_, _| ()).unwrap();
+    assert_eq!(resumed, uninterrupted);
+
     space.depth = 4;
     assert!(matches!(Log::open(&path, &space), Err(LogError::Other { .. })));
 }
