@@ -5,6 +5,7 @@ use crate::files;
 use crate::machine::MachineArgs;
 use crate::program;
 use crate::run::{NamedFile, failure_of, named_file};
+use crate::signals;
 use debugger::{App, Key, Session, Source};
 use lab::program::ProgramFile;
 use lab::run::inputs_of;
@@ -14,6 +15,8 @@ use sim::Machine;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -40,8 +43,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let help = "use `rpu run --dump v0..v7 --at LINE` in a script";
         return Err(Failure::wrong("the debugger needs a terminal", help));
     }
-    ratatui::run(|terminal| show(&mut App::new(session, title), terminal))
-        .map_err(|error| Failure::wrong(format_args!("the terminal fails: {error}"), None))
+    let stop = signals::watch()?;
+    ratatui::run(|terminal| show(&mut App::new(session, title), terminal, &stop))
+        .map_err(|error| Failure::wrong(format_args!("the terminal fails: {error}"), None))?;
+    if stop.load(Ordering::Relaxed) { Err(signals::stopped(None)) } else { Ok(()) }
 }
 
 /// A session of a program with data for its inputs.
@@ -61,10 +66,17 @@ pub(crate) fn session(
     Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
 }
 
-/// Draws the screen and reads keys until the user leaves.
-fn show(app: &mut App, terminal: &mut DefaultTerminal) -> io::Result<()> {
-    while !app.is_done() {
+/// The longest time until a signal, or the end of the terminal, is noticed.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// Draws the screen and reads keys until the user leaves or a signal arrives.
+fn show(app: &mut App, terminal: &mut DefaultTerminal, stop: &AtomicBool) -> io::Result<()> {
+    while !app.is_done() && !stop.load(Ordering::Relaxed) {
+        // It fails if the terminal is closed.
         terminal.draw(|frame| app.draw(frame))?;
+        if !event::poll(WAIT)? {
+            continue;
+        }
         let Event::Key(pressed) = event::read()? else { continue };
         if pressed.kind == KeyEventKind::Release {
             continue;

@@ -6,14 +6,20 @@ use b512_asm::Code;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The code, e.g. B001
+    /// The code, e.g. B001 or D001
     #[arg(value_name = "CODE")]
     code: String,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let code: Code =
-        args.code.parse().map_err(|error| Failure::wrong(format_args!("`{}`: {error}", args.code), None))?;
+    if let Ok(code) = args.code.parse::<diagnostic::Code>() {
+        return files::print(code.explanation().as_bytes());
+    }
+    let code: Code = args.code.parse().map_err(|error| {
+        let (first, last) = (diagnostic::Code::ALL[0], diagnostic::Code::ALL[diagnostic::Code::ALL.len() - 1]);
+        let help = format!("those of documents are {first} to {last}");
+        Failure::Wrong { message: format!("`{}`: {error}", args.code), help: Some(help) }
+    })?;
     let mut text = code.explanation();
     if code == Code::Claim {
         text += "\n`rpu gen --list` lists the operations and their settings.\n";

@@ -27,6 +27,8 @@ pub(crate) enum Failure {
         status: u8,
         /// The signal's name.
         name: &'static str,
+        /// The way to go on.
+        help: Option<&'static str>,
     },
     /// The reader closed the pipe: not an error.
     BrokenPipe,
@@ -62,8 +64,8 @@ impl Failure {
             Self::Input(errors) => {
                 errors.iter().map(|error| Message::from(error).line() + "\n").collect::<String>()
             }
-            Self::Interrupted { name, .. } => {
-                Message::error(&format!("stopped by {name}"), Some(CONTINUE)).line()
+            Self::Interrupted { name, help, .. } => {
+                Message::error(&format!("stopped by {name}"), *help).line()
             }
             Self::BrokenPipe => String::new(),
         }
@@ -74,16 +76,13 @@ impl Failure {
             Self::Work(message) => render_message(message, None, colour),
             Self::Wrong { message, help } => render_message(message, help.as_deref(), colour),
             Self::Input(errors) => render(errors, colour) + &hints(errors),
-            Self::Interrupted { name, .. } => {
-                render_message(&format!("stopped by {name}"), Some(CONTINUE), colour)
+            Self::Interrupted { name, help, .. } => {
+                render_message(&format!("stopped by {name}"), *help, colour)
             }
             Self::BrokenPipe => String::new(),
         }
     }
 }
-
-/// The help of a failure by a signal.
-const CONTINUE: &str = "the same command continues; all results so far are in the journal";
 
 /// Reports a warning.
 pub(crate) fn warn(warning: &Diagnostic) {

@@ -38,10 +38,15 @@ fn new() -> io::Result<Watch> {
     Ok(watch)
 }
 
-/// The failure of work that a signal has stopped.
+/// The failure of work with a journal that a signal has stopped.
 pub(crate) fn interrupted() -> Failure {
+    stopped(Some("the same command continues; all results so far are in the journal"))
+}
+
+/// The failure of a command that a signal has stopped.
+pub(crate) fn stopped(help: Option<&'static str>) -> Failure {
     let number = WATCH.get().map_or(0, |watch| watch.signal.load(Ordering::Relaxed));
     let signal = i32::try_from(number).unwrap_or(SIGINT);
     let name = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
-    Failure::Interrupted { status: 128 + signal as u8, name }
+    Failure::Interrupted { status: 128 + signal as u8, name, help }
 }

@@ -121,12 +121,8 @@ fn check_target(machine: &Machine) -> Result<(), Failure> {
 
 /// A task's file of a library.
 fn read_task(path: &Path) -> Result<Task, Failure> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        let help = "give the folder of a library that `rpu tune --library` wrote";
-        Failure::wrong(format_args!("{}: {error}", path.display()), help)
-    };
-    let (_, text) = files::read_text(path, Content::Document)?;
-    toml::from_str(&text).map_err(|error| wrong(&error))
+    let (name, text) = files::read_text(path, Content::Document)?;
+    Ok(Task::parse(&name, &text)?)
 }
 
 /// The cycles of a recipe's program.

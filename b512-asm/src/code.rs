@@ -1,40 +1,7 @@
 //! Kinds of error in a program's text. Every kind has a [`Code`] such as `B001` with a longer
 //! explanation.
 
-use std::fmt;
-use std::str::FromStr;
-
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $title:literal;)*) => {
-        /// The kinds of error.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Code {
-            $(#[doc = $title] #[doc = ""] $(#[doc = $doc])* $variant,)*
-        }
-
-        impl Code {
-            /// Every code, in the order of their numbers.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The code as displayed: `B001`.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
-            /// The error in a few words.
-            pub const fn title(self) -> &'static str {
-                match self { $(Self::$variant => $title,)* }
-            }
-
-            /// The lines of the explanation as rustdoc sees them.
-            const fn lines(self) -> &'static [&'static str] {
-                match self { $(Self::$variant => &[$($doc),*],)* }
-            }
-        }
-    };
-}
-
-codes! {
+diagnostic::codes! {
     /// Every line of a program is an instruction, a directive (which begins with a dot) or a
     /// comment. The first word of this line is not an instruction.
     UnknownMnemonic = "B001", "unknown instruction";
@@ -196,45 +163,6 @@ codes! {
     /// evenly. Each additional round of accesses holds the VBAR. Another stride, `vdm.mapping = "xor"` or
     /// shuffles avoid it. `rpu lint` reports it; programs run all the same.
     BankConflict = "B029", "bank conflicts";
-}
-
-impl Code {
-    /// The full explanation: the title, and a text of several lines.
-    pub fn explanation(self) -> String {
-        let mut text = format!("{}: {}\n\n", self.name(), self.title());
-        let mut indent = "";
-        for line in self.lines() {
-            let line = line.strip_prefix(' ').unwrap_or(line);
-            if line.starts_with("```") {
-                indent = if indent.is_empty() { "    " } else { "" };
-            } else {
-                text.push_str(if line.is_empty() { "" } else { indent });
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-        text
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A text that is not a code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown code: the codes are B001 to B{:03}", Code::ALL.len())]
-pub struct UnknownCode;
-
-impl FromStr for Code {
-    type Err = UnknownCode;
-
-    /// Parses `B001`, in upper or lower case.
-    fn from_str(name: &str) -> Result<Self, UnknownCode> {
-        Self::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or(UnknownCode)
-    }
 }
 
 #[cfg(test)]

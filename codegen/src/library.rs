@@ -7,8 +7,10 @@ use crate::bounds::PassBound;
 use crate::compile::compile;
 use crate::error::Error;
 use crate::forwarding::Removed;
-use crate::recipe::Recipe;
+use crate::recipe::{self, Recipe};
 use crate::request::Request;
+use diagnostic::Diagnostics;
+use diagnostic::document::{Document, Format, Item, Schema};
 use ring::Degree;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
@@ -148,6 +150,37 @@ const fn is_one(towers: &usize) -> bool {
 }
 
 impl Task {
+    /// The JSON schema of the files of a library.
+    pub fn schema() -> &'static Schema {
+        static TASK: LazyLock<Schema> = LazyLock::new(|| {
+            let mut schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("the schema is tested");
+            let recipe: serde_json::Value = serde_json::from_str(recipe::SCHEMA).expect("the schema is tested");
+            let of_recipe = |key: &str| recipe[key].clone();
+            schema["definitions"] = of_recipe("definitions");
+            for key in ["type", "additionalProperties", "required", "properties"] {
+                schema["definitions"]["recipe"][key] = of_recipe(key);
+            }
+            Schema::from_value(Format::Library, schema)
+        });
+        &TASK
+    }
+
+    /// Parses a file of a library; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// Returns all errors: the text is not TOML, a key is unknown, missing or has an invalid value, or a plan
+    /// has another notation.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
+        let document = Document::toml(file, text)?;
+        let mut errors = Diagnostics::default();
+        errors.keep(Self::schema().check(&document));
+        for entry in document.root().get("entry").into_iter().flat_map(Item::items) {
+            entry.get("recipe").into_iter().for_each(|recipe| recipe::check_plans(&document, recipe, &mut errors));
+        }
+        errors.in_order().or(())?;
+        Ok(document.read()?)
+    }
+
     /// The task of a request, without recipes.
     pub fn of(request: &Request) -> Self {
         let (operation, n, towers) = (request.operation.name().to_owned(), request.n(), request.towers());
@@ -226,9 +259,11 @@ impl Task {
     }
 }
 
-/// The first line of each file of the library.
-const HEAD: &str =
-    "# The fastest known recipes of a task. Written by `rpu library build` or `rpu tune --library`.\n\n";
+/// The schema of a library's files as text; that of the recipes is added.
+const SCHEMA: &str = include_str!("../schema/library.json");
+
+/// The first lines of each file of the library.
+const HEAD: &str = "#:schema ../../configs/schemas/library.json\n# The fastest known recipes of a task. Written by `rpu library build` or `rpu tune --library`.\n\n";
 
 impl Entry {
     /// Compiles the program of a task for a target and runs it through the cycle model.

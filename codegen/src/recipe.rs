@@ -4,7 +4,13 @@ use crate::plan::Plan;
 use crate::request::Request;
 use crate::schedule::Tuning;
 use b512_asm::Isa;
+use diagnostic::document::{Document, Format, Item, Schema};
+use diagnostic::{Code, Diagnostics};
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// The schema of plan files as text.
+pub(crate) const SCHEMA: &str = include_str!("../schema/plan.json");
 
 /// The plans of a kernel, and the scheduling of their code.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -34,6 +40,26 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The JSON schema of plan files.
+    pub fn schema() -> &'static Schema {
+        static PLAN: LazyLock<Schema> = LazyLock::new(|| Schema::new(Format::Plan, SCHEMA));
+        &PLAN
+    }
+
+    /// Parses a plan file; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// Returns all errors: the text is not TOML, a key is unknown, missing or has an invalid value, or a plan
+    /// has another notation. [`compile`](crate::compile) checks whether the plans are transforms.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
+        let document = Document::toml(file, text)?;
+        let mut errors = Diagnostics::default();
+        errors.keep(Self::schema().check(&document));
+        check_plans(&document, document.root(), &mut errors);
+        errors.in_order().or(())?;
+        Ok(document.read()?)
+    }
+
     /// The recipe as a TOML document without the settings that have their defaults. Plans are [text](crate::plan::text).
     pub fn to_toml(&self) -> String {
         let defaults = toml::Table::try_from(Tuning::default()).expect("settings form a table");
@@ -49,6 +75,17 @@ impl Recipe {
     /// Whether its plans are for the degree of a request and the vector length of an instruction set.
     pub(crate) fn suits(&self, request: &Request, isa: Isa) -> bool {
         self.plans.iter().all(|plan| plan.shape() == request.shape(isa))
+    }
+}
+
+/// Finds the errors in the texts of a recipe's plans.
+pub(crate) fn check_plans(document: &Document<'_>, recipe: &Item<'_>, errors: &mut Diagnostics) {
+    for item in recipe.get("plans").into_iter().flat_map(Item::items) {
+        for error in item.text().and_then(|text| Plan::read(text).err()).into_iter().flatten() {
+            let place = document.part(item, &error.span);
+            let help = format!("expected {}", error.expected);
+            errors.push(document.error(Code::Value, place, error.problem).with_help(help));
+        }
     }
 }
 

@@ -9,13 +9,14 @@
 //!
 //! A program has no branches, so a position in it is a point in time. Values are those of execution in program
 //! order: what every instruction before the position has computed. The machine's pipes show the cycle in which the
-//! instruction at the position dispatches, or any other cycle. Steps backwards execute the program again from its
-//! beginning; it takes milliseconds for a transform of 65,536 points.
+//! instruction at the position dispatches, or any other cycle. Steps backwards execute the program again from the
+//! last saved state: at most some thousand instructions of a long program.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 mod app;
+mod checkpoint;
 mod command;
 mod location;
 mod number;

@@ -1,5 +1,6 @@
 //! Execution of a program, forwards and backwards.
 
+use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::Pipeline;
 use crate::source::Source;
 use crate::target::Target;
@@ -17,8 +18,8 @@ use thiserror::Error;
 #[derive(Debug)]
 pub struct Session {
     source: Source,
-    inputs: BTreeMap<String, Vec<u128>>,
     executor: Executor,
+    checkpoints: Checkpoints,
     pipeline: Pipeline,
     position: usize,
     end: usize,
@@ -29,8 +30,8 @@ pub struct Session {
 }
 
 /// The origin of a vector register's lanes.
-#[derive(Clone, Copy, Debug)]
-struct Origin {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Origin {
     /// The modulus below which they are, and its register, if they are known.
     ring: Option<(MReg, u128)>,
 }
@@ -84,15 +85,17 @@ impl Session {
         let halt = program.instructions.iter().position(|instr| instr.class() == Class::Halt);
         let end = halt.map_or(program.instructions.len(), |halt| halt + 1);
         let cycle = pipeline.dispatch(0);
+        let origins = [None; REGISTERS];
+        let start = Checkpoint { state: executor.state(), origins };
         Ok(Self {
             source,
-            inputs,
             executor,
+            checkpoints: Checkpoints::new(start, end),
             pipeline,
             position: 0,
             end,
             cycle,
-            origins: [None; REGISTERS],
+            origins,
             breakpoints: BTreeSet::new(),
             watches: Vec::new(),
         })
@@ -164,28 +167,41 @@ impl Session {
     /// Goes back to the last position before this one at which [`resume`](Self::resume) would stop, or to the
     /// beginning.
     pub fn reverse(&mut self) -> Stop {
-        let now = self.position;
-        let mut last = (0, Stop::Start);
-        self.restart();
-        // The instructions before `now` have been executed without a fault.
-        while self.position + 1 < now {
-            let changed = self.execute(self.position);
-            self.position += 1;
-            if let Ok(Some(target)) = changed {
-                last = (self.position, Stop::Changed(target));
-            } else if self.breakpoints.contains(&self.position) {
-                last = (self.position, Stop::Breakpoint);
-            }
+        // The last position that comes into question. All instructions before it have been executed without a fault.
+        let mut limit = self.position.saturating_sub(1);
+        if self.watches.is_empty() {
+            let last = (limit > 0).then(|| self.breakpoints.range(1..=limit).next_back().copied()).flatten();
+            self.go_to(last.unwrap_or(0));
+            return last.map_or(Stop::Start, |_| Stop::Breakpoint);
         }
-        self.go_to(last.0);
-        last.1
+        while limit > 0 {
+            let start = self.restore(limit - 1);
+            let mut last = None;
+            while self.position < limit {
+                let changed = self.execute(self.position);
+                self.position += 1;
+                if let Ok(Some(target)) = changed {
+                    last = Some((self.position, Stop::Changed(target)));
+                } else if self.breakpoints.contains(&self.position) {
+                    last = Some((self.position, Stop::Breakpoint));
+                }
+            }
+            if let Some((position, stop)) = last {
+                self.go_to(position);
+                return stop;
+            }
+            limit = start;
+        }
+        self.go_to(0);
+        Stop::Start
     }
 
     /// Goes to a position; beyond the end, to the end.
     pub fn go_to(&mut self, position: usize) -> Stop {
         let position = position.min(self.end);
-        if position < self.position {
-            self.restart();
+        let (saved, _) = self.checkpoints.last(position);
+        if position < self.position || self.position < saved {
+            self.restore(position);
         }
         let mut stop = Stop::Done;
         while self.position < position {
@@ -252,16 +268,13 @@ impl Session {
         self.origins[register.index()]?.ring
     }
 
-    /// The state at the beginning of the program.
-    fn restart(&mut self) {
-        let loaded = self.executor.load(&self.source.program);
-        loaded.expect("the program was loaded before");
-        for (name, words) in &self.inputs {
-            self.executor.write(name, words).expect("the words were written before");
-        }
-        self.executor.start();
-        self.origins = [None; REGISTERS];
-        self.position = 0;
+    /// Goes to the last saved state that is not after a position, and returns the position of that state.
+    fn restore(&mut self, position: usize) -> usize {
+        let (saved, Checkpoint { state, origins }) = self.checkpoints.last(position);
+        self.executor.restore(state);
+        self.origins = *origins;
+        self.position = saved;
+        saved
     }
 
     /// Executes an instruction, and returns the first watched value that it has changed.
@@ -282,6 +295,10 @@ impl Session {
         for register in instr.vector_writes().iter() {
             self.origins[register.index()] = Some(Origin { ring });
         }
+        if self.checkpoints.lacks(index + 1) {
+            let checkpoint = Checkpoint { state: self.executor.state(), origins: self.origins };
+            self.checkpoints.save(index + 1, checkpoint);
+        }
         Ok(())
     }
 
@@ -301,3 +318,6 @@ impl Session {
         if let [ring] = sources[..] { ring } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests;

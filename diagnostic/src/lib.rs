@@ -2,7 +2,8 @@
 //!
 //! All files share one type: programs, machines, sweeps, plans, claims and JSON documents. A
 //! [`Diagnostic`] carries no layout; the feature `render` has a renderer for terminals. [`input`] reads the
-//! files within limits, and [`printable`] makes their text safe to show.
+//! files within limits, and [`printable`] makes their text safe to show. The feature `document` reads TOML
+//! and JSON with the place of each part, and checks them against schemas.
 //!
 //! ```
 //! use diagnostic::Diagnostic;
@@ -18,11 +19,17 @@
 //! );
 //! ```
 
+mod code;
+#[cfg(feature = "document")]
+pub mod document;
 pub mod input;
 mod printable;
 #[cfg(feature = "render")]
 mod render;
 
+#[doc(hidden)]
+pub use code::explanation;
+pub use code::{Code, UnknownCode};
 pub use printable::printable;
 
 #[cfg(feature = "render")]
@@ -213,6 +220,12 @@ impl Diagnostics {
     /// Returns the errors if there are any.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// The errors in the order of their positions; those without one come first.
+    pub fn in_order(mut self) -> Self {
+        self.list.sort_by_key(|diagnostic| diagnostic.span.as_ref().map(|span| span.start));
+        self
     }
 
     /// The errors, each changed by `change`.

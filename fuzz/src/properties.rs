@@ -135,12 +135,20 @@ pub fn manifest(data: &[u8]) {
             );
         }
         Ok(_) => {}
-        Err(error) => check_place(&error),
+        Err(errors) => errors.iter().for_each(check_place),
     }
 }
 
+/// Words of Rust that no message has, apart from texts in backticks, which a user wrote.
+const RUST: [&str; 13] =
+    ["u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "i128", "f64", "Some", "struct", "enum"];
+
 fn check_place(error: &Diagnostic) {
     assert!(!error.message.is_empty());
+    let own = error.message.split('`').step_by(2).chain(error.help.iter().flat_map(|help| help.split('`').step_by(2)));
+    for word in own.flat_map(|text| text.split(|c: char| !c.is_alphanumeric())) {
+        assert!(!RUST.contains(&word), "a word of Rust: {error}");
+    }
     if let Some(span) = &error.span {
         assert!(error.text.get(span.clone()).is_some(), "{error}: {span:?}");
     }
@@ -175,9 +183,9 @@ pub fn words(data: &[u8]) {
 pub fn recipe(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let recipe: Recipe = match toml::from_str(text) {
+    let recipe = match Recipe::parse("plan.toml", text) {
         Ok(recipe) => recipe,
-        Err(error) => return assert!(!error.message().is_empty()),
+        Err(errors) => return check_places(&errors),
     };
     let operation = [golden::NTT, golden::INTT, golden::POLYMUL][usize::from(first) % 3];
     let degree = Degree::try_from(1024u32).expect("a valid degree");
@@ -195,8 +203,8 @@ pub fn recipe(data: &[u8]) {
 /// A text is a parameter set, or has an error that points into the text.
 pub fn parameter_set(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Err(error) = ParameterSet::parse("set", "set.toml", text, None) {
-        check_place(&error);
+    if let Err(errors) = ParameterSet::parse("set", "set.toml", text, None) {
+        errors.iter().for_each(check_place);
     }
 }
 

@@ -3,7 +3,7 @@
 use b512_asm::Setting;
 use codegen::{Parameters, PlanChoice, Recipe, Request};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, Span, counted};
+use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use golden::Operation;
 use ring::prime::{largest_prime, largest_primes};
 use ring::{Basis, Degree, Ring};
@@ -207,8 +207,8 @@ pub const PLANS: [(&str, &str); 5] = [
 /// Reads a plan's name, or a recipe from a TOML file.
 ///
 /// # Errors
-/// Returns an error if the name is not in [`PLANS`] and is not the path of a file with a recipe.
-pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
+/// Returns an error if the name is not in [`PLANS`] and is not the path of a file; else all errors of the file.
+pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
     match name {
         "best" => return Ok(PlanChoice::Best),
         "kl" | "pease" => return Ok(PlanChoice::Classical),
@@ -216,19 +216,14 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostic> {
         "unoptimised" => return Ok(PlanChoice::Unoptimised),
         _ => {}
     }
-    let error = |text: &str, span: Option<Span>, message: String, help: Option<String>| Diagnostic {
-        help: help.map(Into::into),
-        ..Diagnostic::new(message).at(path.display().to_string(), text, span)
-    };
+    let file = path.display().to_string();
     let text = input::read_text(path, Content::Document).map_err(|cause| {
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
         let message = format!("unknown plan, and no readable file: {cause}");
-        error("", None, message, Some(help))
+        Diagnostic::new(message).with_code(Code::Unreadable.name()).in_file(&file).with_help(help)
     })?;
-    let recipe: Recipe = toml::from_str(&text)
-        .map_err(|cause| error(&text, cause.span(), format!("invalid plan: {}", cause.message()), None))?;
-    Ok(PlanChoice::Recipe(Box::new(recipe)))
+    Ok(PlanChoice::Recipe(Box::new(Recipe::parse(&file, &text)?)))
 }
 
 /// Parses a decimal number, or a hexadecimal one after `0x`; digits may be separated by `_`.
@@ -262,7 +257,8 @@ mod tests {
             assert!(plan(name, Path::new("absent.toml")).is_ok());
         }
         let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
-        assert!(error.to_string().starts_with("absent.toml: unknown plan, and no readable file"), "{error}");
-        assert!(error.help.unwrap().contains("`kl`"));
+        let error = error.to_string();
+        assert!(error.starts_with("absent.toml: D007: unknown plan, and no readable file"), "{error}");
+        assert!(error.contains("`kl`"), "{error}");
     }
 }

@@ -1,25 +1,30 @@
 //! JSON schemas of the TOML formats: editors complete and check files by them.
 //!
 //! The schemas of machines, technologies and sweeps follow from the table of machine keys and from the
-//! readers' lists of keys. Those of parameter sets and plans are files in `lab/src/schema`.
+//! readers' lists of keys. The others are files beside their readers, which check documents by them.
 
-mod sweep;
+pub(crate) mod sweep;
 
+use codegen::Recipe;
+use codegen::library::Task;
+use programs::ParameterSet;
+use ring_program::Manifest;
 use serde_json::{Map, Value, json};
 use sim::machine::table::{Key, Kind};
 use sim::machine::{self, BuiltInValue};
 
-/// A TOML format.
+/// A format of TOML files, or of JSON files.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     /// The name of the format and of its schema file.
     pub name: &'static str,
     /// The files of this format, in a few words.
     pub files: &'static str,
-    schema: fn() -> Value,
+    /// The schema.
+    pub schema: fn() -> Value,
 }
 
-/// Every TOML format.
+/// The formats of this crate and of those below.
 pub const FORMATS: &[Format] = &[
     Format { name: "machine", files: "machine files: `--machine FILE`", schema: machine_schema },
     Format {
@@ -28,16 +33,29 @@ pub const FORMATS: &[Format] = &[
         schema: technology_schema,
     },
     Format { name: "sweep", files: "sweeps and spaces: `rpu sweep`, `rpu explore`", schema: sweep::schema },
-    Format { name: "set", files: "parameter sets of ring programs: `--set FILE`", schema: set_schema },
-    Format { name: "plan", files: "plans: `--plan FILE`, `rpu tune -o FILE`", schema: plan_schema },
+    Format {
+        name: "set",
+        files: "parameter sets of ring programs: `--set FILE`",
+        schema: || ParameterSet::schema().value().clone(),
+    },
+    Format {
+        name: "plan",
+        files: "plans: `--plan FILE`, `rpu tune -o FILE`",
+        schema: || Recipe::schema().value().clone(),
+    },
+    Format {
+        name: "library",
+        files: "tasks of a library: `rpu tune --library FOLDER`",
+        schema: || Task::schema().value().clone(),
+    },
+    Format {
+        name: "manifest",
+        files: "manifests of ring programs, in JSON: `rpu run --manifest FILE`",
+        schema: || Manifest::schema().value().clone(),
+    },
 ];
 
 impl Format {
-    /// The format with a name.
-    pub fn named(name: &str) -> Option<Self> {
-        FORMATS.iter().copied().find(|format| format.name == name)
-    }
-
     /// The schema, in draft 7: the one that TOML editors support.
     pub fn schema(&self) -> Value {
         (self.schema)()
@@ -48,14 +66,6 @@ impl Format {
         let text = serde_json::to_string_pretty(&self.schema());
         text.expect("a JSON value becomes text") + "\n"
     }
-}
-
-fn set_schema() -> Value {
-    serde_json::from_str(include_str!("schema/set.json")).expect("the committed schema is tested")
-}
-
-fn plan_schema() -> Value {
-    serde_json::from_str(include_str!("schema/plan.json")).expect("the committed schema is tested")
 }
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";

@@ -4,7 +4,8 @@ mod document;
 
 use crate::Error;
 use crate::base::Base;
-use diagnostic::Diagnostic;
+use diagnostic::Diagnostics;
+use diagnostic::document::Schema;
 use ring::{Basis, Degree};
 
 macro_rules! sets {
@@ -49,7 +50,7 @@ impl ParameterSet {
     ///
     /// # Errors
     /// Returns an error if `n` is no degree of ring programs, or too large for the sizes of the moduli.
-    pub fn built_in(name: &str, n: Option<u64>) -> Option<Result<Self, Diagnostic>> {
+    pub fn built_in(name: &str, n: Option<u64>) -> Option<Result<Self, Diagnostics>> {
         let (name, text) = SETS.iter().find(|(known, _)| *known == name)?;
         Some(Self::parse(name, &format!("{name}.toml"), text, n))
     }
@@ -58,10 +59,15 @@ impl ParameterSet {
     /// degree if that is given.
     ///
     /// # Errors
-    /// Returns an error if the text is invalid; if the degree is none of ring programs; if a modulus is no
-    /// prime that is 1 mod 2n, or occurs twice; if a digit is empty; if a root is invalid.
-    pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostic> {
+    /// Returns all errors: of syntax; else of keys and values; else a degree that ring programs do not have, moduli
+    /// that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots.
+    pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostics> {
         document::parse(name, file, text, n)
+    }
+
+    /// The JSON schema of parameter sets.
+    pub fn schema() -> &'static Schema {
+        &document::SCHEMA
     }
 
     /// The name.

@@ -20,13 +20,15 @@ pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed
 use constants::{AREA, DELAY, components};
 
 use codegen::PlanChoice;
-use diagnostic::Diagnostic;
+use diagnostic::Diagnostics;
+use diagnostic::document::{Document, Format, Schema};
 use lab::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use sim::tech::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// The claims behind the built-in `gf12`: `configs/tech/gf12.claims.toml`.
 pub const GF12: &str = include_str!("../../configs/tech/gf12.claims.toml");
@@ -92,13 +94,18 @@ impl Claims {
     /// Parses a claims file; `file` is its name in errors.
     ///
     /// # Errors
-    /// Returns an error if the text is not TOML, or a key is missing, unknown or of the wrong type.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
-        toml::from_str(text).map_err(|error| {
-            Diagnostic::new(error.message())
-                .at(file, text, error.span())
-                .with_help("`configs/tech/gf12.claims.toml` shows every key")
-        })
+    /// Returns all errors: the text is not TOML, or keys are missing, unknown or have invalid values.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
+        let document = Document::toml(file, text)?;
+        Self::schema().check(&document)?;
+        Ok(document.read()?)
+    }
+
+    /// The JSON schema of claims files.
+    pub fn schema() -> &'static Schema {
+        static CLAIMS: LazyLock<Schema> =
+            LazyLock::new(|| Schema::new(Format::Claims, include_str!("../schema/claims.json")));
+        &CLAIMS
     }
 
     fn check(&self) -> Result<(), FitError> {

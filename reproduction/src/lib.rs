@@ -34,6 +34,7 @@ mod page;
 pub mod reading;
 mod reproduction;
 mod scaling;
+pub mod schema;
 mod sensitivity;
 pub mod setting;
 mod table;

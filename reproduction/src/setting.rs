@@ -6,10 +6,12 @@
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
+use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Diagnostic, Diagnostics};
 use serde::{Deserialize, Serialize};
 use sim::{Machine, MachineBase, Override};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// The file of the choices.
 const FILE: &str = "configs/paper-setting.toml";
@@ -76,8 +78,17 @@ impl Space {
     ///
     /// # Errors
     /// Returns an error if its file is invalid.
-    pub fn built_in() -> Result<Self, Diagnostic> {
-        toml::from_str(SPACE).map_err(|error| Diagnostic::new(error.message()).at(FILE, SPACE, error.span()))
+    pub fn built_in() -> Result<Self, Diagnostics> {
+        let document = Document::toml(FILE, SPACE)?;
+        Self::schema().check(&document)?;
+        Ok(document.read()?)
+    }
+
+    /// The JSON schema of its file.
+    pub fn schema() -> &'static Schema {
+        static SETTING: LazyLock<Schema> =
+            LazyLock::new(|| Schema::new(Format::Setting, include_str!("../schema/setting.json")));
+        &SETTING
     }
 
     /// The number of candidates.
@@ -112,9 +123,6 @@ impl Space {
             }
         }
         let wrong = |message: String| Diagnostic::new(message).in_file(FILE);
-        if !(1..=5).contains(&self.depth) {
-            return Err(wrong("`depth` must be a number from 1 to 5".into()).into());
-        }
         let tuning =
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;

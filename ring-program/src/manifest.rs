@@ -15,14 +15,15 @@
 mod niobium;
 
 use crate::{Group, LimbId, RingProgram, compression};
+use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, Span};
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The ids of an input or an output, in the order of its data file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,8 +61,8 @@ impl Manifest {
     /// Reads a manifest, which may be compressed with gzip or xz.
     ///
     /// # Errors
-    /// Returns an error if the file, or one that it names, cannot be read or is invalid.
-    pub fn read_file(path: &Path) -> Result<Self, Diagnostic> {
+    /// Returns all errors of the file or of one that it names: it cannot be read or is invalid.
+    pub fn read_file(path: &Path) -> Result<Self, Diagnostics> {
         let text = read_text(path, "manifest")?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse(&path.display().to_string(), &text, folder)
@@ -70,25 +71,33 @@ impl Manifest {
     /// The manifest in `text`, from the file `file`. Niobium's further files are in `folder`.
     ///
     /// # Errors
-    /// Returns an error if the text, or a file that it names, is invalid.
-    pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, Diagnostic> {
+    /// Returns all errors of the text or of a file that it names.
+    pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
         struct Kind {
             crypto_context: Option<serde::de::IgnoredAny>,
         }
-        let kind: Kind = parse_json(file, text)?;
+        let kind: Kind = Self::schema().read_json(file, text)?;
         let manifest = match kind.crypto_context {
             Some(_) => niobium::parse(file, text, folder)?,
             None => Self::parse_own(file, text)?,
         };
         if crate::Builder::new(manifest.degree).is_err() {
             let error = Diagnostic::new(crate::InvalidDegree(manifest.degree).to_string());
-            return Err(error.at(file, text, key_span(text, 0, "ring_dimension")));
+            let error = error.with_code(Code::Value.name());
+            return Err(error.at(file, text, key_span(text, 0, "ring_dimension")).into());
         }
         Ok(manifest)
     }
 
-    fn parse_own(file: &str, text: &str) -> Result<Self, Diagnostic> {
+    /// The JSON schema of the project's own manifests.
+    pub fn schema() -> &'static Schema {
+        static OWN: LazyLock<Schema> =
+            LazyLock::new(|| Schema::new(Format::Manifest, include_str!("../schema/manifest.json")));
+        &OWN
+    }
+
+    fn parse_own(file: &str, text: &str) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
         struct Own {
             ring_dimension: u64,
@@ -96,6 +105,7 @@ impl Manifest {
             outputs: Groups,
             seeded: Option<Vec<NameOrId>>,
         }
+<<<<<<< HEAD
         let own: Own = parse_json(file, text)?;
         let inputs = own.inputs.0;
         let seeded = own.seeded.map(|seeded| {
@@ -104,6 +114,9 @@ impl Manifest {
                 .map(|limbs| limbs.find(&inputs).map_err(|error| limbs.place(error, file, text)));
             limbs.collect::<Result<Vec<_>, _>>().map(|limbs| limbs.concat())
         });
+=======
+        let own: Own = Self::schema().read_json(file, text)?;
+>>>>>>> ff82ff3 (All errors of plans, sets, manifests, technologies and claims in one run, with codes; one check by schema for all documents)
         Ok(Self {
             degree: own.ring_dimension,
             seeded: seeded.transpose()?,
@@ -219,35 +232,10 @@ fn read_text(path: &Path, what: &str) -> Result<String, Diagnostic> {
         String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     });
     text.map_err(|error| {
-        Diagnostic::new(format!("cannot read the {what}: {error}")).in_file(path.display().to_string())
+        Diagnostic::new(format!("cannot read the {what}: {error}"))
+            .with_code(Code::Unreadable.name())
+            .in_file(path.display().to_string())
     })
-}
-
-/// A JSON document.
-fn parse_json<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Diagnostic> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let error = error.into_inner();
-        let message = if path == "." { error.to_string() } else { format!("`{path}`: {error}") };
-        json_error(file, text, &error, message)
-    })?;
-    json.end().map_err(|error| json_error(file, text, &error, error.to_string()))?;
-    Ok(value)
-}
-
-fn json_error(file: &str, text: &str, error: &serde_json::Error, message: String) -> Diagnostic {
-    // The message repeats the position.
-    let position = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&position).unwrap_or(&message);
-    let lines_before: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let mut start = (lines_before + error.column().saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
-    Diagnostic::new(format!("invalid manifest: {message}")).at(file, text, start..end)
 }
 
 /// A JSON object of lists of ids, in the order of the text.

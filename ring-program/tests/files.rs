@@ -90,6 +90,6 @@ fn refused_manifests_have_the_expected_errors() {
         let Err(error) = Manifest::parse(name(&path), &text, path.parent().unwrap()) else {
             panic!("{} is accepted", path.display())
         };
-        bless::fresh(path.with_extension("err"), error.render(false) + "\n");
+        bless::fresh(path.with_extension("err"), diagnostic::render(&error, false) + "\n");
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::schema::{FORMATS, Format};
+use lab::schema::Format;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -16,10 +16,15 @@ pub(super) struct Args {
     output: PathBuf,
 }
 
+/// Every format.
+fn formats() -> impl Iterator<Item = &'static Format> {
+    lab::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
+}
+
 fn format_name() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.files));
+    let values = formats().map(|format| PossibleValue::new(format.name).help(format.files));
     PossibleValuesParser::new(values)
-        .map(|name| Format::named(&name).expect("the parser accepts names of the table only"))
+        .map(|name| *formats().find(|format| format.name == name).expect("the parser accepts these names only"))
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {

@@ -2,7 +2,8 @@
 
 use crate::common::{names, repository, rpu, succeed};
 use crate::schema::validate;
-use lab::schema::{FORMATS, Format};
+use diagnostic::document::Format as DocumentFormat;
+use lab::schema::Format;
 use serde_json::Value;
 use sim::{Machine, MachineFile, Override};
 use std::fs;
@@ -71,39 +72,67 @@ fn checking_reports_each_machine() {
     assert_eq!(text.lines().count(), files.len());
 }
 
-/// The files of a format in the repository.
+/// Every format.
+fn formats() -> impl Iterator<Item = &'static Format> {
+    lab::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
+}
+
+/// The schema of a format.
+fn schema_of(name: &str) -> Value {
+    formats().find(|format| format.name == name).expect("a format").schema()
+}
+
+/// The TOML files of a format in the repository: of a folder, or with an ending.
 fn files(format: &Format) -> Vec<PathBuf> {
-    let folders: &[&str] = match format.name {
-        "machine" => &["configs/machines"],
-        "technology" => &["configs/tech"],
-        "sweep" => &["configs/sweeps", "configs/spaces"],
-        "set" => &["programs/sets"],
-        _ => &[],
+    let (folders, end): (&[&str], _) = match format.name {
+        "machine" => (&["configs/machines"], ".toml"),
+        "technology" => (&["configs/tech"], ".toml"),
+        "sweep" => (&["configs/sweeps", "configs/spaces"], ".toml"),
+        "set" => (&["programs/sets"], ".toml"),
+        "library" => (&["codegen/plans"], ".toml"),
+        "claims" => (&["configs/tech"], ".claims.toml"),
+        "setting" => (&["configs"], "-setting.toml"),
+        "plan" | "manifest" => (&[], ""),
+        unknown => panic!("where are the files of the format `{unknown}`?"),
     };
     let paths = folders.iter().flat_map(|folder| {
         let folder = PathBuf::from(repository(folder));
         names(&folder).into_iter().map(move |name| folder.join(name))
     });
-    let is_claims = |path: &PathBuf| path.to_string_lossy().ends_with(".claims.toml");
-    paths.filter(|path| path.extension().is_some_and(|end| end == "toml") && !is_claims(path)).collect()
+    let ends = |path: &PathBuf, end| path.to_string_lossy().ends_with(end);
+    let is_other = |path: &PathBuf| end == ".toml" && ends(path, ".claims.toml");
+    paths.filter(|path| ends(path, end) && !is_other(path)).collect()
 }
 
 #[test]
-fn schemas_are_current_and_accept_the_committed_files() {
-    for format in FORMATS {
+fn schemas_are_current_and_accept_the_committed_files_which_name_them() {
+    for format in formats() {
         let schema = repository(&format!("configs/schemas/{}.json", format.name));
         bless::fresh(&schema, format.text());
         let schema_value = format.schema();
         let files = files(format);
-        assert!(!files.is_empty() || format.name == "plan", "{}", format.name);
+        assert!(!files.is_empty() || ["plan", "manifest"].contains(&format.name), "{}", format.name);
         for path in files {
             let text = fs::read_to_string(&path).unwrap();
             let document: Value = toml::from_str(&text).unwrap();
             validate(&schema_value, &document).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            // The path in the file leads to the schema.
-            if let Some(named) = text.lines().next().and_then(|line| line.strip_prefix("#:schema ")) {
-                let named = path.parent().unwrap().join(named).canonicalize().unwrap();
-                assert_eq!(named, Path::new(&schema).canonicalize().unwrap(), "{}", path.display());
+            let named = text.lines().next().and_then(|line| line.strip_prefix("#:schema "));
+            let named = named.unwrap_or_else(|| panic!("{} names no schema", path.display()));
+            let named = path.parent().unwrap().join(named).canonicalize().unwrap();
+            assert_eq!(named, Path::new(&schema).canonicalize().unwrap(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn formats_are_told_apart_by_keys_that_only_they_have() {
+    let top = |name: &str| schema_of(name)["properties"].as_object().unwrap().clone();
+    for format in DocumentFormat::ALL {
+        let known = top(format.name());
+        for key in format.own_keys() {
+            assert!(known.contains_key(*key), "{} has no key `{key}`", format.noun());
+            for other in DocumentFormat::ALL.into_iter().filter(|other| *other != format) {
+                assert!(!top(other.name()).contains_key(*key), "{} has `{key}` too", other.noun());
             }
         }
     }
@@ -121,9 +150,14 @@ fn schemas_refuse_what_the_readers_refuse() {
         ("sweep", "[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]"),
         ("set", "n = 1024\nq = []\np = []"),
         ("plan", "order = 'by-step'"),
+        ("plan", "plans = []\n[tuning]\nearly = -1"),
+        ("library", "operation = 'ntt'\nn = 1024\n[[entry]]\ntargets = []"),
+        ("claims", "name = 'x'"),
+        ("setting", "machine = 'm'\ntraining = []"),
+        ("manifest", "ring_dimension = 512\ninputs = { a = [-1] }\noutputs = {}"),
     ];
     for (format, text) in cases {
-        let schema = Format::named(format).unwrap().schema();
+        let schema = schema_of(format);
         let document: Value = toml::from_str(text).unwrap();
         assert!(validate(&schema, &document).is_err(), "{format}: {text}");
     }
@@ -137,6 +171,6 @@ fn a_plan_fits_its_schema() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value =
         toml::from_str(&fs::read_to_string(folder.path().join("plan.toml")).unwrap()).unwrap();
-    let schema = Format::named("plan").unwrap().schema();
+    let schema = schema_of("plan");
     assert_eq!(validate(&schema, &document), Ok(()));
 }

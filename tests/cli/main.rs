@@ -13,3 +13,5 @@ mod reproduce;
 mod ring;
 mod schema;
 mod sweep;
+#[cfg(unix)]
+mod terminal;

@@ -21,7 +21,16 @@ impl Validator<'_> {
                 _ => true,
             };
             let holds = match keyword.as_str() {
-                "$schema" | "title" | "description" | "definitions" | "additionalProperties" => true,
+                "$schema" | "title" | "description" | "definitions" => true,
+                // Those of a table without `properties`; else they are checked there.
+                "additionalProperties" => {
+                    if schema.get("properties").is_none() && rule.is_object() {
+                        for (key, value) in value.as_object().into_iter().flatten() {
+                            self.check(rule, value, &format!("{at}/{key}"))?;
+                        }
+                    }
+                    true
+                }
                 "$ref" => {
                     let pointer = rule.as_str().and_then(|path| path.strip_prefix('#'));
                     let target =
@@ -39,6 +48,7 @@ impl Validator<'_> {
                 "exclusiveMinimum" => number(|value, limit| value > limit),
                 "exclusiveMaximum" => number(|value, limit| value < limit),
                 "minLength" => value.as_str().is_none_or(|text| text.len() as u64 >= rule.as_u64().unwrap()),
+                "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
                 "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
                 "uniqueItems" => {
                     value.as_array().is_none_or(|list| (1..list.len()).all(|i| !list[..i].contains(&list[i])))
@@ -63,7 +73,8 @@ impl Validator<'_> {
                         match (rule.get(key), &schema["additionalProperties"]) {
                             (Some(rule), _) => self.check(rule, value, &format!("{at}/{key}"))?,
                             (None, Value::Bool(false)) => return fail(format!("unknown key `{key}`")),
-                            (None, _) => {}
+                            (None, Value::Null) => {}
+                            (None, rule) => self.check(rule, value, &format!("{at}/{key}"))?,
                         }
                     }
                     true

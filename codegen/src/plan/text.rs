@@ -30,17 +30,38 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use thiserror::Error;
 
 /// An error in the text of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("line {line} of the plan: {problem}")]
+#[error("line {line} of the plan: {problem}: expected {expected}")]
 pub struct PlanTextError {
     /// The line, from 1. Blank lines count.
     pub line: usize,
-    /// The error, and what is valid in its place.
+    /// The bytes of the text that are wrong.
+    pub span: Range<usize>,
+    /// The error.
     pub problem: String,
+    /// What is valid in its place.
+    pub expected: &'static str,
+}
+
+/// A word of a line that is wrong.
+struct Wrong<'t> {
+    word: &'t str,
+    problem: String,
+    expected: &'static str,
+}
+
+impl Wrong<'_> {
+    /// The error with its place in a text of which the word is a part.
+    fn within(self, text: &str, line: usize) -> PlanTextError {
+        let Self { word, problem, expected } = self;
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        PlanTextError { line: line + 1, span: start..start + word.len(), problem, expected }
+    }
 }
 
 impl fmt::Display for Step {
@@ -55,29 +76,29 @@ impl fmt::Display for Step {
     }
 }
 
-impl FromStr for Step {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "T" {
-            return Ok(Self::Twist);
-        }
-        let explain = || {
-            format!("invalid step `{text}`: expected S, U, P or T with an index bit, as in `S15`, or T alone")
-        };
-        let (head, bit) = text.split_at_checked(1).ok_or_else(explain)?;
-        let bit = Bit(bit.parse().map_err(|_| explain())?);
-        match head {
-            "S" => Ok(Self::Stage(bit)),
-            "U" => Ok(Self::Unpack(bit)),
-            "P" => Ok(Self::Pack(bit)),
-            "T" => Ok(Self::TwistedStage(bit)),
-            _ => Err(explain()),
-        }
+/// Reads a step.
+fn step(word: &str) -> Result<Step, Wrong<'_>> {
+    if word == "T" {
+        return Ok(Step::Twist);
+    }
+    let wrong = || Wrong {
+        word,
+        problem: format!("invalid step `{word}`"),
+        expected: "S, U, P or T with an index bit, as in `S15`, or T alone",
+    };
+    let (head, bit) = word.split_at_checked(1).ok_or_else(wrong)?;
+    let bit = Bit(bit.parse().map_err(|_| wrong())?);
+    match head {
+        "S" => Ok(Step::Stage(bit)),
+        "U" => Ok(Step::Unpack(bit)),
+        "P" => Ok(Step::Pack(bit)),
+        "T" => Ok(Step::TwistedStage(bit)),
+        _ => Err(wrong()),
     }
 }
 
-fn steps(text: &str) -> Result<Vec<Step>, String> {
-    text.split_whitespace().map(str::parse).collect()
+fn steps(text: &str) -> Result<Vec<Step>, Wrong<'_>> {
+    text.split_whitespace().map(step).collect()
 }
 
 /// The shortest descending run of bits that is written with its ends only.
@@ -103,19 +124,19 @@ fn write_bits(f: &mut fmt::Formatter<'_>, bits: &[Bit]) -> fmt::Result {
 }
 
 /// Reads bits, most significant place first.
-fn bits(text: &str) -> Result<Vec<Bit>, String> {
+fn bits(text: &str) -> Result<Vec<Bit>, Wrong<'_>> {
     let mut bits = Vec::new();
     for word in text.split_whitespace() {
-        let explain = || {
-            format!(
-                "invalid list of index bits at `{word}`: expected bits such as `13`, or descending runs such as `8..0`"
-            )
+        let wrong = || Wrong {
+            word,
+            problem: format!("invalid list of index bits at `{word}`"),
+            expected: "bits such as `13`, or descending runs such as `8..0`",
         };
-        let bit = |text: &str| text.parse::<u8>().map_err(|_| explain());
+        let bit = |text: &str| text.parse::<u8>().map_err(|_| wrong());
         let (first, last) = word.split_once("..").unwrap_or((word, word));
         let (first, last) = (bit(first)?, bit(last)?);
         if first < last {
-            return Err(explain());
+            return Err(wrong());
         }
         bits.extend((last..=first).rev().map(Bit));
     }
@@ -138,25 +159,26 @@ impl fmt::Display for Pass {
     }
 }
 
-impl FromStr for Pass {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = || {
-            let (placement, rest) = text.trim().strip_prefix('[')?.split_once(']')?;
-            let (registers, lanes) = placement.split_once('|')?;
-            let (steps, store) = rest.split_once("->")?;
-            Some((registers, lanes, steps, store))
-        };
-        let (registers, lanes, given, store) = parts().ok_or(
-            "invalid pass: expected its registers, lanes, steps and stores, as in `[9 | 8..0] S9 U9 S8 -> 9..0`",
-        )?;
-        let reversed = |text| bits(text).map(|bits| bits.into_iter().rev().collect::<Vec<_>>());
-        Ok(Self {
-            lanes: reversed(lanes)?,
-            registers: bits(registers)?,
-            steps: steps(given)?,
-            store: reversed(store)?,
-        })
+/// Reads a pass. An error in one of its parts does not hide those in the others.
+fn pass(line: &str) -> Result<Pass, Vec<Wrong<'_>>> {
+    let parts = || {
+        let (placement, rest) = line.trim().strip_prefix('[')?.split_once(']')?;
+        let (registers, lanes) = placement.split_once('|')?;
+        let (steps, store) = rest.split_once("->")?;
+        Some((registers, lanes, steps, store))
+    };
+    let Some((registers, lanes, given, store)) = parts() else {
+        let problem = "invalid pass".to_owned();
+        let expected = "its registers, lanes, steps and stores, as in `[9 | 8..0] S9 U9 S8 -> 9..0`";
+        return Err(vec![Wrong { word: line.trim(), problem, expected }]);
+    };
+    let reversed = |text| bits(text).map(|bits| bits.into_iter().rev().collect::<Vec<_>>());
+    match (bits(registers), reversed(lanes), steps(given), reversed(store)) {
+        (Ok(registers), Ok(lanes), Ok(steps), Ok(store)) => Ok(Pass { lanes, registers, steps, store }),
+        (registers, lanes, steps, store) => {
+            let wrong = [registers.err(), lanes.err(), steps.err(), store.err()];
+            Err(wrong.into_iter().flatten().collect())
+        }
     }
 }
 
@@ -177,28 +199,57 @@ impl fmt::Display for Plan {
 }
 
 /// Reads the first line of a plan.
-fn head(line: &str) -> Result<(Algorithm, u32, String), String> {
+fn head(line: &str) -> Result<(Algorithm, u32, String), Vec<Wrong<'_>>> {
     let mut words = line.trim().splitn(3, char::is_whitespace);
-    let (word, degree) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (word, degree) = (words.next().unwrap_or(line), words.next().unwrap_or(&line[line.len()..]));
     let known = ALGORITHMS.iter().find(|(name, _)| *name == word);
-    let (_, algorithm) = known.ok_or_else(|| {
-        format!("unknown algorithm `{word}`: expected `forward`, `inverse` or `inverse-twisted`")
-    })?;
+    let algorithm = known.map(|(_, algorithm)| *algorithm).ok_or_else(|| Wrong {
+        word,
+        problem: format!("unknown algorithm `{word}`"),
+        expected: "`forward`, `inverse` or `inverse-twisted`",
+    });
     let log_n = degree.strip_prefix("2^").and_then(|log_n| log_n.parse().ok());
-    let log_n =
-        log_n.ok_or_else(|| format!("invalid ring degree `{degree}`: expected a power such as `2^16`"))?;
-    Ok((*algorithm, log_n, words.next().unwrap_or_default().trim().to_owned()))
+    let log_n = log_n.ok_or_else(|| Wrong {
+        word: degree,
+        problem: format!("invalid ring degree `{degree}`"),
+        expected: "a power such as `2^16`",
+    });
+    match (algorithm, log_n) {
+        (Ok(algorithm), Ok(log_n)) => {
+            Ok((algorithm, log_n, words.next().unwrap_or_default().trim().to_owned()))
+        }
+        (algorithm, log_n) => Err(algorithm.err().into_iter().chain(log_n.err()).collect()),
+    }
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// Returns all errors of the text, in its order.
+    pub fn read(text: &str) -> Result<Self, Vec<PlanTextError>> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let (mut errors, mut passes) = (Vec::new(), Vec::new());
+        let (number, first) = lines.next().unwrap_or((0, text));
+        let at = |number| move |wrong: Wrong<'_>| wrong.within(text, number);
+        let head = head(first).map_err(|wrong| errors.extend(wrong.into_iter().map(at(number))));
+        for (number, line) in lines {
+            match pass(line) {
+                Ok(pass) => passes.push(pass),
+                Err(wrong) => errors.extend(wrong.into_iter().map(at(number))),
+            }
+        }
+        match head {
+            Ok((algorithm, log_n, name)) if errors.is_empty() => Ok(Self { name, algorithm, log_n, passes }),
+            _ => Err(errors),
+        }
+    }
 }
 
 impl FromStr for Plan {
     type Err = PlanTextError;
     fn from_str(text: &str) -> Result<Self, PlanTextError> {
-        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let at = |line: usize| move |problem| PlanTextError { line: line + 1, problem };
-        let (number, first) = lines.next().unwrap_or_default();
-        let (algorithm, log_n, name) = head(first).map_err(at(number))?;
-        let passes = lines.map(|(number, line)| line.parse().map_err(at(number)));
-        Ok(Self { name, algorithm, log_n, passes: passes.collect::<Result<_, _>>()? })
+        Self::read(text).map_err(|mut errors| errors.swap_remove(0))
     }
 }
 
@@ -264,7 +315,8 @@ impl Table {
                 layout.get(usize::from(address)).copied().ok_or_else(unknown)
             };
             let lanes = load.iter().map(lane).collect::<Result<_, _>>()?;
-            passes.push(Pass { lanes, registers, steps: steps(&text)?, store: store.clone() });
+            let steps = steps(&text).map_err(|wrong| format!("{}: expected {}", wrong.problem, wrong.expected))?;
+            passes.push(Pass { lanes, registers, steps, store: store.clone() });
             layout = store;
         }
         Ok(Plan { name, algorithm, log_n, passes })
@@ -319,18 +371,27 @@ mod tests {
     fn errors_name_the_line_and_what_is_valid() {
         let good = "forward 2^10 kl\n\n[9 | 8..0] S9 U9 S8 -> 9..0\n";
         assert!(good.parse::<Plan>().is_ok());
-        for (wrong, by, line, problem) in [
-            ("forward", "backward", 1, "unknown algorithm `backward`"),
-            ("2^10", "1024", 1, "invalid ring degree `1024`: expected a power such as `2^16`"),
-            ("U9", "X9", 3, "invalid step `X9`: expected S, U, P or T with an index bit"),
-            ("8..0", "0..8", 3, "invalid list of index bits at `0..8`"),
-            ("[9", "9", 3, "invalid pass: expected its registers"),
-            ("-> 9..0", "", 3, "invalid pass: expected its registers"),
+        for (wrong, by, message, marked) in [
+            ("forward", "backward", "line 1 of the plan: unknown algorithm `backward`: expected", "backward"),
+            ("2^10", "1024", "line 1 of the plan: invalid ring degree `1024`: expected a power", "1024"),
+            ("U9", "X9", "line 3 of the plan: invalid step `X9`: expected S, U, P or T", "X9"),
+            ("8..0", "0..8", "line 3 of the plan: invalid list of index bits at `0..8`", "0..8"),
+            ("[9", "9", "line 3 of the plan: invalid pass: expected its registers", "9 | 8..0] S9 U9 S8 -> 9..0"),
+            ("-> 9..0", "", "line 3 of the plan: invalid pass: expected its", "[9 | 8..0] S9 U9 S8"),
         ] {
-            let error = good.replacen(wrong, by, 1).parse::<Plan>().unwrap_err();
-            assert_eq!(error.line, line, "{error}");
-            assert!(error.problem.starts_with(problem), "{error}");
+            let text = good.replacen(wrong, by, 1);
+            let error = text.parse::<Plan>().unwrap_err();
+            assert!(error.to_string().starts_with(message), "{error}");
+            assert_eq!(&text[error.span], marked);
         }
-        assert_eq!("".parse::<Plan>().unwrap_err().line, 1);
+        let empty = "".parse::<Plan>().unwrap_err();
+        assert_eq!((empty.line, empty.span), (1, 0..0));
+    }
+
+    #[test]
+    fn all_errors_of_a_text_are_found() {
+        let errors = Plan::read("forwards 1024 kl\n[9 | 0..8] S9 X9 -> 9..b\n[9 | 8..0] S8 -> 9..0\nS9\n");
+        let lines: Vec<usize> = errors.unwrap_err().iter().map(|error| error.line).collect();
+        assert_eq!(lines, [1, 1, 2, 2, 2, 4]);
     }
 }

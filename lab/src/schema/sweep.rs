@@ -40,7 +40,7 @@ fn list(value: Value) -> Value {
     json!({ "type": "array", "minItems": 1, "items": value, "description": description })
 }
 
-pub(super) fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let measures: Vec<&str> = Measure::ALL.map(Measure::name).to_vec();
     let files = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let mut properties = kernel_keys();
@@ -60,7 +60,7 @@ pub(super) fn schema() -> Value {
     );
     add(
         "seed",
-        json!({ "type": "integer", "minimum": 0, "description": "Seed of the data with which programs are checked." }),
+        json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX, "description": "Seed of the data with which programs are checked." }),
     );
     add("input", files.clone());
     add("expect", files);
@@ -79,8 +79,8 @@ pub(super) fn schema() -> Value {
             "type": "object", "additionalProperties": false, "required": ["points"],
             "description": "Points to draw from all, without repetition.",
             "properties": {
-                "points": { "type": "integer", "minimum": 1 },
-                "seed": { "type": "integer", "minimum": 0 },
+                "points": { "type": "integer", "minimum": 1, "maximum": 1_000_000, "description": "The number of points to draw." },
+                "seed": { "type": "integer", "minimum": 0, "maximum": i64::MAX },
             },
         }),
     );
@@ -92,7 +92,7 @@ pub(super) fn schema() -> Value {
             "properties": {
                 "objective": { "enum": ["cycles", "time_us", "energy_uj", "area_delay", "energy_delay", "pareto"] },
                 "keep": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "The share of points that advances." },
-                "rungs": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 2 }, "description": "Degrees of the small rings, ascending powers of two." },
+                "rungs": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 2, "maximum": 1 << 20 }, "description": "Degrees of the small rings, ascending powers of two." },
             },
         }),
     );
@@ -117,11 +117,11 @@ pub(super) fn schema() -> Value {
                 "type": "object", "additionalProperties": false, "required": ["label", "time_us", "area_mm2"],
                 "properties": {
                     "label": { "type": "string" },
-                    "time_us": { "type": "number" },
-                    "area_mm2": { "type": "number" },
+                    "time_us": { "type": "number", "exclusiveMinimum": 0, "description": "Time, in microseconds." },
+                    "area_mm2": { "type": "number", "exclusiveMinimum": 0, "description": "Area, in square millimetres." },
                     "kernel": { "type": "string" },
-                    "n": { "type": "integer" },
-                    "modulus_bits": { "type": "integer" },
+                    "n": { "type": "integer", "minimum": 2, "maximum": i64::MAX },
+                    "modulus_bits": { "type": "integer", "minimum": 2, "maximum": 128 },
                 },
             },
         }),

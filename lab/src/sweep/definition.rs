@@ -58,18 +58,16 @@
 mod checks;
 mod read;
 
-use super::explore::Exploration;
+use super::explore::{Constraint, Exploration};
 use super::manifest::{Halving, Reference, Settings, Source};
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::document::{Document, Field, Item};
+use diagnostic::{Code, Diagnostic, Diagnostics};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sim::Override;
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
 pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
@@ -228,59 +226,56 @@ impl Definition {
             references: Vec::new(),
             data: Vec::new(),
         };
-        let (table, faults) = DeTable::parse_recoverable(text);
-        let mut errors = Diagnostics::default();
-        faults.iter().for_each(|fault| errors.push(definition.toml_error(0..text.len(), fault)));
-        let table = errors.or(table.into_inner())?;
-        definition.check_kind(&table)?;
+        let document = Document::toml(file, text)?;
+        definition.check_format(document.root())?;
         let (mut errors, mut parts) = (Diagnostics::default(), Parts::default());
-        for (key, value) in in_order(table) {
-            errors.keep(definition.entry(key, value, &mut parts));
+        for field in document.root().fields() {
+            errors.keep(definition.entry(&document, field, &mut parts));
         }
         definition.axes.extend([parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty()));
         errors.keep(definition.check_axes());
         errors.keep(definition.check_scheduled_keys(&parts.scheduled_spans));
-        errors.or(definition)
+        errors.in_order().or(definition)
     }
 
     /// Reads one key of the file.
     fn entry(
         &mut self,
-        key: Spanned<Cow<'_, str>>,
-        value: Spanned<DeValue<'_>>,
+        document: &Document<'_>,
+        Field { key, span: key_span, item }: &Field<'_>,
         parts: &mut Parts,
     ) -> Result<(), Diagnostics> {
-        let span = value.span();
-        match key.get_ref().as_ref() {
-            "name" => self.name = self.read(value)?,
-            "title" => self.title = self.read(value)?,
-            "machine" => self.machine = self.read(value)?,
-            "schedule_for" => (self.schedule_for, parts.scheduled_spans) = self.schedule_for(value)?,
-            "seed" => self.seed = self.read(value)?,
-            "sample" => {
-                let sample: Sample = self.read(value)?;
-                if sample.points == 0 {
-                    let help = "give the number of points to draw, at least 1";
-                    return Err(self.error(span, "a sample of 0 points", help).into());
-                }
-                self.sample = Some(sample);
-            }
-            "input" => self.add_data(false, value)?,
-            "expect" => self.add_data(true, value)?,
+        let span = item.span.clone();
+        match &**key {
+            "name" => self.name = self.read(document, key, item)?,
+            "title" => self.title = self.read(document, key, item)?,
+            "machine" => self.machine = self.read(document, key, item)?,
+            "schedule_for" => (self.schedule_for, parts.scheduled_spans) = self.schedule_for(item)?,
+            "seed" => self.seed = self.read(document, key, item)?,
+            "sample" => self.sample = Some(self.read(document, key, item)?),
+            "input" => self.add_data(false, item)?,
+            "expect" => self.add_data(true, item)?,
             "halving" => {
-                let halving: Halving = self.read(value)?;
+                let halving: Halving = self.read(document, key, item)?;
                 halving.check().map_err(|(message, help)| self.error(span, message, help))?;
                 self.halving = Some(halving);
             }
             "explore" => {
-                let explore: Exploration = self.read(value)?;
+                let mut errors = Diagnostics::default();
+                for item in item.get("constraints").into_iter().flat_map(Item::items) {
+                    if let Some(Err(error)) = item.text().map(str::parse::<Constraint>) {
+                        errors.push(self.error(item.span.clone(), error.to_string(), Constraint::NOTATION));
+                    }
+                }
+                errors.or(())?;
+                let explore: Exploration = self.read(document, key, item)?;
                 explore.check().map_err(|(message, help)| self.error(span, message, help))?;
                 self.explore = Some(explore);
             }
-            "reference" => self.references = self.read(value)?,
+            "reference" => self.references = self.read(document, key, item)?,
             "grid" => {
                 let mut errors = Diagnostics::default();
-                for (key, values) in self.columns(value)? {
+                for (key, values) in self.columns(item)? {
                     errors.keep(self.check_distinct(&key, &values));
                     let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
                     self.axes.push(values.into_iter().map(setting).collect());
@@ -288,18 +283,18 @@ impl Definition {
                 errors.or(())?;
             }
             "zip" => {
-                parts.zip = self.zip(value)?;
+                parts.zip = self.zip(item)?;
                 self.check_rows("zip", &parts.zip)?;
             }
             "list" => {
-                parts.list = self.list(value)?;
+                parts.list = self.list(item)?;
                 self.check_rows("list", &parts.list)?;
             }
             kernel if KERNEL_KEYS.contains(&kernel) => {
-                let setting = Setting { key: kernel.into(), value: self.plain(value)?, span };
+                let setting = Setting { key: kernel.into(), value: self.plain(item)?, span };
                 self.kernel.push(setting);
             }
-            unknown => return Err(self.unknown_key(key.span(), unknown).into()),
+            unknown => return Err(self.unknown_key(key_span.clone(), unknown).into()),
         }
         Ok(())
     }
@@ -431,20 +426,14 @@ impl Definition {
         help: impl Into<String>,
     ) -> Diagnostic {
         let span = (span != (0..0)).then_some(span);
-        Diagnostic::new(message).at(&self.file, self.text.as_str(), span).with_help(help)
+        let error = Diagnostic::new(message).with_code(Code::Value.name());
+        error.at(&self.file, self.text.as_str(), span).with_help(help)
     }
 
     /// The path of a file that the definition names.
     pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
     }
-}
-
-/// The entries of a table in the order of the text.
-fn in_order<'t>(table: DeTable<'t>) -> Vec<(Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>)> {
-    let mut entries: Vec<_> = table.into_iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {

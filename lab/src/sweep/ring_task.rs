@@ -4,7 +4,7 @@ use super::definition::{Definition, ScheduleFor, Setting};
 use super::manifest::Settings;
 use super::plan::Task;
 use crate::run::{ProgramFacts, RingTiming, RunReport};
-use diagnostic::{Diagnostic, nearest};
+use diagnostic::{Diagnostic, Diagnostics, nearest};
 use programs::{DATAFLOWS, Options, PROGRAMS, ParameterSet, SETS, find_dataflow, find_program};
 use ring_program::RingProgram;
 use runtime::{Keys, Runtime};
@@ -40,15 +40,16 @@ pub(super) fn is_ring_program(settings: &[&Setting]) -> bool {
 pub(super) fn ring_program(
     definition: &Definition,
     settings: &[&Setting],
-) -> Result<(Task, Settings), Diagnostic> {
+) -> Result<(Task, Settings), Diagnostics> {
     if let Some(other) = settings.iter().find(|setting| !RING_KEYS.contains(&setting.key.as_str())) {
         let message = format!("`{}` describes a kernel, but `set` makes a ring program", other.key);
         let help = "the keys of ring programs are kernel, set, n, level, dataflow and keys";
-        return Err(definition.error(other.span.clone(), message, help));
+        return Err(definition.error(other.span.clone(), message, help).into());
     }
     if definition.schedule_for != ScheduleFor::Machine {
         let help = "leave `schedule_for` out";
-        return Err(definition.error(0..0, "a ring program has kernels of its own for each machine", help));
+        let message = "a ring program has kernels of its own for each machine";
+        return Err(definition.error(0..0, message, help).into());
     }
     let values = Values { definition, settings };
     let program = values
@@ -121,7 +122,7 @@ impl<'d> Values<'d> {
     }
 
     /// The parameter set: a built-in one, or a file.
-    fn set(&self) -> Result<ParameterSet, Diagnostic> {
+    fn set(&self) -> Result<ParameterSet, Diagnostics> {
         let n = self.number("n")?;
         let setting = self.get("set").expect("ring programs have a set");
         let name = setting.value.as_str().unwrap_or_default();
@@ -132,7 +133,7 @@ impl<'d> Values<'d> {
         let Ok(text) = std::fs::read_to_string(&path) else {
             let names: Vec<&str> = SETS.iter().map(|(known, _)| *known).collect();
             let help = format!("the sets are {}; or give the path of a TOML file", names.join(", "));
-            return Err(self.wrong(setting, help));
+            return Err(self.wrong(setting, help).into());
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         ParameterSet::parse(&stem, &path.display().to_string(), &text, n)

@@ -6,7 +6,7 @@ use super::plan::Task;
 use crate::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
 use codegen::PlanChoice;
 use codegen::search::Effort;
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::{Code, Diagnostic, Diagnostics};
 use golden::UnknownOperation;
 
 /// The longest stream of runs, as on the command line.
@@ -59,7 +59,7 @@ fn kernel(
     let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
     let mut tune = None;
     let mut errors = Diagnostics::default();
-    let mut set = |Setting { key, value, span }: &Setting| -> Result<(), Diagnostic> {
+    let mut set = |Setting { key, value, span }: &Setting| -> Result<(), Diagnostics> {
         let wrong = |help: String| {
             let message = format!("invalid value {value} for `{key}`");
             definition.error(span.clone(), message, help)
@@ -102,13 +102,14 @@ fn kernel(
             _ => {
                 plan_name =
                     value.as_str().ok_or_else(|| wrong("expected a name in quotes".into()))?.to_owned();
-                plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|error| {
-                    if error.text.is_empty() {
-                        let help = error.help.clone().unwrap_or_default();
-                        definition.error(span.clone(), error.message, help)
-                    } else {
-                        error
-                    }
+                plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|errors| {
+                    // The name of a file that cannot be read is an error of the definition.
+                    errors.map(|error| match error.code == Some(Code::Unreadable.name()) {
+                        true => definition
+                            .error(span.clone(), error.message, error.help.unwrap_or_default())
+                            .with_code(Code::Unreadable.name()),
+                        false => error,
+                    })
                 })?;
             }
         }

@@ -1,19 +1,23 @@
 //! The TOML form of a parameter set.
 
 use super::ParameterSet;
-use diagnostic::{Diagnostic, Span};
+use diagnostic::document::{Document, Format, Schema};
+use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
 use ring_program::{Builder, InvalidDegree};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use std::collections::BTreeMap;
-use std::fmt;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use toml::Spanned;
+
+/// The schema of parameter sets.
+pub(super) static SCHEMA: LazyLock<Schema> =
+    LazyLock::new(|| Schema::new(Format::Set, include_str!("../../schema/set.json")));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct Contents {
     n: Spanned<u64>,
     q: Spanned<Vec<Spanned<Entry>>>,
     p: Spanned<Vec<Spanned<Entry>>>,
@@ -26,43 +30,11 @@ struct Document {
 }
 
 /// One modulus, or the largest primes of a size.
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(untagged)]
 enum Entry {
-    Modulus(u128),
+    Modulus(String),
     Primes { bits: u32, count: usize },
-}
-
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Primes {
-            bits: u32,
-            count: usize,
-        }
-
-        struct Either;
-
-        impl<'de> Visitor<'de> for Either {
-            type Value = Entry;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a modulus in quotes, or { bits = BITS, count = COUNT }")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Entry, E> {
-                number(text).map(Entry::Modulus).ok_or_else(|| E::custom(format!("invalid number `{text}`")))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
-                let Primes { bits, count } =
-                    Primes::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(Entry::Primes { bits, count })
-            }
-        }
-
-        deserializer.deserialize_any(Either)
-    }
 }
 
 /// A decimal number, or a hexadecimal one after `0x`, of at most 128 bits.
@@ -74,37 +46,40 @@ fn number(text: &str) -> Option<u128> {
 }
 
 /// The text of a file, for errors in it.
-struct Source<'t> {
-    file: &'t str,
-    text: &'t str,
-}
+struct Source<'t>(Document<'t>);
 
-impl Source<'_> {
-    fn error(&self, span: Span, message: impl ToString) -> Diagnostic {
-        Diagnostic::new(message.to_string()).at(self.file, self.text, span)
+pub(super) fn parse(
+    name: &str,
+    file: &str,
+    text: &str,
+    n: Option<u64>,
+) -> Result<ParameterSet, Diagnostics> {
+    let source = Source(Document::toml(file, text)?);
+    SCHEMA.check(&source.0)?;
+    let contents: Contents = source.0.read()?;
+    let mut errors = Diagnostics::default();
+    let degree = errors.keep(source.degree(&contents.n, n));
+    let moduli = degree.and_then(|degree| errors.keep(source.moduli(&contents, degree)));
+    if let Some((q, _)) = &moduli {
+        errors.keep(source.check_digits(&contents.digits, q.len()));
     }
-}
-
-pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<ParameterSet, Diagnostic> {
-    let source = Source { file, text };
-    let document: Document = toml::from_str(text)
-        .map_err(|error| source.error(error.span().unwrap_or(0..text.len()), error.message()))?;
-    let degree = source.degree(&document.n, n)?;
-    let (q, p) = source.moduli(&document, degree)?;
-    let levels = q.len();
-    source.check_digits(&document.digits, levels)?;
-    let rings = source.rings(&document, degree, [q, p].concat())?;
-    let plaintext_modulus = document.plaintext_modulus.as_ref();
+    let rings = degree.zip(moduli).and_then(|(degree, (q, p))| {
+        Some((q.len(), errors.keep(source.rings(&contents, degree, [q, p].concat()))?))
+    });
+    let rings = errors.in_order().or(rings)?;
+    let (levels, rings) = rings.expect("moduli without errors have rings");
+    let plaintext_modulus = contents.plaintext_modulus.as_ref();
     let plaintext_modulus = plaintext_modulus.map(|t| source.plaintext_modulus(t, &rings)).transpose()?;
-    let basis = Basis::new(rings).map_err(|error| source.error(document.q.span(), error))?;
+    let basis = Basis::new(rings)
+        .map_err(|error| source.error(Code::Contradiction, contents.q.span(), error.to_string()))?;
     Ok(ParameterSet {
         name: name.to_owned(),
         basis,
         levels,
-        digits: *document.digits.get_ref(),
+        digits: *contents.digits.get_ref(),
         plaintext_modulus,
-        states_roots: !document.roots.is_empty(),
-        sources: sources(&document.sources),
+        states_roots: !contents.roots.is_empty(),
+        sources: sources(&contents.sources),
     })
 }
 
@@ -115,24 +90,27 @@ fn sources(table: &toml::Table) -> Vec<(String, String)> {
 }
 
 impl Source<'_> {
+    fn error(&self, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.0.error(code, span, message)
+    }
+
     fn degree(&self, stated: &Spanned<u64>, n: Option<u64>) -> Result<Degree, Diagnostic> {
-        let (value, place) = match n {
-            Some(n) => (n, None),
-            None => (*stated.get_ref(), Some(stated.span())),
-        };
-        let invalid = InvalidDegree(value).to_string();
-        let invalid = || match place.clone() {
-            Some(span) => self.error(span, &invalid),
-            None => Diagnostic::new(&invalid).in_file("--n"),
+        let value = n.unwrap_or(*stated.get_ref());
+        let invalid = || {
+            let message = InvalidDegree(value).to_string();
+            match n {
+                None => self.error(Code::Value, stated.span(), message),
+                Some(_) => Diagnostic::new(message).with_code(Code::Value.name()).in_file("--n"),
+            }
         };
         Builder::new(value).map_err(|_| invalid())?;
         Degree::new(value).map_err(|_| invalid())
     }
 
     /// The moduli q and p, with their places.
-    fn moduli(&self, document: &Document, degree: Degree) -> Result<(Places, Places), Diagnostic> {
-        let mut known: BTreeMap<u32, std::vec::IntoIter<u128>> = BTreeMap::new();
-        let lists = [&document.p, &document.q];
+    fn moduli(&self, contents: &Contents, degree: Degree) -> Result<(Places, Places), Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let lists = [&contents.p, &contents.q];
         let mut totals: BTreeMap<u32, (usize, Span)> = BTreeMap::new();
         for entry in lists.iter().flat_map(|list| list.get_ref()) {
             if let Entry::Primes { bits, count } = *entry.get_ref() {
@@ -140,32 +118,46 @@ impl Source<'_> {
                 *total = (total.0.saturating_add(count), entry.span());
             }
         }
+        let mut known: BTreeMap<u32, std::vec::IntoIter<u128>> = BTreeMap::new();
         for (bits, (count, span)) in totals {
-            if count > usize::from(u16::MAX) {
-                return Err(self.error(span, format!("{count} moduli of {bits} bits are too many")));
+            if let Some(primes) = errors.keep(self.primes(bits, count, degree, span)) {
+                known.insert(bits, primes.into_iter());
             }
-            let primes = largest_primes(bits, degree, count).map_err(|error| self.error(span, error))?;
-            known.insert(bits, primes.into_iter());
         }
         let [p, q] = lists.map(|list| {
             let mut moduli = Places::new();
             for entry in list.get_ref() {
-                match *entry.get_ref() {
-                    Entry::Modulus(modulus) => moduli.push((modulus, entry.span())),
+                match entry.get_ref() {
+                    Entry::Modulus(text) => {
+                        let modulus = errors.keep(self.number(text, entry.span()));
+                        moduli.extend(modulus.map(|modulus| (modulus, entry.span())));
+                    }
                     Entry::Primes { bits, count } => {
-                        let primes = known.entry(bits).or_default().take(count);
+                        let primes = known.entry(*bits).or_default().take(*count);
                         moduli.extend(primes.map(|prime| (prime, entry.span())));
                     }
                 }
             }
             moduli
         });
-        for (list, moduli, name) in [(&document.q, &q, "q"), (&document.p, &p, "p")] {
-            if moduli.is_empty() {
-                return Err(self.error(list.span(), format!("`{name}` needs at least one modulus")));
-            }
+        errors.or((q, p))
+    }
+
+    fn primes(&self, bits: u32, count: usize, degree: Degree, span: Span) -> Result<Vec<u128>, Diagnostic> {
+        if count > usize::from(u16::MAX) {
+            let message = format!("{count} moduli of {bits} bits are too many");
+            let help = format!("the largest number is {}", u16::MAX);
+            return Err(self.error(Code::Value, span, message).with_help(help));
         }
-        Ok((q, p))
+        largest_primes(bits, degree, count)
+            .map_err(|error| self.error(Code::Value, span, error.to_string()).with_help("use fewer, or larger ones"))
+    }
+
+    fn number(&self, text: &str, span: Span) -> Result<u128, Diagnostic> {
+        number(text).ok_or_else(|| {
+            let help = "write a decimal number, or a hexadecimal one after `0x`, of at most 128 bits";
+            self.error(Code::Value, span, format!("invalid number `{text}`")).with_help(help)
+        })
     }
 
     fn check_digits(&self, digits: &Spanned<usize>, levels: usize) -> Result<(), Diagnostic> {
@@ -175,57 +167,71 @@ impl Source<'_> {
             return Ok(());
         }
         let size = levels.div_ceil(count.max(1));
-        let message = match count {
-            0 => "a key needs at least one digit".to_owned(),
-            _ => format!(
-                "{levels} moduli do not divide into {count} digits: {} digits of {size} moduli have all of them",
-                levels.div_ceil(size)
-            ),
-        };
+        let moduli = |number| counted(number, "modulus", "moduli");
+        let message = format!(
+            "{} cannot be divided into {count} digits: {} of {} have all of them",
+            moduli(levels),
+            counted(levels.div_ceil(size), "digit", "digits"),
+            moduli(size)
+        );
         let allowed: Vec<String> =
             (1..=levels).filter(|&count| fits(count)).map(|count| count.to_string()).collect();
-        Err(self.error(digits.span(), message).with_help(format!("choose one of {}", allowed.join(", "))))
+        let error = self.error(Code::Contradiction, digits.span(), message);
+        Err(error.with_help(format!("choose one of {}", allowed.join(", "))))
     }
 
     /// The rings of all moduli, in order.
-    fn rings(&self, document: &Document, degree: Degree, moduli: Places) -> Result<Vec<Ring>, Diagnostic> {
-        let roots = &document.roots;
+    fn rings(&self, contents: &Contents, degree: Degree, moduli: Places) -> Result<Vec<Ring>, Diagnostics> {
+        let roots = &contents.roots;
         if !roots.is_empty() && roots.len() != moduli.len() {
             let message =
                 format!("{} roots are given, but q and p have {} moduli", roots.len(), moduli.len());
-            return Err(self.error(roots[0].span(), message));
+            let error = self.error(Code::Contradiction, roots[0].span(), message);
+            return Err(error.with_help("give a root for each modulus of q and p, in order, or none").into());
         }
-        for (place, (modulus, span)) in moduli.iter().enumerate() {
-            if moduli[..place].iter().any(|(other, _)| other == modulus) {
+        let (mut errors, mut rings) = (Diagnostics::default(), Vec::new());
+        let mut known = BTreeSet::new();
+        for (place, (modulus, span)) in moduli.into_iter().enumerate() {
+            if !known.insert(modulus) {
                 let message = format!("duplicate modulus {modulus:#x}: moduli must be coprime");
-                return Err(self.error(span.clone(), message));
+                let error = self.error(Code::Contradiction, span, message);
+                errors.push(error.with_help("give each modulus once"));
+                continue;
             }
+            rings.extend(errors.keep(self.ring(degree, modulus, span, roots.get(place))));
         }
-        let ring = |(place, (modulus, span)): (usize, (u128, Span))| match roots.get(place) {
-            None => Ring::with_smallest_root(degree, modulus).map_err(|error| self.error(span, error)),
-            Some(root) => {
-                let value = number(root.get_ref());
-                let value = value
-                    .ok_or_else(|| self.error(root.span(), format!("invalid number `{}`", root.get_ref())))?;
-                Ring::with_root(degree, modulus, value).map_err(|error| self.error(root.span(), error))
-            }
+        errors.or(rings)
+    }
+
+    fn ring(
+        &self,
+        degree: Degree,
+        modulus: u128,
+        span: Span,
+        root: Option<&Spanned<String>>,
+    ) -> Result<Ring, Diagnostic> {
+        let Some(root) = root else {
+            return Ring::with_smallest_root(degree, modulus).map_err(|error| {
+                let help = format!("use a prime that is 1 mod {}", 2 * degree.get());
+                self.error(Code::Value, span, error.to_string()).with_help(help)
+            });
         };
-        moduli.into_iter().enumerate().map(ring).collect()
+        let value = self.number(root.get_ref(), root.span())?;
+        Ring::with_root(degree, modulus, value).map_err(|error| {
+            let help = "leave `roots` out for the smallest roots";
+            self.error(Code::Value, root.span(), error.to_string()).with_help(help)
+        })
     }
 
     fn plaintext_modulus(&self, t: &Spanned<u64>, rings: &[Ring]) -> Result<u128, Diagnostic> {
         let value = u128::from(*t.get_ref());
-        if value < 2 {
-            return Err(
-                self.error(t.span(), format!("invalid plaintext modulus {value}: it must be above 1"))
-            );
-        }
         match rings.iter().find(|ring| ring.modulus().inverse(value % ring.q()).is_none()) {
             None => Ok(value),
             Some(ring) => {
                 let message =
                     format!("the plaintext modulus {value} is a multiple of the modulus {:#x}", ring.q());
-                Err(self.error(t.span(), message))
+                let error = self.error(Code::Contradiction, t.span(), message);
+                Err(error.with_help("choose it coprime to all moduli, such as 65537"))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The claims of a paper about a technology, and the errors of a fit.
 
 use super::constants::{components, names};
-use diagnostic::Diagnostic;
+use diagnostic::Diagnostics;
 use serde::Deserialize;
 use sim::tech::ClockPoint;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ pub struct Shares {
 pub enum FitError {
     /// The file is not a list of claims.
     #[error(transparent)]
-    Config(#[from] Diagnostic),
+    Config(#[from] Diagnostics),
     /// The constants under `given`, `tied` and `fit` do not match those of the area model.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {

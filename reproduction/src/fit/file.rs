@@ -13,6 +13,7 @@ impl Fit {
 
     fn write(&self, f: &mut String) -> std::fmt::Result {
         let Technology { name, node_nm, law_stages, clock, delay, area, energy } = &self.technology;
+        writeln!(f, "#:schema ../schemas/technology.json")?;
         writeln!(
             f,
             "# Clock, area and energy of a technology. Written by `rpu fit` from `{name}.claims.toml`: edit that file."

@@ -1,11 +1,18 @@
 //! Niobium's manifest, `fhetch_replay.json`, and the files that it names.
 
-use super::{Manifest, NamedIds, parse_json, read_text};
+use super::{Manifest, NamedIds, read_text};
 use crate::{LimbId, SENTINEL};
-use diagnostic::Diagnostic;
+use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
+use diagnostic::{Code, Diagnostic, Diagnostics};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
+
+/// The schemas of a recording's files.
+const REPLAY: &str = include_str!("../../schema/replay.json");
+const INPUTS: &str = include_str!("../../schema/replay-inputs.json");
+const OUTPUTS: &str = include_str!("../../schema/replay-outputs.json");
 
 #[derive(Deserialize)]
 struct Replay {
@@ -57,9 +64,14 @@ struct Polynomial {
     elements: Vec<u64>,
 }
 
+/// Reads a file of a recording.
+fn read<T: DeserializeOwned>(schema: &str, file: &str, text: &str) -> Result<T, Diagnostics> {
+    Schema::new(Format::Manifest, schema).read_json(file, text)
+}
+
 /// Reads a manifest and its files.
-pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, Diagnostic> {
-    let replay: Replay = parse_json(file, text)?;
+pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, Diagnostics> {
+    let replay: Replay = read(REPLAY, file, text)?;
     let mut missing = Missing { folder, warnings: Vec::new() };
     let inputs = inputs(&replay.files, &mut missing)?;
     let outputs = outputs(&replay.files, &mut missing)?;
@@ -102,10 +114,10 @@ impl Missing<'_> {
 }
 
 /// The inputs: ciphertexts, then keys and constants. `None` if a list of ids is missing.
-fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostic> {
+fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostics> {
     const INSTEAD: &str = "inputs are the limbs that are read before they are written";
     let Some(path) = missing.find(&files.inputs, "list of inputs", INSTEAD) else { return Ok(None) };
-    let index: Inputs = parse_json(&path.display().to_string(), &read_text(&path, "list of inputs")?)?;
+    let index: Inputs = read(INPUTS, &path.display().to_string(), &read_text(&path, "list of inputs")?)?;
     let lists = index.inputs.into_iter().map(|input| (input.name, Some(input.ids_file)));
     let keys = [
         ("evalmult_key", &files.evalmult_ids),
@@ -126,7 +138,10 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedId
 fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
     let name = path.display().to_string();
     let bytes = input::read(path, Content::Program)
-        .map_err(|error| Diagnostic::new(format!("cannot read the list of ids: {error}")).in_file(&name))?;
+        .map_err(|error| {
+            let error = Diagnostic::new(format!("cannot read the list of ids: {error}"));
+            error.with_code(Code::Unreadable.name()).in_file(&name)
+        })?;
     let words: Vec<u64> =
         bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();
     match words.split_first() {
@@ -136,17 +151,17 @@ fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
         _ => {
             let message =
                 format!("invalid list of ids: {} bytes are not a number and as many ids", bytes.len());
-            let error = Diagnostic::new(message).in_file(&name);
+            let error = Diagnostic::new(message).with_code(Code::Value.name()).in_file(&name);
             Err(error.with_help("the file has little-endian words of 64 bits: a number, then that many ids"))
         }
     }
 }
 
 /// The outputs; entries of one name follow each other in the data. `None` if the list is missing.
-fn outputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostic> {
+fn outputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostics> {
     const INSTEAD: &str = "outputs are the limbs that are never read after their last write";
     let Some(path) = missing.find(&files.outputs, "list of outputs", INSTEAD) else { return Ok(None) };
-    let index: Outputs = parse_json(&path.display().to_string(), &read_text(&path, "list of outputs")?)?;
+    let index: Outputs = read(OUTPUTS, &path.display().to_string(), &read_text(&path, "list of outputs")?)?;
     let mut groups: Vec<NamedIds> = Vec::new();
     for output in index.outputs {
         let elements = output.ciphertext_data.into_iter().flat_map(|polynomial| polynomial.elements);

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Upper bounds of the words in the VDM: one for each stretch as long as a vector.
 ///
 /// Thus results that a program stores and loads again are not compared with the modulus again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Bounds {
     bounds: Vec<u128>,
     lane_bits: u32,

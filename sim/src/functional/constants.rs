@@ -24,6 +24,16 @@ impl Constants {
         Self { tables: tables.map(|s| s.start..s.start + s.words).collect(), prepared: FxHashMap::default() }
     }
 
+    /// The tables: ranges of constant words.
+    pub(super) fn tables(&self) -> &[Range<u32>] {
+        &self.tables
+    }
+
+    /// Changes the tables to those of another point of the same program.
+    pub(super) fn set_tables(&mut self, tables: &[Range<u32>]) {
+        self.tables = tables.to_vec();
+    }
+
     /// The slice, if all of its words are constant.
     pub(super) fn slice(&self, words: &Range<u32>, mode: AddressMode) -> Option<TableSlice> {
         let mut tables = self.tables.iter();

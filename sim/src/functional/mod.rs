@@ -52,10 +52,12 @@ mod inspect;
 mod lanes;
 mod memory;
 mod registers;
+mod state;
 #[cfg(test)]
 mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
+pub use state::State;
 
 use self::bounds::Bounds;
 use self::constants::Constants;

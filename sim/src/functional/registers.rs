@@ -58,7 +58,7 @@ impl Place {
 }
 
 /// A vector register, with the known properties of its lanes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct VectorRegister {
     pub(super) lanes: Vector,
     /// Operations convert the lanes as they need them.

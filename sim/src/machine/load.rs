@@ -6,16 +6,15 @@
 
 use super::table::{Key, Kind};
 use super::{Machine, schema};
+use diagnostic::document::{Document, Field, Format, Node};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, Diagnostics, nearest};
+use diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
+use toml::{Table, Value};
 
 /// An override of one key of a machine file: `key=value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,8 +52,12 @@ impl Override {
     }
 
     pub(super) fn leaf_value(&self) -> Value {
-        let toml = DeValue::parse(self.value()).ok();
-        toml.and_then(to_value).unwrap_or_else(|| Value::String(self.value().into()))
+        let text = format!("value = {}", self.value());
+        let document = Document::toml(Self::SOURCE, &text).ok();
+        // One value, not a text that goes on with other keys.
+        let fields = document.as_ref().map_or(&[][..], |document| document.root().fields());
+        let value = if let [field] = fields { field.item.value() } else { None };
+        value.unwrap_or_else(|| Value::String(self.value().into()))
     }
 }
 
@@ -131,6 +134,7 @@ impl MachineBase {
     pub fn built_in(name: &str) -> Result<Self, Diagnostics> {
         let place = built_in(MACHINES, name).ok_or_else(|| {
             Diagnostic::new(format!("unknown built-in machine `{name}`"))
+                .with_code(Code::Unreadable.name())
                 .with_help(format!("the built-in machines are {}", names(MACHINES)))
         })?;
         Self::read(&place)
@@ -280,16 +284,14 @@ struct Layers {
 }
 
 impl Layers {
-    fn error(&self, at: &At, message: String, help: Option<String>) -> Diagnostic {
+    fn error(&self, code: Code, at: &At, message: String, help: String) -> Diagnostic {
         let Source { name, text } = &self.sources[at.source];
-        Diagnostic {
-            help: help.map(Into::into),
-            ..Diagnostic::new(message).at(name, text.as_str(), at.span.clone())
-        }
+        let error = Diagnostic::new(message).with_code(code.name());
+        error.at(name, text.as_str(), at.span.clone()).with_help(help)
     }
 
-    fn report(&mut self, at: &At, message: String, help: impl Into<Option<String>>) {
-        let error = self.error(at, message, help.into());
+    fn report(&mut self, code: Code, at: &At, message: String, help: String) {
+        let error = self.error(code, at, message, help);
         self.errors.push(error);
     }
 
@@ -301,7 +303,8 @@ impl Layers {
         if let (true, Some(at)) = (chain.contains(&identity), named_at) {
             self.incomplete = true;
             let message = format!("`{}` inherits from itself", place.name());
-            return self.report(at, message, "name a file that does not lead back here".to_owned());
+            let help = "name a file that does not lead back here".to_owned();
+            return self.report(Code::Contradiction, at, message, help);
         }
         let text = match place {
             Place::BuiltIn(_, text) => Ok((*text).to_owned()),
@@ -317,27 +320,24 @@ impl Layers {
         };
         let source = self.sources.len();
         self.sources.push(Source { name: place.name(), text: text.clone() });
-        let (table, errors) = DeTable::parse_recoverable(&text);
-        if !errors.is_empty() {
-            // Without its structure, the rest of the text means little.
-            self.incomplete = true;
-            for error in errors {
-                let at = At { source, span: error.span().unwrap_or(0..0) };
-                self.report(&at, error.message().to_owned(), None);
+        let document = match Document::toml(&place.name(), &text) {
+            Ok(document) => document,
+            Err(errors) => {
+                // Without its structure, the rest of the text means little.
+                self.incomplete = true;
+                return errors.into_iter().for_each(|error| self.errors.push(error.clone()));
             }
-            return;
-        }
-        let table = table.into_inner();
-        if let Some((key, kind)) = other_format(&table) {
+        };
+        let format = if prefix.is_empty() { Format::Machine } else { Format::Technology };
+        if let Some((span, key, other)) = format.foreign(document.root()) {
             self.incomplete = true;
-            let message =
-                format!("this is {kind}, not a {}", if prefix.is_empty() { "machine" } else { "technology" });
-            let help = format!("`{}` is a key of {kind}; give the file to the command for it", key.get_ref());
-            return self.report(&At { source, span: key.span() }, message, help);
+            let message = format!("this is {}, not {}", other.noun(), format.noun());
+            let help = format!("`{key}` is a key of {}; {}", other.noun(), other.remedy());
+            return self.report(Code::OtherFormat, &At { source, span }, message, help);
         }
-        if let Some(parent) = table.get("inherits") {
-            let at = At { source, span: parent.span() };
-            if let DeValue::String(parent) = parent.get_ref() {
+        if let Some(parent) = document.root().get("inherits") {
+            let at = At { source, span: parent.span.clone() };
+            if let Some(parent) = parent.text() {
                 let built_ins = if prefix.is_empty() { MACHINES } else { TECHNOLOGIES };
                 chain.push(identity);
                 self.add_file(&place.relative(parent, built_ins), prefix, Some(&at), chain);
@@ -345,57 +345,44 @@ impl Layers {
             } else {
                 self.incomplete = true;
                 let help = "it names the file whose keys this one changes".to_owned();
-                self.report(&at, "`inherits` must be text in quotes".into(), help);
+                self.report(Code::Value, &at, "`inherits` must be text in quotes".into(), help);
             }
         }
-        let mut entries: Vec<_> = table.into_iter().filter(|(key, _)| key.get_ref() != "inherits").collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        for (key, value) in entries {
-            self.add_key(place, prefix, source, key.span(), key.get_ref(), value);
+        for field in document.root().fields().iter().filter(|field| field.key != "inherits") {
+            self.add_key(place, prefix, source, field);
         }
     }
 
     fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
         let message = format!("cannot read `{}`: {error}", place.name());
-        let help = Some(format!(
+        let help = format!(
             "a file is named with its path, a built-in one without `.toml`: {}, {}",
             names(MACHINES),
             names(TECHNOLOGIES)
-        ));
+        );
         match named_at {
-            Some(at) => self.error(at, message, help),
+            Some(at) => self.error(Code::Unreadable, at, message, help),
             None => {
-                Diagnostic { help: help.map(Into::into), ..Diagnostic::new(message).in_file(place.name()) }
+                let error = Diagnostic::new(message).with_code(Code::Unreadable.name());
+                error.in_file(place.name()).with_help(help)
             }
         }
     }
 
-    fn add_key(
-        &mut self,
-        place: &Place,
-        prefix: &str,
-        source: usize,
-        key_span: Range<usize>,
-        key: &str,
-        value: Spanned<DeValue<'_>>,
-    ) {
-        let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-        let at = At { source, span: value.span() };
+    fn add_key(&mut self, place: &Place, prefix: &str, source: usize, Field { key, span, item }: &Field<'_>) {
+        let path = if prefix.is_empty() { key.to_string() } else { format!("{prefix}.{key}") };
+        let at = At { source, span: item.span.clone() };
         if let Some(key) = schema::find(&path) {
-            return self.set(key, to_value(value), at);
+            return self.set(key, item.value(), at);
         }
         let is_section = schema::section(&path).next().is_some();
-        match value.into_inner() {
-            DeValue::Table(table) if is_section => {
-                let mut entries: Vec<_> = table.into_iter().collect();
-                entries.sort_by_key(|(key, _)| key.span().start);
-                for (key, value) in entries {
-                    self.add_key(place, &path, source, key.span(), key.get_ref(), value);
-                }
+        match &item.node {
+            Node::Table(fields) if is_section => {
+                fields.iter().for_each(|field| self.add_key(place, &path, source, field));
             }
-            DeValue::String(name) if path == "technology" => self.set_technology(place, &name, &at),
+            Node::Text(name) if path == "technology" => self.set_technology(place, name, &at),
             _ if is_section => self.not_a_value(&path, &at),
-            _ => self.unknown(&path, &At { source, span: key_span }),
+            _ => self.unknown(&path, &At { source, span: span.clone() }),
         }
     }
 
@@ -453,14 +440,14 @@ impl Layers {
         } else if let Some(nearest) = nearest {
             help += &format!("; did you mean `\"{nearest}\"`?");
         }
-        self.error(at, message, Some(help))
+        self.error(Code::Value, at, message, help)
     }
 
     fn not_a_value(&mut self, path: &str, at: &At) {
         self.invalid.extend(schema::section(path).map(|key| key.path));
         let keys: Vec<_> = schema::section(path).map(|key| format!("`{}`", key.path)).collect();
         let help = format!("set one of its keys: {}", keys.join(", "));
-        self.report(at, format!("`{path}` is a section, not a value"), help);
+        self.report(Code::Value, at, format!("`{path}` is a section, not a value"), help);
     }
 
     fn unknown(&mut self, path: &str, at: &At) {
@@ -476,7 +463,7 @@ impl Layers {
                 format!("there are `{}`", keys.join("`, `"))
             }
         };
-        self.report(at, format!("unknown key `{path}`"), help);
+        self.report(Code::UnknownKey, at, format!("unknown key `{path}`"), help);
     }
 
     /// Reports keys without a value, unless errors explain that.
@@ -497,7 +484,8 @@ impl Layers {
             false => "set it, or inherit it with `inherits = \"rpu-128x128\"`",
         };
         let help = if missing.len() == 1 { help.to_owned() } else { help.replace(" it", " them") };
-        self.errors.push(Diagnostic::new(message).in_file(name).with_help(help));
+        let error = Diagnostic::new(message).with_code(Code::MissingKey.name());
+        self.errors.push(error.in_file(name).with_help(help));
     }
 
     fn finish(mut self, name: &str) -> Result<Machine, Diagnostics> {
@@ -508,28 +496,16 @@ impl Layers {
         let values = self.leaves.iter().map(|(&path, leaf)| (path, leaf.value.clone()));
         let machine = assemble(values).map_err(|error| {
             let help = "every key has the type of the built-in file";
-            Diagnostic::new(error.message()).in_file(name).with_help(help)
+            Diagnostic::new(error.message()).with_code(Code::Value.name()).in_file(name).with_help(help)
         })?;
         for rule in machine.broken_rules() {
             // The error points at the key that was set last.
             let leaves = rule.keys.iter().map(|&key| &self.leaves[key]);
             let last = leaves.max_by_key(|leaf| leaf.order).expect("a rule concerns some keys").at.clone();
-            self.report(&last, rule.message.into(), rule.help.to_owned());
+            self.report(Code::Contradiction, &last, rule.message.into(), rule.help.to_owned());
         }
         self.errors.or(machine)
     }
-}
-
-/// The first key of a table that belongs to a file of another kind, and that kind.
-fn other_format<'k, 't>(table: &'k DeTable<'t>) -> Option<(&'k Spanned<Cow<'t, str>>, &'static str)> {
-    const FORMATS: &[(&str, &[&str])] = &[
-        ("a sweep", &["grid", "zip", "list", "kernel", "program", "halving", "explore", "schedule_for"]),
-        ("a plan", &["plans", "entry", "tuning", "forwarding", "stagger"]),
-        ("a parameter set", &["q", "p", "digits"]),
-    ];
-    let kind = |key: &str| FORMATS.iter().find(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind);
-    let foreign = table.iter().filter_map(|(key, _)| Some((key, kind(key.get_ref())?)));
-    foreign.min_by_key(|(key, _)| key.span().start)
 }
 
 /// The machine with these values at these dotted paths.
@@ -557,9 +533,4 @@ fn insert(table: &mut Table, path: &str, value: Value) {
             }
         }
     }
-}
-
-/// A parsed value without its position; `None` for a number that does not fit `i64` or `f64`.
-fn to_value(value: Spanned<DeValue<'_>>) -> Option<Value> {
-    Value::deserialize(toml::de::ValueDeserializer::from(value)).ok()
 }

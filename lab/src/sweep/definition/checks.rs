@@ -1,7 +1,7 @@
 //! Checks of a definition's axes.
 
 use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
-use diagnostic::Diagnostic;
+use diagnostic::{Code, Diagnostic};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -17,7 +17,8 @@ impl Definition {
             None => Ok(()),
             Some((value, span)) => {
                 let message = format!("`{key}` has the value {value} twice");
-                Err(self.error(span.clone(), message, "give each value once"))
+                let error = self.error(span.clone(), message, "give each value once");
+                Err(error.with_code(Code::Contradiction.name()))
             }
         }
     }
@@ -35,7 +36,8 @@ impl Definition {
             None => Ok(()),
             Some(setting) => {
                 let message = format!("two rows of `{name}` have the same values");
-                Err(self.error(setting.span.clone(), message, "give each row once"))
+                let error = self.error(setting.span.clone(), message, "give each row once");
+                Err(error.with_code(Code::Contradiction.name()))
             }
         }
     }
@@ -62,11 +64,9 @@ impl Definition {
             let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
             if let Some(setting) = twice {
                 let message = format!("`{}` is varied twice", setting.key);
-                return Err(self.error(
-                    setting.span.clone(),
-                    message,
-                    "keep it in one of [grid], [zip] and [[list]]",
-                ));
+                let help = "keep it in one of [grid], [zip] and [[list]]";
+                let error = self.error(setting.span.clone(), message, help);
+                return Err(error.with_code(Code::Contradiction.name()));
             }
         }
         Ok(())

@@ -1,38 +1,19 @@
 //! The parts of a definition, read from TOML.
 
-use super::{Axis, DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting, TOP_KEYS, in_order, quoted};
-use diagnostic::{Diagnostic, Diagnostics, counted};
+use super::{Axis, DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting, TOP_KEYS, quoted};
+use diagnostic::document::{Document, Format, Item, Node, Schema};
+use diagnostic::{Code, Diagnostic, Diagnostics, counted};
+use serde::de::DeserializeOwned;
 use std::ops::Range;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use std::sync::LazyLock;
 
 impl Definition {
-    /// Recognises files of another kind by their keys.
-    pub(super) fn check_kind(&self, table: &DeTable<'_>) -> Result<(), Diagnostic> {
-        let of_machine = |key: &str| {
-            let section = |known: &&sim::machine::table::Section| known.path.split('.').next() == Some(key);
-            key == "inherits"
-                || sim::machine::SECTIONS
-                    .iter()
-                    .filter(|known| !known.path.is_empty())
-                    .any(|known| section(&known))
-        };
-        let kind = |key: &str| match key {
-            key if TOP_KEYS.contains(&key) || KERNEL_KEYS.contains(&key) => None,
-            key if of_machine(key) => Some((
-                "a machine",
-                "name it in a sweep: `machine = \"FILE\"`, or use it with `rpu run --machine FILE`",
-            )),
-            "plans" | "entry" | "tuning" | "forwarding" | "stagger" => {
-                Some(("a plan", "name it in a sweep: `plan = \"FILE\"`"))
-            }
-            _ => None,
-        };
-        let foreign = table.iter().filter_map(|(key, _)| Some((key.span(), kind(key.get_ref())?)));
-        match foreign.min_by_key(|(span, _)| span.start) {
-            Some((span, (kind, help))) => Err(self.error(span, format!("this is {kind}, not a sweep"), help)),
-            None => Ok(()),
-        }
+    /// Recognises files of another format by their keys.
+    pub(super) fn check_format(&self, root: &Item<'_>) -> Result<(), Diagnostic> {
+        let Some((span, key, other)) = Format::Sweep.foreign(root) else { return Ok(()) };
+        let message = format!("this is {}, not a sweep", other.noun());
+        let help = format!("`{key}` is a key of {}; {}", other.noun(), other.remedy());
+        Err(self.error(span, message, help).with_code(Code::OtherFormat.name()))
     }
 
     /// The error of an unknown key of the definition.
@@ -42,129 +23,116 @@ impl Definition {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the keys are {}", quoted(known())),
         };
-        self.error(span, format!("unknown key `{unknown}`"), help)
+        self.error(span, format!("unknown key `{unknown}`"), help).with_code(Code::UnknownKey.name())
     }
 
-    pub(super) fn toml_error(&self, within: Range<usize>, error: &toml::de::Error) -> Diagnostic {
-        let span = error.span().unwrap_or(within);
-        Diagnostic { help: None, ..self.error(span, error.message(), "") }
-    }
-
-    pub(super) fn read<T: serde::de::DeserializeOwned>(
+    /// The value of a key, checked by the schema.
+    pub(super) fn read<T: DeserializeOwned>(
         &self,
-        value: Spanned<DeValue<'_>>,
-    ) -> Result<T, Diagnostic> {
-        let span = value.span();
-        T::deserialize(toml::de::ValueDeserializer::from(value))
-            .map_err(|error| self.toml_error(span, &error))
+        document: &Document<'_>,
+        key: &str,
+        item: &Item<'_>,
+    ) -> Result<T, Diagnostics> {
+        static SCHEMA: LazyLock<Schema> =
+            LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
+        SCHEMA.check_key(document, key, item)?;
+        let invalid = |message: String| self.error(item.span.clone(), message, "");
+        let value = item.value().ok_or_else(|| invalid(format!("invalid value for `{key}`")))?;
+        Ok(value.try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?)
     }
 
     /// A number, a boolean or a text.
-    pub(super) fn plain(&self, value: Spanned<DeValue<'_>>) -> Result<toml::Value, Diagnostic> {
-        let span = value.span();
-        match self.read(value)? {
-            toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_) => Err(self.error(
-                span,
-                "invalid value for a key",
-                "write a number, true or false, or a text in quotes",
-            )),
-            plain => Ok(plain),
+    pub(super) fn plain(&self, item: &Item<'_>) -> Result<toml::Value, Diagnostic> {
+        match item.value() {
+            Some(toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_)) | None => {
+                let help = "write a number, true or false, or a text in quotes";
+                Err(self.error(item.span.clone(), "invalid value for a key", help))
+            }
+            Some(plain) => Ok(plain),
         }
     }
 
     /// The value of `schedule_for`, and the position of each key in it.
     pub(super) fn schedule_for(
         &self,
-        value: Spanned<DeValue<'_>>,
+        item: &Item<'_>,
     ) -> Result<(ScheduleFor, Vec<Range<usize>>), Diagnostic> {
-        let span = value.span();
         let wrong = |span| {
             let help = "write \"machine\", \"base\", or a list of keys such as [\"hple.count\"]";
             self.error(span, "invalid `schedule_for`", help)
         };
-        match value.into_inner() {
-            DeValue::String(name) if name == "machine" => Ok((ScheduleFor::Machine, Vec::new())),
-            DeValue::String(name) if name == "base" => Ok((ScheduleFor::Base, Vec::new())),
-            DeValue::Array(values) => {
-                let (mut keys, mut spans) = (Vec::new(), Vec::new());
-                for value in values {
-                    spans.push(value.span());
-                    match value.into_inner() {
-                        DeValue::String(key) => keys.push(key.into_owned()),
-                        _ => return Err(wrong(spans[keys.len()].clone())),
-                    }
-                }
+        match &item.node {
+            Node::Text(name) if name == "machine" => Ok((ScheduleFor::Machine, Vec::new())),
+            Node::Text(name) if name == "base" => Ok((ScheduleFor::Base, Vec::new())),
+            Node::List(items) => {
+                let key = |item: &Item<'_>| {
+                    let key = item.text().ok_or_else(|| wrong(item.span.clone()))?;
+                    Ok((key.to_owned(), item.span.clone()))
+                };
+                let (keys, spans) = items.iter().map(key).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
                 Ok((ScheduleFor::Keys(keys), spans))
             }
-            _ => Err(wrong(span)),
+            _ => Err(wrong(item.span.clone())),
         }
     }
 
     /// Dotted keys with their values, in the order of the text.
-    pub(super) fn leaves<'t>(
+    pub(super) fn leaves<'i, 't>(
         &self,
         prefix: &str,
-        value: Spanned<DeValue<'t>>,
-    ) -> Result<Vec<(String, Spanned<DeValue<'t>>)>, Diagnostic> {
-        let span = value.span();
-        let DeValue::Table(table) = value.into_inner() else {
-            return Err(self.error(span, "expected a table", "write keys with their values"));
+        item: &'i Item<'t>,
+    ) -> Result<Vec<(String, &'i Item<'t>)>, Diagnostic> {
+        let Node::Table(fields) = &item.node else {
+            return Err(self.error(item.span.clone(), "expected a table", "write keys with their values"));
         };
         let mut leaves = Vec::new();
-        for (key, value) in in_order(table) {
-            let key = if prefix.is_empty() {
-                key.get_ref().to_string()
+        for field in fields {
+            let key = if prefix.is_empty() { field.key.to_string() } else { format!("{prefix}.{}", field.key) };
+            if matches!(field.item.node, Node::Table(_)) {
+                leaves.extend(self.leaves(&key, &field.item)?);
             } else {
-                format!("{prefix}.{}", key.get_ref())
-            };
-            if matches!(value.get_ref(), DeValue::Table(_)) {
-                leaves.extend(self.leaves(&key, value)?);
-            } else {
-                leaves.push((key, value));
+                leaves.push((key, &field.item));
             }
         }
         Ok(leaves)
     }
 
     /// Adds the files of symbols.
-    pub(super) fn add_data(&mut self, expected: bool, value: Spanned<DeValue<'_>>) -> Result<(), Diagnostic> {
-        for (symbol, value) in self.leaves("", value)? {
-            let span = value.span();
-            let DeValue::String(path) = value.into_inner() else {
-                return Err(self.error(span, "expected the path of a file", "write `x = \"x.bin\"`"));
-            };
-            self.data.push(DataFile { expected, symbol, path: path.into_owned(), span });
+    pub(super) fn add_data(&mut self, expected: bool, item: &Item<'_>) -> Result<(), Diagnostics> {
+        let mut errors = Diagnostics::default();
+        for (symbol, item) in self.leaves("", item)? {
+            let span = item.span.clone();
+            match item.text() {
+                Some(path) => self.data.push(DataFile { expected, symbol, path: path.to_owned(), span }),
+                None => {
+                    errors.push(self.error(span, "expected the path of a file", "write `x = \"x.bin\"`"));
+                }
+            }
         }
-        Ok(())
+        errors.or(())
     }
 
     /// Keys with lists of values.
     #[expect(clippy::type_complexity, reason = "it is taken apart where it is used")]
     pub(super) fn columns(
         &self,
-        value: Spanned<DeValue<'_>>,
+        item: &Item<'_>,
     ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, Diagnostics> {
-        let span = value.span();
-        let leaves = self.leaves("", value)?;
+        let leaves = self.leaves("", item)?;
         if leaves.is_empty() {
             let help = "write keys with lists of values, or leave it out";
-            return Err(self.error(span, "no keys to vary", help).into());
+            return Err(self.error(item.span.clone(), "no keys to vary", help).into());
         }
         let mut errors = Diagnostics::default();
         let mut columns = Vec::new();
-        for (key, value) in leaves {
-            let span = value.span();
-            let DeValue::Array(array) = value.into_inner() else {
-                errors.push(self.needs_a_list(span, &key));
+        for (key, item) in leaves {
+            if item.items().is_empty() {
+                errors.push(self.needs_a_list(item.span.clone(), &key));
                 continue;
-            };
-            if array.is_empty() {
-                errors.push(self.needs_a_list(span, &key));
             }
             let mut values = Vec::new();
-            for value in array {
-                let span = value.span();
-                values.extend(errors.keep(self.plain(value)).map(|value| (value, span)));
+            for item in item.items() {
+                values.extend(errors.keep(self.plain(item)).map(|value| (value, item.span.clone())));
             }
             columns.push((key, values));
         }
@@ -175,15 +143,15 @@ impl Definition {
         self.error(span, format!("`{key}` needs a list of values"), format!("write `{key} = [1, 2]`"))
     }
 
-    pub(super) fn zip(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostics> {
-        let span = value.span();
-        let columns = self.columns(value)?;
+    pub(super) fn zip(&self, item: &Item<'_>) -> Result<Axis, Diagnostics> {
+        let columns = self.columns(item)?;
         let rows = columns.first().map_or(0, |(_, values)| values.len());
         if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
             let values = counted(values.len(), "value", "values");
             let message = format!("`{key}` has {values}, `{}` has {rows}", columns[0].0);
             let help = "the keys of [zip] advance together: give each as many values";
-            return Err(self.error(span, message, help).into());
+            let error = self.error(item.span.clone(), message, help);
+            return Err(error.with_code(Code::Contradiction.name()).into());
         }
         let row = |row: usize| {
             let setting = |(key, values): &(String, Vec<(toml::Value, Range<usize>)>)| {
@@ -195,25 +163,21 @@ impl Definition {
         Ok((0..rows).map(row).collect())
     }
 
-    pub(super) fn list(&self, value: Spanned<DeValue<'_>>) -> Result<Axis, Diagnostic> {
-        let span = value.span();
-        let tables = match value.into_inner() {
-            DeValue::Array(tables) if !tables.is_empty() => tables,
-            _ => {
-                return Err(self.error(
-                    span,
-                    "`list` must be a list of tables",
-                    "write [[list]] before each",
-                ));
+    pub(super) fn list(&self, item: &Item<'_>) -> Result<Axis, Diagnostics> {
+        if item.items().is_empty() {
+            let help = "write [[list]] before each";
+            return Err(self.error(item.span.clone(), "`list` must be a list of tables", help).into());
+        }
+        let mut errors = Diagnostics::default();
+        let mut rows = Axis::new();
+        for table in item.items() {
+            let mut row = Vec::new();
+            for (key, item) in errors.keep(self.leaves("", table)).unwrap_or_default() {
+                let value = errors.keep(self.plain(item));
+                row.extend(value.map(|value| Setting { key, value, span: item.span.clone() }));
             }
-        };
-        let row = |table| {
-            let settings = self.leaves("", table)?.into_iter().map(|(key, value)| {
-                let span = value.span();
-                Ok(Setting { key, value: self.plain(value)?, span })
-            });
-            settings.collect()
-        };
-        tables.into_iter().map(row).collect()
+            rows.push(row);
+        }
+        errors.or(rows)
     }
 }

@@ -81,9 +81,13 @@ pub struct Constraint {
 
 /// Text that is not a constraint.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("invalid constraint `{0}`: write MEASURE < NUMBER, for example \"area_mm2 < 25\"; the measures are {names}",
-    names = Measure::ALL.map(Measure::name).join(", "))]
+#[error("invalid constraint `{0}`; the measures are {names}", names = Measure::ALL.map(Measure::name).join(", "))]
 pub struct ConstraintError(String);
+
+impl Constraint {
+    /// Its notation, as help.
+    pub(in crate::sweep) const NOTATION: &str = "write MEASURE < NUMBER, for example \"area_mm2 < 25\"";
+}
 
 impl FromStr for Constraint {
     type Err = ConstraintError;

@@ -1,0 +1,202 @@
+//! `rpu debug` in a terminal: a pseudo-terminal that a test types into, resizes and closes.
+
+use crate::common::command;
+use pty_process::blocking::{Command, Pty, Pts, open};
+use pty_process::Size;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::termios::{LocalModes, tcgetattr};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+use vt100::Parser;
+
+const PROGRAM: &str = ".kernel sums\n.input x, 512\n.output y, 512\n.modulus m1, 0x3001\n\n\
+    vload v0, a0, x\nvadd v1, v0, v0, m1\nvadd v2, v1, v0, m1\nvstore v2, a0, y\nhalt\n";
+
+/// The longest wait for an effect. A busy machine takes seconds to start a program.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn length(cells: u16) -> NonZeroU16 {
+    NonZeroU16::new(cells).expect("a terminal has cells")
+}
+
+/// A terminal with a debugger.
+struct Terminal {
+    /// The terminal's side, and the program's; `None` after it was closed.
+    sides: Option<(Pty, Pts)>,
+    child: Child,
+    /// What a person would see.
+    screen: Parser,
+}
+
+impl Terminal {
+    /// Starts the debugger of a small program in a terminal that shows `$ ` before it.
+    fn debug(folder: &Path) -> Self {
+        std::fs::write(folder.join("sums.b512"), PROGRAM).unwrap();
+        let mut debugger = command(folder);
+        debugger.args(["debug", "sums.b512"]);
+        Self::start(debugger)
+    }
+
+    /// Starts a debugger, and waits for its first screen.
+    fn start(command: std::process::Command) -> Self {
+        let (pty, pts) = open().expect("a pseudo-terminal");
+        let mut screen = Parser::new(length(30), length(110), 0);
+        screen.process(b"$ ");
+        fcntl_setfl(&pty, fcntl_getfl(&pty).expect("flags") | OFlags::NONBLOCK).expect("reads that do not wait");
+        pty.resize(Size::new(30, 110)).expect("a size");
+        let child = Command::from(command).spawn_borrowed(&pts).expect("the debugger starts");
+        let mut terminal = Self { sides: Some((pty, pts)), child, screen };
+        terminal.wait_for_text("? explains the keys");
+            terminal
+    }
+
+    fn pty(&self) -> &Pty {
+        &self.sides.as_ref().expect("the terminal is open").0
+    }
+
+    fn modes(&self) -> LocalModes {
+        let (_, pts) = self.sides.as_ref().expect("the terminal is open");
+        tcgetattr(pts).expect("the modes of the terminal").local_modes
+    }
+
+    /// Types.
+    fn keys(&self, keys: &str) {
+        self.pty().write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Shows what the debugger has written.
+    fn show(&mut self) {
+        let mut bytes = [0; 4096];
+        while let Some((pty, _)) = &self.sides {
+            match { pty }.read(&mut bytes) {
+                Ok(number @ 1..) => self.screen.process(&bytes[..number]),
+                _ => break,
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    /// Waits until the screen fulfils a condition.
+    #[track_caller]
+    fn wait_for(&mut self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
+        let start = Instant::now();
+        while !condition(self.screen.screen()) {
+            let text = self.screen.screen().contents();
+            assert!(start.elapsed() < PATIENCE, "the screen never shows {what}:\n{text}");
+            self.show();
+        }
+    }
+
+    #[track_caller]
+    fn wait_for_text(&mut self, text: &str) {
+        self.wait_for(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Waits until the debugger ends.
+    #[track_caller]
+    fn wait_for_end(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the state of the debugger") {
+                return status;
+            }
+            assert!(start.elapsed() < PATIENCE, "the debugger does not end");
+            self.show();
+        }
+    }
+
+    /// Checks that the terminal is as it was before the debugger.
+    #[track_caller]
+    fn check_restored(&mut self) {
+        self.wait_for("the text from before the debugger", |screen| {
+            screen.contents().starts_with('$') && !screen.alternate_screen() && !screen.hide_cursor()
+        });
+        let modes = self.modes();
+        assert!(modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG), "{modes:?}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // After a failed assertion.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_move_through_the_program_and_quitting_restores_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    terminal.wait_for_text("sums.b512");
+    let modes = terminal.modes();
+    assert!(!modes.intersects(LocalModes::ECHO | LocalModes::ICANON), "keys arrive one by one: {modes:?}");
+    terminal.keys("c");
+    terminal.wait_for_text("the end of the program");
+    terminal.keys("<");
+    terminal.wait_for("the beginning", |screen| !screen.contents().contains("the end of the program"));
+    terminal.keys(":watch v1\rc");
+    terminal.wait_for_text("has changed v1");
+    // Arrows are sequences of bytes.
+    terminal.keys("?");
+    terminal.wait_for_text("execute an instruction");
+    terminal.keys("\x1b[B");
+    terminal.wait_for("the program again", |screen| !screen.contents().contains("execute an instruction"));
+    terminal.keys("q");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.check_restored();
+}
+
+#[test]
+fn the_screen_follows_the_size_of_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    for (rows, columns) in [(45, 150), (3, 12), (1, 1), (24, 80)] {
+        terminal.screen.screen_mut().set_size(length(rows), length(columns));
+        terminal.pty().resize(Size::new(rows, columns)).unwrap();
+        // The frame's right edge, or the text of a message, is in the last column of some row.
+        terminal.wait_for(&format!("{rows} rows of {columns}"), |screen| {
+            let in_last_column = |row| screen.cell(row, columns - 1).is_some_and(|cell| cell.has_contents());
+            columns < 80 || (0..rows).any(in_last_column)
+        });
+        terminal.keys("s");
+    }
+    terminal.wait_for_text("sums.b512");
+    terminal.keys("q");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.check_restored();
+}
+
+#[test]
+fn control_c_and_signals_restore_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    terminal.keys("\x03");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.check_restored();
+
+    let mut terminal = Terminal::debug(folder.path());
+    let id = rustix::process::Pid::from_child(&terminal.child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(terminal.wait_for_end().code(), Some(143));
+    terminal.check_restored();
+    terminal.wait_for_text("stopped by SIGTERM");
+}
+
+#[test]
+fn the_debugger_ends_with_its_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sums.b512"), PROGRAM).unwrap();
+    // The second debugger ignores the signal of a closed terminal.
+    for script in ["exec \"$0\" debug sums.b512", "trap '' HUP; exec \"$0\" debug sums.b512"] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_rpu")]).current_dir(folder.path());
+        let mut terminal = Terminal::start(shell);
+        terminal.sides = None;
+        let status = terminal.wait_for_end();
+        assert!(!status.success(), "{script}: {status}");
+    }
+}
