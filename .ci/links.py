@@ -46,6 +46,6 @@ links = [(path, link) for path in sorted(folder.rglob("*.html")) for link in pag
 faults = [(path, link, reason) for path, link in links if (reason := fault(path, link))]
 for path, link, reason in faults:
     print(f"{path.relative_to(folder)}: {link}: {reason}", file=sys.stderr)
-if not links:
-    sys.exit("the folder has no links")
-sys.exit(1 if faults else f"{len(links)} links lead somewhere" and 0)
+if faults or not links:
+    sys.exit(f"{len(faults)} of {len(links)} links lead nowhere")
+print(f"{len(links)} links lead somewhere")
