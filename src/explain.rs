@@ -16,7 +16,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return files::print(code.explanation().as_bytes());
     }
     let code: Code = args.code.parse().map_err(|error| {
-        let (first, last) = (diagnostic::Code::ALL[0], diagnostic::Code::ALL[diagnostic::Code::ALL.len() - 1]);
+        let (first, last) =
+            (diagnostic::Code::ALL[0], diagnostic::Code::ALL[diagnostic::Code::ALL.len() - 1]);
         let help = format!("those of documents are {first} to {last}");
         Failure::Wrong { message: format!("`{}`: {error}", args.code), help: Some(help) }
     })?;

@@ -154,7 +154,8 @@ impl Task {
     pub fn schema() -> &'static Schema {
         static TASK: LazyLock<Schema> = LazyLock::new(|| {
             let mut schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("the schema is tested");
-            let recipe: serde_json::Value = serde_json::from_str(recipe::SCHEMA).expect("the schema is tested");
+            let recipe: serde_json::Value =
+                serde_json::from_str(recipe::SCHEMA).expect("the schema is tested");
             let of_recipe = |key: &str| recipe[key].clone();
             schema["definitions"] = of_recipe("definitions");
             for key in ["type", "additionalProperties", "required", "properties"] {
@@ -175,7 +176,10 @@ impl Task {
         let mut errors = Diagnostics::default();
         errors.keep(Self::schema().check(&document));
         for entry in document.root().get("entry").into_iter().flat_map(Item::items) {
-            entry.get("recipe").into_iter().for_each(|recipe| recipe::check_plans(&document, recipe, &mut errors));
+            entry
+                .get("recipe")
+                .into_iter()
+                .for_each(|recipe| recipe::check_plans(&document, recipe, &mut errors));
         }
         errors.in_order().or(())?;
         Ok(document.read()?)

@@ -145,7 +145,11 @@ const RUST: [&str; 13] =
 
 fn check_place(error: &Diagnostic) {
     assert!(!error.message.is_empty());
-    let own = error.message.split('`').step_by(2).chain(error.help.iter().flat_map(|help| help.split('`').step_by(2)));
+    let own = error
+        .message
+        .split('`')
+        .step_by(2)
+        .chain(error.help.iter().flat_map(|help| help.split('`').step_by(2)));
     for word in own.flat_map(|text| text.split(|c: char| !c.is_alphanumeric())) {
         assert!(!RUST.contains(&word), "a word of Rust: {error}");
     }

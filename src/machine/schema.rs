@@ -23,8 +23,9 @@ fn formats() -> impl Iterator<Item = &'static Format> {
 
 fn format_name() -> impl TypedValueParser<Value = Format> {
     let values = formats().map(|format| PossibleValue::new(format.name).help(format.files));
-    PossibleValuesParser::new(values)
-        .map(|name| *formats().find(|format| format.name == name).expect("the parser accepts these names only"))
+    PossibleValuesParser::new(values).map(|name| {
+        *formats().find(|format| format.name == name).expect("the parser accepts these names only")
+    })
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {

@@ -1,8 +1,8 @@
 //! `rpu debug` in a terminal: a pseudo-terminal that a test types into, resizes and closes.
 
 use crate::common::command;
-use pty_process::blocking::{Command, Pty, Pts, open};
 use pty_process::Size;
+use pty_process::blocking::{Command, Pts, Pty, open};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::termios::{LocalModes, tcgetattr};
 use std::io::{Read, Write};
@@ -45,12 +45,13 @@ impl Terminal {
         let (pty, pts) = open().expect("a pseudo-terminal");
         let mut screen = Parser::new(length(30), length(110), 0);
         screen.process(b"$ ");
-        fcntl_setfl(&pty, fcntl_getfl(&pty).expect("flags") | OFlags::NONBLOCK).expect("reads that do not wait");
+        fcntl_setfl(&pty, fcntl_getfl(&pty).expect("flags") | OFlags::NONBLOCK)
+            .expect("reads that do not wait");
         pty.resize(Size::new(30, 110)).expect("a size");
         let child = Command::from(command).spawn_borrowed(&pts).expect("the debugger starts");
         let mut terminal = Self { sides: Some((pty, pts)), child, screen };
         terminal.wait_for_text("? explains the keys");
-            terminal
+        terminal
     }
 
     fn pty(&self) -> &Pty {

@@ -315,7 +315,8 @@ impl Table {
                 layout.get(usize::from(address)).copied().ok_or_else(unknown)
             };
             let lanes = load.iter().map(lane).collect::<Result<_, _>>()?;
-            let steps = steps(&text).map_err(|wrong| format!("{}: expected {}", wrong.problem, wrong.expected))?;
+            let steps =
+                steps(&text).map_err(|wrong| format!("{}: expected {}", wrong.problem, wrong.expected))?;
             passes.push(Pass { lanes, registers, steps, store: store.clone() });
             layout = store;
         }
@@ -376,7 +377,12 @@ mod tests {
             ("2^10", "1024", "line 1 of the plan: invalid ring degree `1024`: expected a power", "1024"),
             ("U9", "X9", "line 3 of the plan: invalid step `X9`: expected S, U, P or T", "X9"),
             ("8..0", "0..8", "line 3 of the plan: invalid list of index bits at `0..8`", "0..8"),
-            ("[9", "9", "line 3 of the plan: invalid pass: expected its registers", "9 | 8..0] S9 U9 S8 -> 9..0"),
+            (
+                "[9",
+                "9",
+                "line 3 of the plan: invalid pass: expected its registers",
+                "9 | 8..0] S9 U9 S8 -> 9..0",
+            ),
             ("-> 9..0", "", "line 3 of the plan: invalid pass: expected its", "[9 | 8..0] S9 U9 S8"),
         ] {
             let text = good.replacen(wrong, by, 1);

@@ -20,7 +20,7 @@ fn long_session() -> Session {
 /// All values of a session.
 fn values(session: &mut Session) -> (usize, Vec<Vec<u128>>, Option<(MReg, u128)>) {
     let registers = [0, 1, 2].map(|index| Target::Vector(VReg::new(index).unwrap()));
-    let memory = Target::Words { name: None, space: Space::Vdm, words: 0..1536 };
+    let memory = Target::Words { name: "all".into(), space: Space::Vdm, words: 0..1536 };
     let all = registers.iter().chain([&memory]).map(|target| session.value(target)).collect();
     (session.position(), all, session.ring(VReg::new(0).unwrap()))
 }

@@ -43,8 +43,10 @@ fn required(schema: &Value) -> Vec<String> {
 
 fn range(schema: &Value) -> String {
     // The limits of a type are no news.
-    let of_a_type = |bound: &&serde_json::Number| bound.as_u64().is_some_and(|bound| bound >= u32::MAX.into());
-    let bound = |key: &str| schema[key].as_number().filter(|bound| !of_a_type(bound)).map(ToString::to_string);
+    let of_a_type =
+        |bound: &&serde_json::Number| bound.as_u64().is_some_and(|bound| bound >= u32::MAX.into());
+    let bound =
+        |key: &str| schema[key].as_number().filter(|bound| !of_a_type(bound)).map(ToString::to_string);
     match (bound("minimum"), bound("maximum"), bound("exclusiveMinimum"), bound("exclusiveMaximum")) {
         (Some(low), Some(high), ..) => format!(" from {low} to {high}"),
         (_, Some(high), Some(low), _) => format!(" above {low}, at most {high}"),
@@ -91,7 +93,8 @@ fn join(words: Vec<String>, last: &str) -> String {
 
 /// The description of a schema as the end of a sentence; empty without one.
 pub(super) fn remark(root: &Value, schema: &Value) -> String {
-    let description = schema["description"].as_str().or_else(|| resolve(root, schema)["description"].as_str());
+    let description =
+        schema["description"].as_str().or_else(|| resolve(root, schema)["description"].as_str());
     let Some(text) = description else { return String::new() };
     let text = text.lines().next().unwrap_or_default().trim_end_matches('.');
     let mut letters = text.chars();

@@ -73,7 +73,9 @@ impl Format {
     /// The place for a file of the format.
     pub const fn remedy(self) -> &'static str {
         match self {
-            Self::Machine => "use it with `rpu run --machine FILE`, or name it in a sweep: `machine = \"FILE\"`",
+            Self::Machine => {
+                "use it with `rpu run --machine FILE`, or name it in a sweep: `machine = \"FILE\"`"
+            }
             Self::Technology => "name it in a machine: `technology = \"FILE\"`",
             Self::Sweep => "run it with `rpu sweep FILE`",
             Self::Plan => "use it with `rpu gen --plan FILE`, or name it in a sweep: `plan = \"FILE\"`",
@@ -91,7 +93,9 @@ impl Format {
             Self::Machine => &["hple", "vdm", "vrf", "vbar", "sbar", "frontend", "ideal", "isa"],
             // Claims have the same keys and more; a machine has them in a section.
             Self::Technology => &[],
-            Self::Sweep => &["grid", "zip", "list", "kernel", "program", "halving", "explore", "schedule_for"],
+            Self::Sweep => {
+                &["grid", "zip", "list", "kernel", "program", "halving", "explore", "schedule_for"]
+            }
             Self::Plan => &["plans", "tuning", "forwarding", "stagger"],
             Self::Library => &["entry", "operation"],
             Self::Set => &["q", "p", "digits"],

@@ -106,7 +106,9 @@ impl Check<'_> {
         if let Some(alternatives) = schema["anyOf"].as_array() {
             // Of alternatives with one type each, the value's type chooses.
             let mut alternatives = alternatives.iter().map(|schema| resolve(self.root, schema));
-            return match alternatives.find(|schema| has_type(&schema["type"], &item.node) && listed(schema, item)) {
+            return match alternatives
+                .find(|schema| has_type(&schema["type"], &item.node) && listed(schema, item))
+            {
                 Some(chosen) => self.item(chosen, item, path),
                 None => self.invalid(meaning, item, path),
             };

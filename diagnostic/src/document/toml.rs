@@ -20,11 +20,8 @@ pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
 }
 
 fn fields(table: DeTable<'_>) -> Vec<Field<'_>> {
-    let field = |(key, value): (Spanned<_>, _)| Field {
-        span: key.span(),
-        key: key.into_inner(),
-        item: item(value),
-    };
+    let field =
+        |(key, value): (Spanned<_>, _)| Field { span: key.span(), key: key.into_inner(), item: item(value) };
     let mut fields: Vec<Field<'_>> = table.into_iter().map(field).collect();
     fields.sort_by_key(|field| field.span.start);
     fields

@@ -48,12 +48,7 @@ fn number(text: &str) -> Option<u128> {
 /// The text of a file, for errors in it.
 struct Source<'t>(Document<'t>);
 
-pub(super) fn parse(
-    name: &str,
-    file: &str,
-    text: &str,
-    n: Option<u64>,
-) -> Result<ParameterSet, Diagnostics> {
+pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<ParameterSet, Diagnostics> {
     let source = Source(Document::toml(file, text)?);
     SCHEMA.check(&source.0)?;
     let contents: Contents = source.0.read()?;
@@ -149,8 +144,9 @@ impl Source<'_> {
             let help = format!("the largest number is {}", u16::MAX);
             return Err(self.error(Code::Value, span, message).with_help(help));
         }
-        largest_primes(bits, degree, count)
-            .map_err(|error| self.error(Code::Value, span, error.to_string()).with_help("use fewer, or larger ones"))
+        largest_primes(bits, degree, count).map_err(|error| {
+            self.error(Code::Value, span, error.to_string()).with_help("use fewer, or larger ones")
+        })
     }
 
     fn number(&self, text: &str, span: Span) -> Result<u128, Diagnostic> {

@@ -137,11 +137,10 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedId
 /// The ids in a file: their number, then the ids, as little-endian words of 64 bits.
 fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
     let name = path.display().to_string();
-    let bytes = input::read(path, Content::Program)
-        .map_err(|error| {
-            let error = Diagnostic::new(format!("cannot read the list of ids: {error}"));
-            error.with_code(Code::Unreadable.name()).in_file(&name)
-        })?;
+    let bytes = input::read(path, Content::Program).map_err(|error| {
+        let error = Diagnostic::new(format!("cannot read the list of ids: {error}"));
+        error.with_code(Code::Unreadable.name()).in_file(&name)
+    })?;
     let words: Vec<u64> =
         bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();
     match words.split_first() {

@@ -87,7 +87,8 @@ impl Definition {
         };
         let mut leaves = Vec::new();
         for field in fields {
-            let key = if prefix.is_empty() { field.key.to_string() } else { format!("{prefix}.{}", field.key) };
+            let key =
+                if prefix.is_empty() { field.key.to_string() } else { format!("{prefix}.{}", field.key) };
             if matches!(field.item.node, Node::Table(_)) {
                 leaves.extend(self.leaves(&key, &field.item)?);
             } else {
