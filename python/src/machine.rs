@@ -14,7 +14,8 @@ pub(crate) struct PyMachine {
 
 #[pymethods]
 impl PyMachine {
-    /// A built-in machine, or that of a file if the name ends in `.toml`, with keys set as `key=value`.
+    /// The machine with this built-in name, or in this file if the name ends in `.toml`. Each override, `key=value`,
+    /// changes a key.
     #[new]
     fn new(name: &str, overrides: Vec<String>) -> PyResult<Self> {
         let base = if name.ends_with(".toml") {

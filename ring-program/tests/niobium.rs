@@ -94,7 +94,7 @@ fn damaged_files_are_errors() {
     fs::write(&path, ids(&[5])).unwrap();
     let error = manifest(folder.path()).unwrap_err();
     assert!(
-        error.contains("p.outputs.json:2:") && error.contains("`outputs[0].ciphertext_data[0].elements[0]`"),
+        error.contains("p.outputs.json:2:") && error.contains("`outputs.ciphertext_data.elements`"),
         "{error}"
     );
 }

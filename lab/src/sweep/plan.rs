@@ -291,12 +291,12 @@ mod tests {
         assert!(error("n = 4\n[grid]\nhple.count = [4, 3]").starts_with("test.toml:3:18: "));
         assert_eq!(
             error("n = 1000"),
-            "test.toml:1:5: invalid value 1000 for `n`; expected a power of two, such as 65536"
+            "test.toml:1:5: D004: invalid value 1000 for `n`; expected a power of two, such as 65536"
         );
         assert!(error("kernel = 'fft'").contains("invalid value \"fft\" for `kernel`"));
         assert!(
             error("n = 1024\n[grid]\nplan = ['best', 'worst']")
-                .starts_with("test.toml:3:17: unknown plan, and no readable file")
+                .starts_with("test.toml:3:17: D007: unknown plan, and no readable file")
         );
     }
 }

@@ -52,7 +52,10 @@ fn a_machine_that_was_changed_in_memory_is_checked() {
     assert_eq!(error.message, "`vbar.paths = \"split\"` needs `vdm.ports = 2`");
     machine.vdm.ports = 3;
     let error = machine.check().unwrap_err();
-    assert_eq!(error.to_string(), "invalid value `3` for `vdm.ports`; it must be a whole number from 1 to 2");
+    assert_eq!(
+        error.to_string(),
+        "D004: invalid value `3` for `vdm.ports`; it must be a whole number from 1 to 2"
+    );
 }
 
 #[test]
@@ -285,8 +288,9 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
     ] {
         let error = load(name, &format!("{base}{text}"), &[]).unwrap_err();
         assert_eq!(told(&error), (Some(position), marked, message, help), "{name}");
-        let shown = format!("m.toml:{}:{}: {message}; {help}", position.0, position.1);
-        assert!(error.to_string().ends_with(&shown), "{error}");
+        let place = format!("m.toml:{}:{}: D00", position.0, position.1);
+        assert!(error.to_string().contains(&place), "{error}");
+        assert!(error.to_string().ends_with(&format!(": {message}; {help}")), "{error}");
     }
 }
 
@@ -335,7 +339,7 @@ fn a_file_that_is_not_there_is_reported_where_it_is_named() {
     let error = load("missing", "inherits = 'nowhere.toml'", &[]).unwrap_err();
     assert_eq!(told(&error).1, "'nowhere.toml'");
     let error = MachineFile::load("nowhere.toml", &[]).map_err(only).unwrap_err();
-    assert!(error.to_string().starts_with("nowhere.toml: cannot read `nowhere.toml`"), "{error}");
+    assert!(error.to_string().starts_with("nowhere.toml: D007: cannot read `nowhere.toml`"), "{error}");
 }
 
 #[test]
@@ -347,7 +351,10 @@ fn a_file_that_is_no_toml_is_reported_with_its_place() {
 #[test]
 fn overrides_are_reported_as_they_were_written() {
     let error = overridden(&["vdm.mappin=xor"]).unwrap_err();
-    assert_eq!(error.to_string(), "override:1:1: unknown key `vdm.mappin`; did you mean `vdm.mapping`?");
+    assert_eq!(
+        error.to_string(),
+        "override:1:1: D002: unknown key `vdm.mappin`; did you mean `vdm.mapping`?"
+    );
     assert_eq!(told(&error).1, "vdm.mappin");
     assert_eq!(told(&overridden(&["vdm.banks=three"]).unwrap_err()).1, "three");
     assert!(Override::parse("vdm.banks").unwrap_err().to_string().contains("write `key=value`"));

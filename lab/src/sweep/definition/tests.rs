@@ -59,23 +59,23 @@ fn samples_are_points_of_the_grid_without_repetition() {
 fn errors_name_the_place_and_what_would_be_right() {
     assert_eq!(
         error("[zip]\na = [1, 2]\nb = [1]"),
-        "test.toml:1:1: `b` has 1 value, `a` has 2; the keys of [zip] advance together: give each as many values"
+        "test.toml:1:1: D006: `b` has 1 value, `a` has 2; the keys of [zip] advance together: give each as many values"
     );
-    assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: `n` needs a list of values; write `n = [1, 2]`");
+    assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: D004: `n` needs a list of values; write `n = [1, 2]`");
     assert_eq!(
         error("[grid]\nn = [1]\n[[list]]\nn = 2"),
-        "test.toml:4:5: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
+        "test.toml:4:5: D006: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
     );
-    assert!(error("gird = 1").starts_with("test.toml:1:1: unknown key `gird`; did you mean `grid`?"));
+    assert!(error("gird = 1").starts_with("test.toml:1:1: D002: unknown key `gird`; did you mean `grid`?"));
     assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
     assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
     assert!(error("x = ").starts_with("test.toml:1:"));
     assert_eq!(
         error("schedule_for = ['hple.count', 'vdm.banks']\n[grid]\nn = [1024]\nhple.count = [64]"),
-        "test.toml:1:31: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
+        "test.toml:1:31: D004: the sweep does not vary a machine key `vdm.banks`; the varied machine keys are `hple.count`"
     );
-    assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: invalid `schedule_for`"));
-    assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: invalid `schedule_for`"));
+    assert!(error("schedule_for = 'both'").starts_with("test.toml:1:16: D004: invalid `schedule_for`"));
+    assert!(error("schedule_for = [1]").starts_with("test.toml:1:17: D004: invalid `schedule_for`"));
     assert!(error("[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [4096, 1024]").contains("ascending"));
     assert!(error("[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]").contains("speed"));
 }
