@@ -44,6 +44,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong("the debugger needs a terminal", help));
     }
     let stop = signals::watch()?;
+    end_with_the_terminal();
     ratatui::run(|terminal| show(&mut App::new(session, title), terminal, &stop))
         .map_err(|error| Failure::wrong(format_args!("the terminal fails: {error}"), None))?;
     if stop.load(Ordering::Relaxed) { Err(signals::stopped(None)) } else { Ok(()) }
@@ -66,13 +67,25 @@ pub(crate) fn session(
     Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
 }
 
-/// The longest time until a signal, or the end of the terminal, is noticed.
+/// Ends the process when its terminal is closed, if it does not heed the signal that says so: crossterm reads the end
+/// of the input over and over then.
+fn end_with_the_terminal() {
+    #[cfg(unix)]
+    std::thread::spawn(|| {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let stdin = io::stdin();
+        // Without events to wait for, only the end of the terminal is reported.
+        while poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None).is_err() {}
+        std::process::exit(1);
+    });
+}
+
+/// The longest time until a signal is noticed.
 const WAIT: Duration = Duration::from_millis(200);
 
 /// Draws the screen and reads keys until the user leaves or a signal arrives.
 fn show(app: &mut App, terminal: &mut DefaultTerminal, stop: &AtomicBool) -> io::Result<()> {
     while !app.is_done() && !stop.load(Ordering::Relaxed) {
-        // It fails if the terminal is closed.
         terminal.draw(|frame| app.draw(frame))?;
         if !event::poll(WAIT)? {
             continue;

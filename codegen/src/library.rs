@@ -156,11 +156,10 @@ impl Task {
             let mut schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("the schema is tested");
             let recipe: serde_json::Value =
                 serde_json::from_str(recipe::SCHEMA).expect("the schema is tested");
-            let of_recipe = |key: &str| recipe[key].clone();
-            schema["definitions"] = of_recipe("definitions");
             for key in ["type", "additionalProperties", "required", "properties"] {
-                schema["definitions"]["recipe"][key] = of_recipe(key);
+                schema["definitions"]["recipe"][key] = recipe[key].clone();
             }
+            schema["definitions"]["table"] = recipe["definitions"]["table"].clone();
             Schema::from_value(Format::Library, schema)
         });
         &TASK

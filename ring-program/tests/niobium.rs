@@ -86,7 +86,7 @@ fn damaged_files_are_errors() {
         fs::write(&path, &content).unwrap();
         let error = manifest(folder.path()).unwrap_err();
         assert!(
-            error.contains(&format!("p.mk.ids: invalid list of ids: {} bytes", content.len())),
+            error.contains(&format!("p.mk.ids: D004: invalid list of ids: {} bytes", content.len())),
             "{error}"
         );
     }
