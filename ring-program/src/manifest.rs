@@ -105,8 +105,7 @@ impl Manifest {
             outputs: Groups,
             seeded: Option<Vec<NameOrId>>,
         }
-<<<<<<< HEAD
-        let own: Own = parse_json(file, text)?;
+        let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
         let seeded = own.seeded.map(|seeded| {
             let limbs = seeded
@@ -114,9 +113,6 @@ impl Manifest {
                 .map(|limbs| limbs.find(&inputs).map_err(|error| limbs.place(error, file, text)));
             limbs.collect::<Result<Vec<_>, _>>().map(|limbs| limbs.concat())
         });
-=======
-        let own: Own = Self::schema().read_json(file, text)?;
->>>>>>> ff82ff3 (All errors of plans, sets, manifests, technologies and claims in one run, with codes; one check by schema for all documents)
         Ok(Self {
             degree: own.ring_dimension,
             seeded: seeded.transpose()?,
