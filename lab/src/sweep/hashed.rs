@@ -3,7 +3,6 @@
 use super::key::PointKey;
 use serde::Serialize;
 use sim::Machine;
-use sim::machine::Technology;
 use std::sync::Arc;
 
 /// A machine with the hash of its keys.
@@ -14,25 +13,60 @@ pub(super) struct Hashed {
 }
 
 impl Hashed {
-    pub(super) fn new(machine: Machine, technology: &TechnologyText) -> Self {
-        let hash = PointKey::of_bytes(&technology.machine(&machine)).to_string();
-        Self { hash: hash.into(), machine: Arc::new(machine) }
+    pub(super) fn new(machine: Machine, texts: &MachineTexts) -> Self {
+        Self { hash: texts.hash(&machine).to_string().into(), machine: Arc::new(machine) }
     }
 }
 
-/// The JSON of a technology. It takes long to write, and few sweeps change it.
-pub(super) struct TechnologyText {
-    technology: Technology,
-    text: String,
+/// The JSON of a base machine. Others share most fields with it, and to write and hash them takes long.
+pub(super) struct MachineTexts {
+    base: Machine,
+    json: String,
+    /// The end of each field in `json`, in order.
+    ends: Vec<usize>,
+    /// The hash of `json` up to and with the technology, which is most of it.
+    start: blake3::Hasher,
 }
 
-impl TechnologyText {
-    pub(super) fn new(technology: &Technology) -> Self {
-        Self { technology: technology.clone(), text: json(technology) }
+impl MachineTexts {
+    pub(super) fn new(base: &Machine) -> Self {
+        let Writer { json, ends, .. } = Writer::of(base, base, &[]);
+        let mut start = blake3::Hasher::new();
+        start.update(&json.as_bytes()[..ends[TECHNOLOGY]]);
+        Self { base: base.clone(), json, ends, start }
     }
 
-    /// The JSON of a machine, as its fields have it in order.
-    fn machine(&self, machine: &Machine) -> Vec<u8> {
+    /// The hash of a machine's JSON.
+    fn hash(&self, machine: &Machine) -> PointKey {
+        let json = self.json(machine);
+        let hash = match json.strip_prefix(&self.json[..self.ends[TECHNOLOGY]]) {
+            Some(rest) => self.start.clone().update(rest.as_bytes()).finalize(),
+            None => blake3::hash(json.as_bytes()),
+        };
+        PointKey::of_hash(&hash)
+    }
+
+    /// The JSON of a machine.
+    fn json(&self, machine: &Machine) -> String {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let known: Vec<&str> = starts.zip(&self.ends).map(|(&start, &end)| &self.json[start..end]).collect();
+        Writer::of(machine, &self.base, &known).json + "}"
+    }
+}
+
+/// The position of the technology among the fields of a machine.
+const TECHNOLOGY: usize = 1;
+
+/// Writes the JSON of a machine without its closing brace.
+struct Writer<'t> {
+    json: String,
+    ends: Vec<usize>,
+    /// The texts of the base machine's fields.
+    known: &'t [&'t str],
+}
+
+impl<'t> Writer<'t> {
+    fn of(machine: &Machine, base: &Machine, known: &'t [&'t str]) -> Self {
         let Machine {
             name,
             technology,
@@ -49,41 +83,35 @@ impl TechnologyText {
             hbm,
             ideal,
         } = machine;
-        let mut text = Vec::with_capacity(2 * self.text.len());
-        write_field(&mut text, "name", name);
-        if *technology == self.technology {
-            text.extend_from_slice(b",\"technology\":");
-            text.extend_from_slice(self.text.as_bytes());
-        } else {
-            write_field(&mut text, "technology", technology);
-        }
-        write_field(&mut text, "isa", isa);
-        write_field(&mut text, "law", law);
-        write_field(&mut text, "frontend", frontend);
-        write_field(&mut text, "scalar", scalar);
-        write_field(&mut text, "hple", hple);
-        write_field(&mut text, "vrf", vrf);
-        write_field(&mut text, "sbar", sbar);
-        write_field(&mut text, "vbar", vbar);
-        write_field(&mut text, "vdm", vdm);
-        write_field(&mut text, "sdm", sdm);
-        write_field(&mut text, "hbm", hbm);
-        write_field(&mut text, "ideal", ideal);
-        text.push(b'}');
-        text
+        let json = String::with_capacity(2 * known.iter().map(|text| text.len()).sum::<usize>());
+        let mut writer = Self { json, ends: Vec::new(), known };
+        writer.field("name", name, &base.name);
+        writer.field("technology", technology, &base.technology);
+        writer.field("isa", isa, &base.isa);
+        writer.field("law", law, &base.law);
+        writer.field("frontend", frontend, &base.frontend);
+        writer.field("scalar", scalar, &base.scalar);
+        writer.field("hple", hple, &base.hple);
+        writer.field("vrf", vrf, &base.vrf);
+        writer.field("sbar", sbar, &base.sbar);
+        writer.field("vbar", vbar, &base.vbar);
+        writer.field("vdm", vdm, &base.vdm);
+        writer.field("sdm", sdm, &base.sdm);
+        writer.field("hbm", hbm, &base.hbm);
+        writer.field("ideal", ideal, &base.ideal);
+        writer
     }
-}
 
-/// Adds a field to the text of an object.
-fn write_field(text: &mut Vec<u8>, name: &str, value: &impl Serialize) {
-    text.push(if text.is_empty() { b'{' } else { b',' });
-    write_json(text, &name);
-    text.push(b':');
-    write_json(text, value);
-}
-
-fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(text, value).expect("plain data becomes JSON");
+    fn field<T: Serialize + PartialEq>(&mut self, name: &str, value: &T, base: &T) {
+        match self.known.get(self.ends.len()) {
+            Some(text) if value == base => self.json.push_str(text),
+            _ => {
+                let opening = if self.json.is_empty() { '{' } else { ',' };
+                self.json += &format!("{opening}\"{name}\":{}", json(value));
+            }
+        }
+        self.ends.push(self.json.len());
+    }
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -97,11 +125,14 @@ mod tests {
     #[test]
     fn the_text_of_a_machine_is_its_json() {
         let machine = Machine::rpu_128x128();
-        let mut other = machine.clone();
+        let (mut other, mut third) = (machine.clone(), machine.clone());
         other.technology.node_nm = 7;
-        let text = TechnologyText::new(&machine.technology);
-        for machine in [machine, Machine::rpu_128x128_paper(), other] {
-            assert_eq!(String::from_utf8(text.machine(&machine)).unwrap(), json(&machine));
+        third.hple.count = 64;
+        third.ideal.queues = true;
+        let texts = MachineTexts::new(&machine);
+        for machine in [machine, Machine::rpu_128x128_paper(), other, third] {
+            assert_eq!(texts.json(&machine), json(&machine));
+            assert_eq!(texts.hash(&machine), PointKey::of(&machine));
         }
     }
 }

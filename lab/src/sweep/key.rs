@@ -24,8 +24,13 @@ impl PointKey {
 
     /// The key of some bytes.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        Self::of_hash(&blake3::hash(bytes))
+    }
+
+    /// The key of what has this hash.
+    pub(super) fn of_hash(hash: &blake3::Hash) -> Self {
         let mut key = [0; 16];
-        key.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        key.copy_from_slice(&hash.as_bytes()[..16]);
         Self(key)
     }
 }

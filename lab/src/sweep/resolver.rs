@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::definition::{DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting};
-use super::hashed::{Hashed, TechnologyText};
+use super::hashed::{Hashed, MachineTexts};
 use super::key::PointKey;
 use super::manifest::Settings;
 use super::plan::{GivenProgram, PlannedPoint, Task};
@@ -25,7 +25,7 @@ use sim::{Machine, MachineBase, Override};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The numbers of a point's alternatives, one for each axis.
 pub(super) type Digits = [usize];
@@ -40,8 +40,8 @@ pub(super) struct Resolver {
     scheduled_for: Known<Vec<usize>, Hashed>,
     /// The kernels.
     kernels: Known<Vec<usize>, Arc<Resolved>>,
-    /// The base machine's constants.
-    technology: TechnologyText,
+    /// The texts of the base machine.
+    texts: MachineTexts,
     /// See [`Self::library_of`].
     libraries: Known<(Operation, u32), String>,
     data: Data,
@@ -83,23 +83,23 @@ pub(super) struct Resolved {
 }
 
 /// Values that many points share, each computed once.
-struct Known<K, V>(Mutex<HashMap<K, V>>);
+struct Known<K, V>(RwLock<HashMap<K, V>>);
 
 impl<K, V> Default for Known<K, V> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(RwLock::default())
     }
 }
 
 impl<K: Hash + Eq, V: Clone> Known<K, V> {
     fn get<E>(&self, key: K, compute: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&key).cloned();
+        let found = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         match found {
             Some(value) => Ok(value),
             None => {
                 let value = compute()?;
-                Ok(known().entry(key).or_insert(value).clone())
+                let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+                Ok(known.entry(key).or_insert(value).clone())
             }
         }
     }
@@ -196,8 +196,8 @@ impl Resolver {
             MachineBase::built_in(&definition.machine)?
         };
         let base = file.machine(&definition.overrides)?;
-        let technology = TechnologyText::new(&base.technology);
-        let base = Hashed::new(base, &technology);
+        let texts = MachineTexts::new(&base);
+        let base = Hashed::new(base, &texts);
         let axis = |axis: &Vec<Vec<Setting>>| Axis::new(axis, &definition.schedule_for);
         Ok(Self {
             axes: definition.axes().iter().map(axis).collect(),
@@ -205,7 +205,7 @@ impl Resolver {
             definition: definition.clone(),
             file,
             base,
-            technology,
+            texts,
             scheduled_for: Known::default(),
             kernels: Known::default(),
             libraries: Known::default(),
@@ -348,7 +348,7 @@ impl Resolver {
     }
 
     fn hashed(&self, machine: Machine) -> Hashed {
-        Hashed::new(machine, &self.technology)
+        Hashed::new(machine, &self.texts)
     }
 
     /// The machine for which the program of a point is scheduled.
