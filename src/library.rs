@@ -133,7 +133,9 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
         ("no multicast", !target.multicast),
     ];
     let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
-    let plans: Vec<&str> = entry.recipe.plans.iter().map(|plan| &*plan.name).collect();
+    let method = entry.recipe.method.as_deref();
+    let plans: Vec<&str> =
+        method.into_iter().chain(entry.recipe.plans.iter().map(|plan| &*plan.name)).collect();
     let Standing { cycles, bound, removed, .. } = standing;
     let removed = removed.map(|Removed { loads, stores }| format!("{loads} + {stores}"));
     vec![

@@ -37,6 +37,7 @@
 //! join      u, v = (P, h, e + n, j, w, s) with h < n:
 //!           u + v               = (P, 2h, 2e, j, w, s + 1)
 //!           u - v               = (P, 2h, 2e, j + h, w + e, s + 1)
+//!           and the other way round with w + n in v, which is -v
 //! linear    u, v = (Q, h, e, j, w, s):
 //!           u + v, u - v        = (P + Q, ..), (P - Q, ..)
 //! offset    u = (P, n, n, j, 0, 0):

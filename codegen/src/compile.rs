@@ -223,9 +223,10 @@ pub(crate) fn compile_code(
 /// Checks that the recipe has a method that applies, and a plan of the right degree and direction for each
 /// transform.
 fn check_recipe(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<(), Error> {
-    ops::method(recipe.method.as_deref(), request, machine)?;
+    let method = ops::method(recipe.method.as_deref(), request, machine)?;
     let (operation, n, isa) = (request.operation, request.n(), machine.instruction_set());
-    let wanted = ops::of(operation).transforms();
+    let op = ops::of(operation);
+    let wanted = if op.has_plans(method) { op.transforms() } else { &[] };
     let fits = recipe.plans.len() == wanted.len()
         && recipe.plans.iter().zip(wanted).all(|(plan, &direction)| {
             plan.shape() == request.shape(isa) && plan.algorithm.direction() == direction

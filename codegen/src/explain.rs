@@ -39,7 +39,8 @@ pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
 }
 
 fn plans(kernel: &Kernel) -> String {
-    let mut text = String::new();
+    let method = kernel.recipe.method.as_ref();
+    let mut text = method.map(|method| format!("method   {method}\n")).unwrap_or_default();
     for plan in &kernel.recipe.plans {
         text += &format!("formula  {}\n", formula::of(plan.algorithm, plan.log_n));
         // One line for each pass, below the plan's name.
@@ -50,7 +51,7 @@ fn plans(kernel: &Kernel) -> String {
 
 fn forwarding(kernel: &Kernel) -> String {
     let Some(registers) = kernel.recipe.forwarding else {
-        return "forwarding is off: every load and store of the plan is made\n".to_owned();
+        return "forwarding is off: every load and store of the code is made\n".to_owned();
     };
     let Removed { loads, stores } = kernel.removed;
     format!("forwarding, at most {registers} live values: removes {loads} loads and {stores} stores\n")

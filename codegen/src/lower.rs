@@ -231,6 +231,12 @@ fn blocks(pass: &TracedPass) -> impl Iterator<Item = u32> {
     (0..1 << pass.blocks.len()).map(|block| scatter(&pass.blocks, block))
 }
 
+/// The exponent of psi that a stage of the forward transform multiplies a block by. Stages and blocks are counted
+/// from 0; stage s has 2^s blocks.
+pub(crate) const fn root_of_block(log_n: u32, stage: u32, block: u32) -> u32 {
+    u32::reverse_bits(1 << stage | block) >> (32 - log_n)
+}
+
 /// The word address of the element with that index. Above the index bits, a layout of `log_n` address
 /// bits has copy bits, which do not count.
 fn address(layout: &[Bit], index: u32, log_n: u32) -> u32 {
@@ -478,10 +484,7 @@ impl Lowering<'_> {
         let inverse = move |exponent: u32| exponent.wrapping_neg() & ((2 << log_n) - 1);
         let merged = move |stage: Bit| {
             let stage = u32::from(stage.0);
-            move |index: u32| {
-                let place = 1 << (log_n - 1 - stage) | index >> (stage + 1);
-                u32::reverse_bits(place) >> (32 - log_n)
-            }
+            move |index: u32| root_of_block(log_n, log_n - 1 - stage, index >> (stage + 1))
         };
         let cyclic = move |stage: Bit| move |index: u32| index << (log_n - u32::from(stage.0));
         match purpose {

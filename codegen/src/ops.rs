@@ -23,6 +23,7 @@ mod polymul;
 mod rescale;
 mod rns_join;
 mod rns_split;
+mod streams;
 mod sub;
 mod subs;
 mod tensor;
@@ -52,6 +53,11 @@ pub(crate) trait RingOp: Sync {
     /// The names of its methods if it has several, the preferred ones first.
     fn methods(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether one of its methods works by the plans of its transforms.
+    fn has_plans(&self, _method: &str) -> bool {
+        !self.transforms().is_empty()
     }
 
     /// The reason why one of its methods does not suit a request or a machine.

@@ -16,7 +16,7 @@ pub use self::build::build;
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{Random, as_tuned, cautious, neighbour, random_recipe, survey, variants, varied};
+use self::candidates::{Random, Way, as_tuned, cautious, neighbour, random_recipe, survey, variants, varied};
 use self::parts::{Beam, by_parts};
 use self::trials::Trials;
 use crate::compile::Prepared;
@@ -24,7 +24,6 @@ use crate::error::Error;
 use crate::library::{BUILT_IN, Target};
 use crate::named;
 use crate::ops;
-use crate::plan::Plan;
 use crate::recipe::Recipe;
 use crate::request::Request;
 use rayon::prelude::*;
@@ -226,11 +225,16 @@ fn derived(request: &Request, machine: &Machine, budget: &mut Budget) -> Vec<Rec
     if affordable { varied(survey(request, machine, QUICK_PLANS)) } else { Vec::new() }
 }
 
-/// The instructions of a recipe's program, about.
+/// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
 fn size(request: &Request, recipe: &Recipe, machine: &Machine) -> u64 {
     let vectors = u64::from(request.n() / machine.vector_length()).max(1);
-    let transforms: u32 = recipe.plans.iter().map(Plan::instructions).sum();
-    (u64::from(transforms) + 4 * vectors) * request.towers() as u64
+    let transforms = if recipe.plans.is_empty() {
+        let transforms = ops::of(request.operation).transforms().len() as u64;
+        4 * transforms * u64::from(request.n().ilog2()) * vectors
+    } else {
+        recipe.plans.iter().map(|plan| u64::from(plan.instructions())).sum()
+    };
+    (transforms + 4 * vectors) * request.towers() as u64
 }
 
 /// Searches for the fastest recipe for `request`.
@@ -268,8 +272,8 @@ fn search(
     first.extend(known);
     search.expected = first.len() + effort.refinements;
     search.try_all(&first);
-    let leading = search.leading_plans(SETTINGS_LEADERS);
-    let settings = |plans: &Vec<Plan>| variants(request, machine, plans, effort.orders, effort.tunings);
+    let leading = search.leading_ways(SETTINGS_LEADERS);
+    let settings = |way: &Way| variants(request, machine, way, effort.orders, effort.tunings);
     let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
     search.expected += round.len();
     search.try_all(&round);
@@ -341,12 +345,13 @@ impl<'a> Search<'a> {
         self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 
-    /// The plans of the fastest recipes, each once.
-    fn leading_plans(&self, count: usize) -> Vec<Vec<Plan>> {
-        let mut leaders: Vec<Vec<Plan>> = Vec::new();
+    /// The ways of the fastest recipes, each once.
+    fn leading_ways(&self, count: usize) -> Vec<Way> {
+        let mut leaders: Vec<Way> = Vec::new();
         for (_, recipe) in &self.ranked {
-            if leaders.len() < count && !leaders.contains(&recipe.plans) {
-                leaders.push(recipe.plans.clone());
+            let way = Way::of(recipe);
+            if leaders.len() < count && !leaders.contains(&way) {
+                leaders.push(way);
             }
         }
         leaders
@@ -356,7 +361,7 @@ impl<'a> Search<'a> {
     /// change of the best recipe.
     fn refine(&mut self, count: usize, seed: u64) {
         let (several, machine) = (self.request.towers() > 1, self.trials.machine());
-        let leaders = self.leading_plans(LEADERS);
+        let leaders = self.leading_ways(LEADERS);
         let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut left = count;
         while left > 0 {

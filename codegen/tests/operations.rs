@@ -1,7 +1,11 @@
-//! Operations without a transform on random and extreme words, for degrees and moduli of all sizes.
+//! Operations without a transform, and methods without plans, on random and extreme words, for degrees and moduli
+//! of all sizes.
 
-use b512_asm::{Claim, FeatureSet, Setting};
-use codegen::{Kernel, Parameters, PlanChoice, Request, check, choose, compile_within, generate};
+use b512_asm::{Claim, Op, Setting};
+use codegen::schedule::Tuning;
+use codegen::{
+    Kernel, Order, Parameters, PlanChoice, Recipe, Request, check, choose, compile, compile_within, generate,
+};
 use golden::Range;
 use ring::Degree;
 use ring::prime::largest_prime;
@@ -22,8 +26,7 @@ fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128) -> u128
 
 /// As [`compute`], with the results in other symbols.
 fn compute_at(kernel: &Kernel, machine: &Machine, outputs: &[String], word: &dyn Fn(u128, u128) -> u128) {
-    let executor = Executor::new(machine.vdm_words(), machine.sdm_words());
-    let mut executor = executor.with_features(FeatureSet::all());
+    let mut executor = Executor::for_machine(machine);
     executor.load(&kernel.program).unwrap();
     let claim: &Claim = &kernel.program.claims[0];
     let n = claim.number("n").unwrap();
@@ -114,6 +117,90 @@ fn polynomials_of_one_vector_equal_the_golden_model() {
     }
 }
 
+/// A recipe of the method `streams`, which needs no plan.
+fn streams() -> Recipe {
+    Recipe {
+        tuning: Tuning::default(),
+        order: Order::ByStep,
+        stagger: None,
+        forwarding: None,
+        method: Some("streams".to_owned()),
+        plans: Vec::new(),
+    }
+}
+
+/// Transforms by streams, from one vector to four.
+#[test]
+fn transforms_by_streams_equal_the_golden_model() {
+    for (vector_length, degrees) in [(512, [512u32, 1024, 2048]), (64, [64, 128, 256])] {
+        let mut machine = Machine::rpu_128x128();
+        machine.isa.vector_length = vector_length;
+        machine.hple.count = 32;
+        for n in degrees {
+            for (operation, bits) in [(golden::NTT, 30), (golden::NTT, 128), (golden::INTT, 128)] {
+                let degree = Degree::try_from(n).unwrap();
+                let request = Request::with_primes(operation, degree, bits, 1).unwrap();
+                let kernel = compile(&request, &streams(), &machine).unwrap();
+                check::lowering(&kernel.code).unwrap();
+                check::schedule(&kernel.code, &kernel.program).unwrap();
+                assert_eq!(lint::errors(&kernel.program, &machine), []);
+                let q = request.basis.rings()[0].q();
+                compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
+                compute(&kernel, &machine, &|_, _| q - 1);
+                compute(&kernel, &machine, &|_, i| u128::from(i + 1 == u128::from(n)));
+            }
+        }
+    }
+}
+
+/// Transforms by streams in two rings together.
+#[test]
+fn streams_of_several_rings_are_proven() {
+    let request = Request::with_primes(golden::NTT, Degree::try_from(1024u32).unwrap(), 60, 2).unwrap();
+    let kernel = compile(&request, &streams(), &Machine::rpu_128x128()).unwrap();
+    check::lowering(&kernel.code).unwrap();
+    check::schedule(&kernel.code, &kernel.program).unwrap();
+}
+
+/// A wrong sign, a wrong factor or a wrong half makes the proof of a transform by streams fail.
+#[test]
+fn faults_in_streams_are_found() {
+    const FAULTS: [(Op, Op); 5] = [
+        (Op::Vadd, Op::Vsub),
+        (Op::Unpkhi, Op::Unpklo),
+        (Op::Unpklo, Op::Pklo),
+        (Op::Pkhi, Op::Pklo),
+        (Op::Pklo, Op::Unpklo),
+    ];
+    for operation in [golden::NTT, golden::INTT] {
+        let request = Request::with_primes(operation, Degree::try_from(1024u32).unwrap(), 60, 1).unwrap();
+        let code = compile(&request, &streams(), &Machine::rpu_128x128()).unwrap().code;
+        for (from, to) in FAULTS {
+            for number in (0..code.insts.len()).filter(|&number| code.insts[number].op == from) {
+                let mut wrong = code.clone();
+                wrong.insts[number].op = to;
+                assert!(check::lowering(&wrong).is_err(), "instruction {number}: {to:?} for {from:?}");
+            }
+        }
+        for constant in 0..code.constants.len() {
+            let mut wrong = code.clone();
+            let numbers = &mut wrong.constants[constant].numbers;
+            let half = numbers.len() / 2;
+            numbers.rotate_right(half);
+            assert!(check::lowering(&wrong).is_err(), "constant {constant}");
+        }
+    }
+}
+
+#[test]
+fn a_polynomial_of_many_vectors_has_no_streams() {
+    let request = Request::with_primes(golden::NTT, Degree::try_from(16384u32).unwrap(), 60, 1).unwrap();
+    let error = compile(&request, &streams(), &Machine::rpu_128x128()).unwrap_err();
+    let expected =
+        "method `streams` of `ntt` does not apply: it takes up to 4 vectors, 2048 coefficients in all";
+    assert_eq!(error.to_string(), expected);
+}
+
 /// A copy is not the product by one: it leaves words that are not reduced. It is the sum with 0.
 #[test]
 fn a_copy_is_a_sum_with_zero_but_no_reduction() {
@@ -126,9 +213,8 @@ fn a_copy_is_a_sum_with_zero_but_no_reduction() {
         let mut code = generate(&request, &machine, &PlanChoice::Classical).unwrap().code;
         check::lowering(&code).unwrap();
         // The stores take what the loads give.
-        let loaded: Vec<_> =
-            code.insts.iter().filter(|inst| inst.op == b512_asm::Op::Vload).cloned().collect();
-        let stores = code.insts.iter_mut().filter(|inst| inst.op == b512_asm::Op::Vstore);
+        let loaded: Vec<_> = code.insts.iter().filter(|inst| inst.op == Op::Vload).cloned().collect();
+        let stores = code.insts.iter_mut().filter(|inst| inst.op == Op::Vstore);
         for (store, load) in stores.zip(&loaded) {
             store.sources = load.results;
         }

@@ -102,21 +102,22 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     });
 }
 
-/// The library's program for 1,024 points is optimal for its plan: it takes no cycle more than the bound, and
-/// no derived plan has a lower one.
+/// The library's program for 1,024 points, by streams, takes two cycles more than the bound of its code, and fewer
+/// than any derived plan can.
 #[test]
-fn no_program_of_two_vectors_is_faster_than_the_library() {
+fn no_program_by_a_plan_is_as_fast_as_streams_of_two_vectors() {
     let machine = Machine::rpu_128x128();
     let request = request(golden::NTT, 1024);
     let recipe = choose(&request, &machine, &PlanChoice::Best).unwrap().recipe;
+    assert_eq!(recipe.method.as_deref(), Some("streams"));
     let bound = |recipe: &Recipe| compile(&request, recipe, &machine).unwrap().bounds(&machine)[0].cycles();
     let cycles = simulate(&machine, &compile(&request, &recipe, &machine).unwrap().program).cycles;
-    assert_eq!(bound(&recipe), cycles);
+    assert!(cycles.0 < 300 && bound(&recipe).0 + 2 == cycles.0, "{cycles} cycles, bound {}", bound(&recipe));
     let plans = derive(Shape::b512(10), &machine, 256);
     assert!(plans.len() > 10, "{} plans", plans.len());
     for plan in plans.into_iter().filter(|plan| plan.passes.len() == 1) {
-        let other = Recipe { plans: vec![plan.clone()], ..recipe.clone() };
-        assert!(bound(&other) >= cycles, "{plan}");
+        let other = Recipe { method: None, plans: vec![plan.clone()], ..recipe.clone() };
+        assert!(bound(&other) > cycles, "{plan}");
     }
 }
 
@@ -139,7 +140,7 @@ fn the_best_programs_beat_the_papers() {
         (Xor, Strict, false, 65536, 7600),
         (Xor, SharedReads, false, 65536, 6900),
         (Interleaved, Strict, false, 16384, 2050),
-        (Interleaved, Strict, false, 1024, 309),
+        (Interleaved, Strict, false, 1024, 299),
         (Interleaved, Strict, true, 65536, 7000),
         (Interleaved, SharedReads, true, 65536, 6600),
         (Xor, Strict, true, 65536, 5800),

@@ -305,7 +305,7 @@ fn reference_commands_print_something() {
 fn a_stream_overlaps_transfers_with_computing() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    succeed(folder, &["gen", "ntt", "--n", "1024", "--modulus-bits", "128", "-o", "k.o"]);
+    succeed(folder, &["gen", "ntt", "--n", "1024", "--modulus-bits", "128", "--plan", "kl", "-o", "k.o"]);
     let alone = json(folder, &["run", "k.o"]);
     assert!(alone.get("hbm").is_none(), "no stream was asked for");
 

@@ -93,7 +93,8 @@ impl Domain {
             return splits.then(|| [a, (a + n) & mask].map(|root| Element { root, ..half }));
         }
         let other = Element { root: (u.root + n) & mask, ..u };
-        let joins = other == v && degree < n;
+        let negative = Element { twist: (other.twist + n) & mask, ..other };
+        let joins = (other == v || negative == v) && degree < n;
         let whole = Element {
             log_degree: u.log_degree + 1,
             root: (2 * u.root) & mask,
@@ -102,7 +103,7 @@ impl Domain {
         };
         let upper =
             Element { coefficient: u.coefficient + degree, twist: (u.twist + u.root) & mask, ..whole };
-        joins.then_some([whole, upper])
+        joins.then_some(if other == v { [whole, upper] } else { [upper, whole] })
     }
 
     /// The terms of a mixture.

@@ -13,9 +13,36 @@ use sim::Machine;
 /// `count` derived plans for each algorithm, each in two orders with one setting, and the classical pair.
 pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<Recipe> {
     let plans = plans_for(request, machine, count);
-    let recipes = plans.iter().flat_map(|plans| variants(request, machine, plans, 2, 1));
+    let ways = plans.into_iter().map(|plans| Way { method: None, plans });
+    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2, 1));
+    let others = ways_without_plans(request, machine);
+    let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3, 1)));
     // With the classical pair among the candidates, the result is never slower than that pair.
     recipes.chain([named::constant_geometry(request, machine.instruction_set())]).collect()
+}
+
+/// The part of a recipe that decides which instructions there are.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Way {
+    pub(super) method: Option<String>,
+    pub(super) plans: Vec<Plan>,
+}
+
+impl Way {
+    pub(super) fn of(recipe: &Recipe) -> Self {
+        Self { method: recipe.method.clone(), plans: recipe.plans.clone() }
+    }
+}
+
+/// The methods of transforms that work without plans.
+fn ways_without_plans(request: &Request, machine: &Machine) -> Vec<Way> {
+    let op = ops::of(request.operation);
+    let transforms = !op.transforms().is_empty();
+    let suits = |method: &&str| {
+        transforms && !op.has_plans(method) && op.obstacle(method, request, machine).is_none()
+    };
+    let methods = op.methods().iter().copied().filter(suits);
+    methods.map(|method| Way { method: Some(method.to_owned()), plans: Vec::new() }).collect()
 }
 
 /// Recipes in another sequence: the first of each kind of plan before the second of any. Plans of one kind
@@ -35,11 +62,11 @@ pub(super) fn varied(recipes: Vec<Recipe>) -> Vec<Recipe> {
     rounds.into_iter().map(|(_, recipe)| recipe).collect()
 }
 
-/// Plans with up to `orders` orders and `settings` settings.
+/// Recipes of a way, with up to `orders` orders and `settings` settings.
 pub(super) fn variants(
     request: &Request,
     machine: &Machine,
-    plans: &[Plan],
+    Way { method, plans }: &Way,
     orders: usize,
     settings: usize,
 ) -> Vec<Recipe> {
@@ -55,8 +82,8 @@ pub(super) fn variants(
         for share in staggers {
             for tuning in tunings {
                 let stagger = share.map(|share| stagger(plans, share));
-                let (tuning, plans) = (tuning.clone(), plans.to_vec());
-                recipes.push(Recipe { tuning, order, stagger, forwarding, method: None, plans });
+                let (tuning, method, plans) = (tuning.clone(), method.clone(), plans.clone());
+                recipes.push(Recipe { tuning, order, stagger, forwarding, method, plans });
             }
         }
     }
@@ -209,8 +236,9 @@ pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
     }
 }
 
-/// The plans with random settings.
-pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool, machine: &Machine) -> Recipe {
+/// A way with random settings.
+pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machine: &Machine) -> Recipe {
+    let Way { method, plans } = way;
     let Part { constants_ahead, candidates, patience, early, reserve, copies } = random_part(random, machine);
     let tuning = Tuning {
         constants_ahead,
@@ -233,12 +261,12 @@ pub(super) fn random_recipe(random: &mut Random, plans: &[Plan], several: bool, 
     let order = random.pick(&ORDERS);
     let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
     let forwarding = random.pick(&FORWARDINGS);
-    Recipe { tuning, order, stagger, forwarding, method: None, plans: plans.to_vec() }
+    Recipe { tuning, order, stagger, forwarding, method: method.clone(), plans: plans.clone() }
 }
 
 /// A recipe that differs from this one in at most three settings.
 pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, machine: &Machine) -> Recipe {
-    let other = random_recipe(random, &recipe.plans, several, machine);
+    let other = random_recipe(random, &Way::of(recipe), several, machine);
     let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
