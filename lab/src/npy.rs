@@ -49,7 +49,12 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
     let (header, data) = split(bytes).ok_or_else(|| wrong("invalid .npy file: no header".to_owned()))?;
     let header = match header_of(header) {
         Ok((_, header)) => header,
-        Err(_) => return Err(wrong(format!("invalid header of a .npy file: {}", header.trim_end()))),
+        Err(_) => {
+            return Err(wrong(format!(
+                "invalid header of a .npy file: `{}`",
+                header.trim_end().replace('`', "'")
+            )));
+        }
     };
     let element = element_of(&header.element)
         .ok_or_else(|| wrong(format!("elements of type `{}` are no coefficients", header.element)))?;
@@ -245,7 +250,7 @@ mod tests {
         };
         for (bytes, message) in [
             (b"PK".to_vec(), "x.npy: invalid .npy file: no header"),
-            (file("{'descr': 8}", &[]), "x.npy: invalid header of a .npy file: {'descr': 8}"),
+            (file("{'descr': 8}", &[]), "x.npy: invalid header of a .npy file: `{'descr': 8}`"),
             (header("<f8", "(1,)"), "x.npy: elements of type `<f8` are no coefficients"),
             (header("<i8", "(1,)"), "x.npy: a coefficient is negative"),
             (header("<u8", "()"), "x.npy: an array of shape [] has no coefficients"),

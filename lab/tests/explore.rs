@@ -130,7 +130,7 @@ fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
     assert!(error("n = 1024").contains("nothing varies"));
     assert!(error("n = 1024\n[grid]\nhple.count = [4, 5]").starts_with("space.toml:3:18: "));
     assert!(error("n = 1024\n[explore]\nconstraints = ['area > 3']").contains("write MEASURE < NUMBER"));
-    assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("two different objectives"));
+    assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("a list of 2 values or more"));
 }
 
 /// A search whose results are committed: `configs/spaces/NAME.toml`, `reports/NAME.csv` and `reports/NAME.md`.

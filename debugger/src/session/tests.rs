@@ -5,9 +5,10 @@ use b512_asm::Space;
 /// A program of more than 4,000 instructions: its sums grow, it overwrites its table, and it stores each sum.
 fn long_session() -> Session {
     let mut text = String::from(
-        ".kernel sums\n.input x, 512\n.output y, 512\n.table t, 512\n.words t { 512 * 3 }\n.modulus m1, 0x3001\n\
+        ".kernel sums\n.input x, 512\n.output y, 512\n.table t, 512\n.modulus m1, 0x3001\n\
          vload v0, a0, x\nvload v1, a0, t\n",
     );
+    text += &format!(".words t {{ {}}}\n", "3 ".repeat(512));
     for round in 0..1400 {
         text += if round == 700 { "vstore v0, a0, t\nvload v1, a0, t\n" } else { "" };
         text += "vmul v2, v0, v1, m1\nvadd v0, v2, v0, m1\nvstore v0, a0, y\n";

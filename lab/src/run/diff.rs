@@ -90,6 +90,20 @@ fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D:
     }
 }
 
+/// An error of `serde` with the kinds of JSON in place of Rust's types.
+fn without_types(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match expected.split_once(' ').map_or(expected, |(first, _)| first) {
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "struct" => "an object",
+        "tuple" => "a list",
+        "enum" => "a name in quotes",
+        _ => expected,
+    };
+    format!("{found}, expected {expected}")
+}
+
 /// Parses JSON; an error has its position in the text and the path of the key.
 fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnostic> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -105,11 +119,11 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
     read.map_err(|(error, path)| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let text_of_error = error.to_string();
-        let what = text_of_error.strip_suffix(&place).unwrap_or(&text_of_error);
+        let what = without_types(text_of_error.strip_suffix(&place).unwrap_or(&text_of_error));
         let message = match path {
             _ if !error.is_data() => format!("invalid JSON: {what}"),
             Some(path) => format!("`{path}`: {what}"),
-            None => what.to_owned(),
+            None => what,
         };
         let at = match error.line() {
             // A rule for the whole document, which ends here.
@@ -421,7 +435,7 @@ mod tests {
             (
                 good.replace("\"count\": 128", "\"count\": \"many\""),
                 format!(
-                    "a.json:{}:21: `machine.hple.count`: invalid type: string \"many\", expected u32",
+                    "a.json:{}:21: `machine.hple.count`: invalid type: string \"many\", expected a whole number",
                     line("\"count\": 128")
                 ),
             ),

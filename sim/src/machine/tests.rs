@@ -52,10 +52,7 @@ fn a_machine_that_was_changed_in_memory_is_checked() {
     assert_eq!(error.message, "`vbar.paths = \"split\"` needs `vdm.ports = 2`");
     machine.vdm.ports = 3;
     let error = machine.check().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "D004: invalid value `3` for `vdm.ports`; it must be a whole number from 1 to 2"
-    );
+    assert_eq!(error.to_string(), "invalid value `3` for `vdm.ports`; it must be a whole number from 1 to 2");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn every_error_is_reported() {
         "sed = 1\nseed = 'x'\n[grid]\nn = 4\nhple.count = [4, [5]]\nvdm.banks = []\n[sample]\npoints = 0\n";
     let errors = Definition::parse("test.toml", text).unwrap_err();
     let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
-    assert_eq!(positions, [(1, 1), (2, 8), (4, 5), (5, 18), (6, 13), (7, 1)]);
+    assert_eq!(positions, [(1, 1), (2, 8), (4, 5), (5, 18), (6, 13), (8, 10)]);
     assert!(
         error("inherits = 'rpu-128x128'\n[hple]\ncount = 4\n").contains("this is a machine, not a sweep")
     );
