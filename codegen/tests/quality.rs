@@ -252,9 +252,9 @@ fn a_better_machine_has_a_better_program() {
     for (slower, text) in &worst[..10.min(worst.len())] {
         println!("{:+.2}% {text}", 100.0 * slower);
     }
-    // Of the sample, none is slower by more than 0.5%. Of many more pairs, some are: the search for each
-    // machine finds its improvements apart.
-    assert!(50 * many <= count, "{many} of {count}");
-    assert!(worst[0].0 < 0.04, "{:?}", worst[0]);
+    // Some of many more pairs than the sample are slower: the search for each machine finds its improvements
+    // apart, and often even the worse machine's program is slower on the better one, since its accesses
+    // then meet in other cycles.
+    assert_eq!(many, 0, "of {count} pairs; the worst: {:?}", worst[0]);
     assert!(median <= 1.2, "{median}");
 }

@@ -253,7 +253,7 @@ impl Study {
             within.len(),
             rows.len(),
         );
-        page += "| | paper's | fastest | smallest that is as fast as the paper's | least energy-delay |\n|---|--:|--:|--:|--:|\n";
+        page += "| | paper's | fastest | smallest that was as fast as the paper's in the search | least energy-delay |\n|---|--:|--:|--:|--:|\n";
         let time = |run: &RunReport| run.duration().expect("a run in time");
         let mut line = |title: &str, cell: &dyn Fn(&RunReport) -> String| {
             page +=

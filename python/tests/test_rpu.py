@@ -5,6 +5,7 @@ import json
 import signal
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -186,14 +187,21 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(sorted(rpu.Sweep(out).frame["status"]), ["failed", "failed", "ok", "ok"])
 
     def test_an_interruption_leaves_what_is_done(self):
-        definition = {"kernel": "ntt", "n": 1024, "grid": {"vbar.latency_cycles": list(range(1, 200))}}
+        latencies = {"vbar.latency_cycles": list(range(1, 200)), "sbar.latency_cycles": list(range(1, 100))}
+        definition = {"kernel": "ntt", "n": 1024, "grid": latencies}
         with tempfile.TemporaryDirectory() as out:
-            timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
-            timer.start()
+            journal = Path(out) / "journal.jsonl"
+
+            def interrupt_after_a_point():
+                while not (journal.is_file() and journal.stat().st_size > 0):
+                    time.sleep(0.01)
+                signal.raise_signal(signal.SIGINT)
+
+            threading.Thread(target=interrupt_after_a_point, daemon=True).start()
             with self.assertRaises(KeyboardInterrupt):
                 rpu.sweep(definition, out)
-            done = [json.loads(line) for line in (Path(out) / "journal.jsonl").read_text().splitlines()]
-            self.assertTrue(0 < len(done) < 199)
+            done = [json.loads(line) for line in journal.read_text().splitlines()]
+            self.assertTrue(0 < len(done) < 199 * 99)
 
     def test_an_exception_of_progress_ends_the_sweep(self):
         def progress(done, total):
