@@ -197,6 +197,9 @@ class Sweeps(unittest.TestCase):
                     time.sleep(0.01)
                 signal.raise_signal(signal.SIGINT)
 
+            # A job in the background of a shell starts with SIGINT ignored.
+            self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             threading.Thread(target=interrupt_after_a_point, daemon=True).start()
             with self.assertRaises(KeyboardInterrupt):
                 rpu.sweep(definition, out)

@@ -1,6 +1,6 @@
 //! Machine files, data of programs, and traces.
 
-use super::check_place;
+use super::{check_place, check_words};
 use lab::program::{Axes, coefficient_file, coefficients};
 use sim::testing::{self as random, Word};
 use sim::{MachineBase, Trace, timing};
@@ -32,7 +32,7 @@ pub fn data(data: &[u8]) {
                 assert_eq!(coefficients(name, &file).as_ref(), Ok(&words), "{name}");
             }
         }
-        Err(error) => check_place(&error),
+        Err(error) => check_words(&error, &String::from_utf8_lossy(data)),
     }
 }
 
