@@ -50,7 +50,7 @@ impl Recipe {
     ///
     /// # Errors
     /// Returns all errors: the text is not TOML, a key is unknown, missing or has an invalid value, or a plan
-    /// has another notation. [`compile`](crate::compile) checks whether the plans are transforms.
+    /// has another notation. [`compile`](crate::compile()) checks whether the plans are transforms.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
         let document = Document::toml(file, text)?;
         let mut errors = Diagnostics::default();
