@@ -262,7 +262,7 @@ impl Task {
     }
 }
 
-/// The schema of a library's files as text; that of the recipes is added.
+/// The schema of the files of a library, as text, with the schema of recipes in it.
 const SCHEMA: &str = include_str!("../schema/library.json");
 
 /// The first lines of each file of the library.

@@ -39,7 +39,7 @@ pub(super) fn obstacle(request: &Request, lanes: u32) -> Option<String> {
     }
 }
 
-/// The name of the method, and that of the other one, which works by a plan.
+/// The names of the methods of transforms: by streams, and by a plan.
 pub(super) const STREAMS: &str = "streams";
 pub(super) const PASSES: &str = "passes";
 
