@@ -13,9 +13,9 @@ pub(crate) fn degree(text: &str) -> Result<u32, String> {
     };
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match number.map(Degree::new) {
-        Some(Ok(degree)) => Ok(u32::try_from(degree.get()).expect("2^30 fits")),
+        Some(Ok(degree)) => Ok(u32::try_from(degree.get()).expect("2^21 fits")),
         Some(Err(_)) | None => {
-            Err("a degree is a power of two from 2 to 2^30, such as 1024, 1K or 65536; `K` is 1024".into())
+            Err("a degree is a power of two from 2 to 2^21, such as 1024, 1K or 65536; `K` is 1024".into())
         }
     }
 }
@@ -34,7 +34,9 @@ mod tests {
         for (text, n) in [("2", 2), ("1024", 1024), ("1K", 1024), ("64k", 65_536), ("1M", 1 << 20)] {
             assert_eq!(degree(text), Ok(n), "{text}");
         }
-        for text in ["", "K", "1", "1000", "1KK", "-2", "0x400", "1099511627776", "99999999999999999999M"] {
+        for text in
+            ["", "K", "1", "1000", "1KK", "-2", "0x400", "4M", "1099511627776", "99999999999999999999M"]
+        {
             assert!(degree(text).is_err(), "{text}");
         }
     }

@@ -186,7 +186,7 @@ impl<'a> Assembler<'a> {
             Some(at) => {
                 let start = self.value(&at)?;
                 if !(0..limit).contains(&start) {
-                    let message = format!("address {start:#x} is outside the {space}");
+                    let message = format!("address {} is outside the {space}", shown(start, &at));
                     return Err(Fault::new(Code::SymbolRange, at.text, message)
                         .help(format!("the largest address is {:#x}", limit - 1)));
                 }
@@ -242,7 +242,7 @@ impl<'a> Assembler<'a> {
                 self.same_space(at, Space::Vdm, "an address register")?;
                 let address = self.value(at)?;
                 let address = u32::try_from(address).map_err(|_| {
-                    let message = format!("address {address:#x} is outside the VDM");
+                    let message = format!("address {} is outside the VDM", shown(address, at));
                     Fault::new(Code::Address, at.text, message)
                         .help(format!("the largest address is {:#x}", Space::Vdm.max_words() - 1))
                 })?;
@@ -308,7 +308,8 @@ impl<'a> Assembler<'a> {
         let start = self.value(at)?;
         let fits = u32::try_from(start).ok().filter(|&start| start < space.max_words());
         let start = fits.ok_or_else(|| {
-            Fault::new(Code::Image, at.text, format!("address {start:#x} is outside the {space}"))
+            let message = format!("address {} is outside the {space}", shown(start, at));
+            Fault::new(Code::Image, at.text, message)
                 .help(format!("the largest address is {:#x}", space.max_words() - 1))
         })?;
         Ok((space, start))
@@ -427,7 +428,8 @@ impl<'a> Assembler<'a> {
         self.same_space(&expr, space, &format!("`{}`", op.info().mnemonic))?;
         let value = self.value(&expr)?;
         u32::try_from(value).ok().and_then(Offset::new).ok_or_else(|| {
-            let fault = Fault::new(Code::OffsetRange, text, format!("offset {value} does not fit the address field"));
+            let shown = if is_exact(value) { value.to_string() } else { quoted(text) };
+            let fault = Fault::new(Code::OffsetRange, text, format!("offset {shown} does not fit the address field"));
             let range = format!("offsets are 0 to {} words", Offset::MAX);
             match (space, expr.symbol) {
                 (Space::Vdm, Some(name)) => fault.help(format!(
@@ -466,6 +468,16 @@ impl<'a> Assembler<'a> {
             .iter()
             .any(|line| line.starts_with('.') && line.split(|c| !in_name(c)).any(|word| word == name))
     }
+}
+
+/// Whether an address is the value of its expression.
+fn is_exact(address: i128) -> bool {
+    (-grammar::FAR..grammar::FAR).contains(&address)
+}
+
+/// An address in messages: its value, or else the text of its expression.
+fn shown(address: i128, expr: &Expr<'_>) -> String {
+    if is_exact(address) { format!("{address:#x}") } else { quoted(expr.text.trim_end()) }
 }
 
 /// Whether a line with an error was meant to be `halt`.

@@ -270,10 +270,13 @@ fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Symbol { role, name, words, space: kind.0, at: kind.1 }))
 }
 
+/// The distance from which numbers in addresses are all the same.
+pub(crate) const FAR: i128 = i128::MAX / 2;
+
 /// `NUMBER`, `SYMBOL`, `SYMBOL + NUMBER` or `SYMBOL - NUMBER`.
 pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
     // Larger than any address, so that the caller, who knows the range, reports the error.
-    let clamp = |n: u128| i128::try_from(n).unwrap_or(i128::MAX / 2);
+    let clamp = |n: u128| i128::try_from(n).map_or(FAR, |n| n.min(FAR));
     let plain = number.map(move |n| (None, clamp(n)));
     let operator = preceded(take_while(is_blank), ws(one_of("+-")));
     let constant = opt((operator, expect("a number", number)));

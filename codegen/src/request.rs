@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::ops;
 use crate::parameters::Parameters;
 use crate::plan::{Plan, Shape};
+use b512_asm::reg::REGISTERS;
 use b512_asm::{Claim, Isa, Setting};
 use golden::{Kind, Operation};
 use ring::prime::largest_primes;
@@ -176,6 +177,13 @@ impl Request {
                 return Err(Error::NotInBasis { name: list.name, modulus });
             }
         }
+        // Before a claim names them all.
+        let needed = self.counted_operands();
+        if needed > REGISTERS as u128 {
+            let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+            let (operation, n, towers) = (self.operation, self.n(), self.towers());
+            return Err(Error::TooManyRings { operation, n, towers, needed });
+        }
         for ring in 0..self.towers() {
             let claim = self.claim(ring);
             let faults = self.operation.settings_of(&claim).err();
@@ -184,6 +192,18 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// The number of operands in all rings, of those whose number is a parameter. Each takes an address register.
+    fn counted_operands(&self) -> u128 {
+        let sum = |sum: u128, number: &u128| sum.saturating_add(*number);
+        let number = |name: &str| match self.parameters.get(name) {
+            Some(Setting::Number(number)) => number.saturating_mul(self.towers() as u128),
+            Some(Setting::Numbers(numbers)) => numbers.iter().fold(0, sum),
+            Some(Setting::Word(_)) | None => 0,
+        };
+        let counts = self.operation.inputs().iter().filter_map(|operand| operand.count);
+        counts.map(number).fold(0, |all, one| sum(all, &one))
     }
 }
 

@@ -48,14 +48,32 @@ impl Content {
 /// # Errors
 /// Returns an error if the path is a folder or a device, or the file cannot be opened.
 pub fn open(path: &Path) -> io::Result<File> {
+    check(&path.metadata()?)?;
+    File::open(path)
+}
+
+/// Opens a file of a folder that the program writes itself. A pipe there would wait for a writer without end.
+///
+/// # Errors
+/// Returns an error if the path is a folder, a device or a pipe, or the file cannot be opened.
+pub fn open_stored(path: &Path) -> io::Result<File> {
     let metadata = path.metadata()?;
+    check(&metadata)?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, not a file"));
+    }
+    File::open(path)
+}
+
+/// Refuses folders and devices.
+fn check(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    if is_device(&metadata) {
+    if is_device(metadata) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device, not a file"));
     }
-    File::open(path)
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -120,5 +138,8 @@ mod tests {
         let error = |path: &str| read(Path::new(path), Content::Program).unwrap_err().to_string();
         assert_eq!(error("/dev/zero"), "it is a device, not a file");
         assert_eq!(error("/"), "it is a folder");
+        let stored = |path: &str| open_stored(Path::new(path)).unwrap_err().to_string();
+        assert_eq!((stored("/dev/zero"), stored("/")), (error("/dev/zero"), error("/")));
+        assert_eq!(stored("/absent file"), "No such file or directory (os error 2)");
     }
 }

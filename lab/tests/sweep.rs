@@ -428,6 +428,43 @@ fn a_folder_holds_one_sweep() {
     assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
 }
 
+/// Waiting for a writer would never end.
+#[cfg(unix)]
+#[test]
+fn pipes_in_a_folder_are_refused() {
+    for name in ["sweep.json", "journal.jsonl", "journal-1-of-2.jsonl"] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(SWEEP);
+        sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+        let path = folder.path().join(name);
+        let _ = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let expected = format!("{}: it is a pipe, not a file", path.display());
+        let opened = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap_err();
+        assert_eq!(opened.to_string(), expected);
+        assert_eq!(Results::merge(&[folder.path()]).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn manifests_of_other_versions_are_refused_and_merged_folders_have_one_definition() {
+    let folders = [SWEEP, &SWEEP.replace("[32, 64]", "[32]")].map(|text| {
+        let folder = tempfile::tempdir().unwrap();
+        sweep(folder.path(), &plan(text), Shard::WHOLE, false, &vadd);
+        folder
+    });
+    let [first, second] = folders.each_ref().map(|folder| folder.path());
+    let error = Results::merge(&[first, second]).unwrap_err().to_string();
+    let expected = "belongs to another definition of the sweep `test` than the first folder";
+    assert_eq!(error, format!("{} {expected}", second.display()));
+
+    let path = first.join("sweep.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replacen("\"schema\":2", "\"schema\":99", 1)).unwrap();
+    let error = Results::merge(&[first]).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: unsupported version 99, expected 2", path.display()));
+}
+
 #[test]
 fn work_stops_after_the_points_in_progress() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Error {
     /// The degree is not a power of two in the range of [`Degree`](crate::Degree).
-    #[error("invalid degree n = {0}: not a power of two from 2 to 2^30")]
+    #[error("invalid degree n = {0}: not a power of two from 2 to 2^21")]
     Degree(u64),
     /// The modulus is even or too small.
     #[error(transparent)]

@@ -11,6 +11,8 @@ use super::plan::Plan;
 use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
 use crate::files::NewFile;
+use crate::run::SCHEMA;
+use diagnostic::input;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
@@ -56,7 +58,7 @@ pub enum JournalError {
         reason: String,
     },
     /// A folder with another sweep.
-    #[error("{} belongs to the sweep `{name}`, the first folder to `{expected}`", folder.display())]
+    #[error("{} belongs to {}", folder.display(), other_sweep(name, expected))]
     OtherSweep {
         /// The folder.
         folder: PathBuf,
@@ -112,6 +114,15 @@ pub enum JournalError {
     },
 }
 
+/// The difference of two sweeps, in words.
+fn other_sweep(name: &str, expected: &str) -> String {
+    if name == expected {
+        format!("another definition of the sweep `{name}` than the first folder")
+    } else {
+        format!("the sweep `{name}`, the first folder to `{expected}`")
+    }
+}
+
 pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     move |source| JournalError::Io { path: path.into(), source }
 }
@@ -161,6 +172,11 @@ impl Journal {
     pub fn open(folder: &Path, shard: Shard, manifest: &Manifest) -> Result<Self, JournalError> {
         fs::create_dir_all(folder).map_err(io_error(folder))?;
         let path = folder.join(shard.journal());
+        match input::open_stored(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io_error(&path)(error)),
+        }
         let options = OpenOptions::new().create(true).read(true).append(true).clone();
         let file = options.open(&path).map_err(io_error(&path))?;
         match file.try_lock() {
@@ -292,7 +308,7 @@ pub(super) fn save(
 /// Writes a manifest, unless its file has this content already: all shards of a sweep write the same one.
 fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
     let path = folder.join(MANIFEST);
-    match File::open(&path) {
+    match input::open_stored(&path) {
         Ok(file) => {
             let mut present = BufWriter::new(Present(BufReader::new(file)));
             let is_same = serde_json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
@@ -371,11 +387,18 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     if !path.exists() {
         return Err(JournalError::NoSweep { folder: folder.into() });
     }
-    read_json(&path)
+    let manifest: Manifest = read_json(&path)?;
+    match manifest.schema {
+        SCHEMA => Ok(manifest),
+        other => {
+            let reason = format!("unsupported version {other}, expected {SCHEMA}");
+            Err(JournalError::Manifest { path, reason })
+        }
+    }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {
-    let file = File::open(path).map_err(io_error(path))?;
+    let file = input::open_stored(path).map_err(io_error(path))?;
     let read = serde_json::from_reader(BufReader::with_capacity(1 << 20, file));
     read.map_err(|error: serde_json::Error| match error.io_error_kind() {
         Some(kind) => io_error(path)(kind.into()),

@@ -7,6 +7,7 @@ use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings};
 use super::record::{Record, Status};
+use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -355,7 +356,7 @@ fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
         journals.paths.extend(journal::journal_paths(folder)?);
     }
     for path in &journals.paths {
-        journals.files.push(File::open(path).map_err(journal::io_error(path))?);
+        journals.files.push(input::open_stored(path).map_err(journal::io_error(path))?);
     }
     Ok((manifest.ok_or(JournalError::NoFolder)?, journals))
 }

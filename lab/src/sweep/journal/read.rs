@@ -4,6 +4,7 @@ use super::{CHECKSUM, JournalError, checksum, io_error};
 use crate::sweep::halving::Costs;
 use crate::sweep::key::PointKey;
 use crate::sweep::record::{Outcome, Status};
+use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs::File;
@@ -70,7 +71,7 @@ pub(in crate::sweep) fn for_each_record(
     mut visit: impl FnMut(Entry<'_>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
     for (journal, path) in journals.iter().enumerate() {
-        let mut file = File::open(path).map_err(io_error(path))?;
+        let mut file = input::open_stored(path).map_err(io_error(path))?;
         let (mut block, mut begin, mut first) = (Vec::new(), 0, 1);
         let wrong =
             |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
