@@ -218,16 +218,50 @@ fn pair(random: &mut Random) -> Pair {
             text += &format!(" {name} = {value}");
         }
     }
+    // Of two ports, a split path has one to itself: loads that take both on a shared path would be slower.
+    if better.vbar.paths == VbarPaths::Split && worse.vbar.paths == VbarPaths::Shared {
+        worse.vdm.ports = 1;
+    }
     Pair { n, better, worse, text }
+}
+
+/// A number of pairs from the environment, or this one.
+fn pairs(default: usize, seed: u64) -> Vec<Pair> {
+    let count = std::env::var("RPU_PAIRS").map_or(default, |count| count.parse().unwrap());
+    let mut random = Random(seed);
+    (0..count).map(|_| pair(&mut random)).collect()
+}
+
+/// With register file ports for all, a better machine never runs a program slower. So conflicts of these ports
+/// are the only reason why it may: they depend on the cycle of each access.
+#[test]
+fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
+    let slower: Vec<String> = pairs(64, 14)
+        .into_par_iter()
+        .flat_map_iter(|Pair { n, mut better, mut worse, text }| {
+            (better.ideal.vrf_ports, worse.ideal.vrf_ports) = (true, true);
+            let request = Request::with_primes(golden::NTT, Degree::try_from(n).unwrap(), 60, 1).unwrap();
+            let programs = [&better, &worse].map(|machine| {
+                // The library's recipe may need more memory than a machine without multicast has.
+                let known = generate(&request, machine, &PlanChoice::Known);
+                let kernel = known.or_else(|_| generate(&request, machine, &PlanChoice::Classical));
+                kernel.unwrap().program
+            });
+            let cycles =
+                programs.map(|program| [&better, &worse].map(|machine| simulate(machine, &program).cycles.0));
+            let slower = cycles.into_iter().filter(|[fast, slow]| fast > slow);
+            slower.map(move |[fast, slow]| format!("{text}: {fast} cycles, {slow} on the worse machine"))
+        })
+        .collect();
+    assert!(slower.is_empty(), "{slower:#?}");
 }
 
 /// Over random pairs, the better machine has the faster program, no program is slower than the classical
 /// one, and programs are near their bounds.
 #[test]
 fn a_better_machine_has_a_better_program() {
-    let count = std::env::var("RPU_PAIRS").map_or(16, |count| count.parse().unwrap());
-    let mut random = Random(13);
-    let pairs: Vec<Pair> = (0..count).map(|_| pair(&mut random)).collect();
+    let pairs = pairs(16, 13);
+    let count = pairs.len();
     let outcomes: Vec<_> = pairs
         .par_iter()
         .map(|Pair { n, better, worse, text }| {
@@ -254,7 +288,7 @@ fn a_better_machine_has_a_better_program() {
     }
     // Some of many more pairs than the sample are slower: the search for each machine finds its improvements
     // apart, and often even the worse machine's program is slower on the better one, since its accesses
-    // then meet in other cycles.
+    // then meet in other cycles at ports of the register file.
     assert_eq!(many, 0, "of {count} pairs; the worst: {:?}", worst[0]);
     assert!(median <= 1.2, "{median}");
 }
