@@ -57,9 +57,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     drop(journal);
     note!(
-        "{} of {:.3e} designs evaluated, {} of them now; {} on the front, hypervolume {:.4}",
+        "{} of {} designs evaluated, {} of them now; {} on the front, hypervolume {:.4}",
         found.evaluations,
-        space.designs(),
+        number(space.designs()),
         found.simulated,
         found.front,
         found.hypervolume
@@ -69,6 +69,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     note!("`rpu sweep merge` merges all shards");
     Ok(())
+}
+
+/// A number of designs, for readers: whole if it is small.
+fn number(designs: f64) -> String {
+    if designs < 1e6 { format!("{designs:.0}") } else { format!("{designs:.1e}") }
 }
 
 fn bar(args: &Args) -> ProgressBar {
