@@ -164,9 +164,9 @@ fn of_kind(kind: Kind) -> Value {
                 (0..32).map(|log2| 1 << log2).filter(|n| (min..=max).contains(n)).collect();
             json!({ "enum": powers })
         }
-        Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-        Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
-        Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
+        Kind::Positive => json!({ "type": "number", "minimum": Kind::LEAST, "maximum": Kind::MOST }),
+        Kind::Share => json!({ "type": "number", "minimum": Kind::LEAST, "maximum": 1 }),
+        Kind::NotNegative => json!({ "type": "number", "minimum": 0, "maximum": Kind::MOST }),
         Kind::Choice(choices) => {
             json!({ "enum": choices.iter().map(|choice| choice.text).collect::<Vec<_>>() })
         }

@@ -6,9 +6,12 @@
 use golden::Operation;
 use lab::kernel::{ModulusSpec, RequestSpec};
 use lab::model::MODEL_VERSION;
-use lab::run::{ProgramFacts, RunReport, TimingReport};
+use lab::run::{Mode, Options, ProgramFacts, RunReport, TimingReport, run};
 use lab::sweep::generate;
 use rayon::prelude::*;
+use serde_json::Value;
+use sim::machine::keys;
+use sim::machine::table::Kind;
 use sim::timing::simulate;
 use sim::{Machine, MachineFile, Override};
 use std::path::Path;
@@ -83,4 +86,54 @@ fn results_are_those_of_the_declared_version() {
          `MODEL_VERSION` in `lab/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab --test model"
     );
     bless::fresh(path, found);
+}
+
+/// The places of values that are null, as those of numbers that are not finite.
+fn nulls(value: &Value, place: &str) -> Vec<String> {
+    match value {
+        Value::Null => vec![place.to_owned()],
+        Value::Array(values) => values.iter().flat_map(|value| nulls(value, place)).collect(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, value)| nulls(value, &format!("{place}.{name}"))).collect()
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+/// JSON has no infinity: a document would lose the number.
+#[test]
+fn results_are_finite_at_the_ends_of_every_range() {
+    let spec = RequestSpec {
+        operation: golden::NTT,
+        n: 1024,
+        modulus: ModulusSpec::Bits(120),
+        root: None,
+        towers: 1,
+    };
+    let plan = lab::kernel::plan("kl", Path::new("")).unwrap();
+    let program = generate(&spec.resolve().unwrap(), &plan, &Machine::rpu_128x128()).unwrap().program;
+    let options = Options { mode: Mode::TimingOnly, stream: Some(2), ..Options::default() };
+    let nulls_of = |overrides: &[String]| {
+        let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        let report = run(&program, &machine("rpu-128x128", &overrides), &options).unwrap().report;
+        nulls(&serde_json::to_value(report).unwrap(), "")
+    };
+    let expected = nulls_of(&[]);
+    let ends = |kind| match kind {
+        Kind::Positive => Some([Kind::LEAST, Kind::MOST]),
+        Kind::Share => Some([Kind::LEAST, 1.0]),
+        Kind::NotNegative => Some([0.0, Kind::MOST]),
+        Kind::Text | Kind::Bool | Kind::Int(..) | Kind::PowerOfTwo(..) | Kind::Choice(_) | Kind::Clock => {
+            None
+        }
+    };
+    let ranges: Vec<(&str, [f64; 2])> = keys().filter_map(|key| Some((key.path, ends(key.kind)?))).collect();
+    assert!(ranges.len() > 20, "{ranges:?}");
+    let at = |end: usize| ranges.iter().map(move |(path, ends)| format!("{path}={:e}", ends[end]));
+    for end in [0, 1] {
+        assert_eq!(nulls_of(&at(end).collect::<Vec<_>>()), expected, "all keys at end {end}");
+        for key in at(end) {
+            assert_eq!(nulls_of(std::slice::from_ref(&key)), expected, "{key}");
+        }
+    }
 }

@@ -141,6 +141,52 @@ fn errors_wrong_results_and_panics_are_records() {
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 0);
 }
 
+/// Only the first claim, or only the last one, is not enough; and a program keeps the claims of the request.
+#[test]
+fn every_claim_and_every_output_counts() {
+    let two = plan("kernel = 'add'\nn = 512\ntowers = 2\n[grid]\nhple.count = [64, 128]");
+    let error = |plan: &Plan, change: &(dyn Fn(&Request, String) -> String + Sync)| {
+        let changed = |request: &Request, plan: &PlanChoice, machine: &Machine| {
+            let text = generate(request, plan, machine)?.program.to_string();
+            program(&change(request, text))
+        };
+        let found = records(plan, &changed);
+        assert!(found.iter().all(|record| record.error == found[0].error), "{found:?}");
+        found[0].error.clone().unwrap_or_default()
+    };
+    let subtracts = |tower: usize| {
+        move |_: &Request, text: String| {
+            let at = text.match_indices("vadd ").nth(tower).unwrap().0;
+            format!("{}vsub {}", &text[..at], &text[at + 5..])
+        }
+    };
+    assert_eq!(error(&two, &|_, text| text), "");
+    assert!(error(&two, &subtracts(0)).starts_with("`c0` differs from add in 512 of 512"));
+    assert!(error(&two, &subtracts(1)).starts_with("`c1` differs from add in 512 of 512"));
+    // The towers in one ring, with claims that are right.
+    let one_ring = |request: &Request, text: String| {
+        let [first, second] = [0, 1].map(|ring| format!("{:#x}", request.basis.rings()[ring].q()));
+        text.replace(&second, &first)
+    };
+    let missing = error(&two, &one_ring);
+    assert!(missing.starts_with("the program does not claim what was requested: `"), "{missing}");
+    // Another operation, with claims that are right.
+    let other = |_: &Request, text: String| text.replace("vadd ", "vsub ").replace("= add(", "= sub(");
+    let missing = error(&two, &other);
+    assert!(missing.starts_with("the program does not claim what was requested: `"), "{missing}");
+
+    let one = plan("kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]");
+    let unclaimed = |_: &Request, text: String| {
+        let store = text.lines().find(|line| line.starts_with("vstore")).unwrap().to_owned();
+        let value = store.split([' ', ',']).nth(1).unwrap().to_owned();
+        let text = text.replacen("\n.address", "\n.output d, 512, at 0x4000\n.address a9, d\n.address", 1);
+        text.replacen(&store, &format!("{store}\nvstore {value}, a9, 0"), 1)
+    };
+    assert!(error(&one, &unclaimed).contains("`d`"), "{}", error(&one, &unclaimed));
+    let undefined = |_: &Request, text: String| text.replacen("\nvadd", "\nvadd v60, v61, v61, m0\nvadd", 1);
+    assert!(error(&one, &undefined).contains("`v61` is read before it is written"));
+}
+
 /// A program that claims a sum and computes `a + b + (a - k)`, where the words `k` are those that a sweep, or a run
 /// without a seed, draws for `a`.
 fn made_for_known_data() -> String {
@@ -194,7 +240,7 @@ fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
     assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_ok());
     Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
     let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
-    assert!(error.to_string().contains("belongs to the sweep"), "{error}");
+    assert!(error.to_string().contains("belongs to another definition of the sweep `test`"), "{error}");
 }
 
 /// The minimum time of points, and the keys of those that have it.

@@ -117,11 +117,11 @@ pub enum Kind {
     Int(u32, u32),
     /// A power of two within the bounds, both included.
     PowerOfTwo(u32, u32),
-    /// A finite number above zero.
+    /// A number from [`Kind::LEAST`] to [`Kind::MOST`].
     Positive,
-    /// A number above zero, at most one.
+    /// A number from [`Kind::LEAST`] to 1.
     Share,
-    /// A finite number, zero or above.
+    /// A number from 0 to [`Kind::MOST`].
     NotNegative,
     /// One of these texts.
     Choice(&'static [Choice]),
@@ -308,12 +308,20 @@ impl BuiltIn {
 }
 
 impl Kind {
+    /// The smallest number above zero that a key accepts. No result is infinite.
+    pub const LEAST: f64 = 1e-9;
+    /// The largest number with a fraction that a key accepts.
+    pub const MOST: f64 = 1e9;
+
     /// Whether the key accepts `value`.
     pub fn allows(self, value: &Value) -> bool {
-        let number = || match *value {
-            Value::Integer(i) => Some(i as f64),
-            Value::Float(f) => f.is_finite().then_some(f),
-            _ => None,
+        let number = |least: f64, most: f64| {
+            let number = match *value {
+                Value::Integer(i) => i as f64,
+                Value::Float(f) => f,
+                _ => return false,
+            };
+            (least..=most).contains(&number)
         };
         let within = |min: u32, max: u32| {
             let range = i64::from(min)..=i64::from(max);
@@ -324,9 +332,9 @@ impl Kind {
             Self::Bool => value.is_bool(),
             Self::Int(min, max) => within(min, max).is_some(),
             Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),
-            Self::Positive => number().is_some_and(|x| x > 0.0),
-            Self::Share => number().is_some_and(|x| x > 0.0 && x <= 1.0),
-            Self::NotNegative => number().is_some_and(|x| x >= 0.0),
+            Self::Positive => number(Self::LEAST, Self::MOST),
+            Self::Share => number(Self::LEAST, 1.0),
+            Self::NotNegative => number(0.0, Self::MOST),
             Self::Choice(choices) => {
                 value.as_str().is_some_and(|text| choices.iter().any(|choice| choice.text == text))
             }
@@ -357,9 +365,9 @@ impl Kind {
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),
-            Self::Positive => "a number above 0".into(),
-            Self::Share => "a number above 0, at most 1".into(),
-            Self::NotNegative => "a number, 0 or above".into(),
+            Self::Positive => format!("a number from {:e} to {:e}", Self::LEAST, Self::MOST),
+            Self::Share => format!("a number from {:e} to 1", Self::LEAST),
+            Self::NotNegative => format!("a number from 0 to {:e}", Self::MOST),
             Self::Choice(choices) => {
                 let texts: Vec<_> = choices.iter().map(|choice| format!("`\"{}\"`", choice.text)).collect();
                 texts.join(" or ")

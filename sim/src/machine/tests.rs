@@ -280,7 +280,15 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 12),
             "inf",
             "invalid value `inf` for `hbm.gb_per_s`",
-            "it must be a number above 0",
+            "it must be a number from 1e-9 to 1e9",
+        ),
+        (
+            "too small",
+            "[hbm]\nefficiency = 1e-10",
+            (3, 14),
+            "1e-10",
+            "invalid value `0.0000000001` for `hbm.efficiency`",
+            "it must be a number from 1e-9 to 1",
         ),
     ] {
         let error = load(name, &format!("{base}{text}"), &[]).unwrap_err();

@@ -3,4 +3,5 @@
 mod agreement;
 mod ideal;
 mod invariants;
+mod queries;
 mod rules;

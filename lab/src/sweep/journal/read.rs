@@ -155,3 +155,56 @@ fn read_record(line: &[u8]) -> Result<(Head, &str), String> {
     let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
     Ok((head, line))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record with costs and its end of line.
+    fn line(status: &str, cycles: u64) -> String {
+        let key = "0".repeat(32);
+        let costs = format!("\"cycles\":{cycles},\"time_us\":1.5,\"area_mm2\":2.5,\"energy_uj\":3.5");
+        let content = format!("{{\"key\":\"{key}\",\"status\":\"{status}\",{costs}");
+        format!("{content}{CHECKSUM}{}\"}}\n", checksum(&content))
+    }
+
+    fn journal(text: &str) -> (tempfile::TempDir, [PathBuf; 1]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, text).unwrap();
+        (folder, [path])
+    }
+
+    /// Else it would advance in a halving, or lie on a front.
+    #[test]
+    fn a_failed_record_has_no_costs() {
+        let (_folder, paths) = journal(&(line("failed", 7) + &line("ok", 8)));
+        let mut cycles = Vec::new();
+        for_each_record(&paths, |entry| {
+            cycles.push((entry.outcome.status, entry.outcome.costs.map(|costs| costs.cycles)));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(cycles, [(Status::Failed, None), (Status::Ok, Some(8))]);
+    }
+
+    #[test]
+    fn lines_and_places_are_those_of_the_file_in_every_block() {
+        let record = line("ok", 8);
+        let count = 2 * BLOCK as usize / record.len() + 3;
+        let damaged = record.replacen("1.5", "1.6", 1);
+        let (_folder, paths) = journal(&(record.repeat(count) + &damaged + &record));
+        let mut seen = 0;
+        let error = for_each_record(&paths, |entry| {
+            assert_eq!((entry.number, entry.offset), (seen + 1, (seen * record.len()) as u64));
+            assert_eq!(entry.line, record.trim_end());
+            seen += 1;
+            Ok(())
+        })
+        .unwrap_err();
+        // The lines before it in its block are not visited.
+        assert!(seen > count / 2 && seen <= count, "{seen} of {count}");
+        let expected = format!(":{}: invalid record: its checksum does not match its text", count + 1);
+        assert!(error.to_string().ends_with(&expected), "{error}");
+    }
+}

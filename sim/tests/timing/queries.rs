@@ -1,0 +1,183 @@
+//! The engine's answers to a scheduler, in small known situations.
+//!
+//! On the machine of [`rules`](crate::rules), a load that dispatches in cycle 2 issues in cycle 3, and writes its
+//! register's SRAM in cycles 7 to 10.
+
+use crate::rules::{machine, program, v};
+use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Pipe, SReg};
+use sim::Machine;
+use sim::timing::Cycle;
+use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Stall};
+
+fn load(vd: usize) -> Instr {
+    Instr::Vload { vd: v(vd), base: AReg::at(0), offset: Offset::default(), mode: AddressMode::Linear }
+}
+
+fn store(vs: usize) -> Instr {
+    Instr::Vstore { vs: v(vs), base: AReg::at(0), offset: Offset::default(), mode: AddressMode::Linear }
+}
+
+fn vmul(vd: usize, vs: usize, vt: usize) -> Instr {
+    Instr::Vmul { vd: v(vd), vs: v(vs), vt: v(vt), rm: MReg::at(0) }
+}
+
+fn sload() -> Instr {
+    Instr::Sload { rt: SReg::at(0), offset: Offset::default() }
+}
+
+fn micro_op(machine: &Machine, instr: Instr) -> MicroOp {
+    Decoder::program(machine, &program(&[instr]))[0]
+}
+
+/// The machine, and its engine after the dispatch of `instr` in cycle 2.
+fn after(changes: &[&str], instr: Instr) -> (Machine, Engine) {
+    let machine = machine(changes);
+    let mut engine = Engine::new(&machine);
+    assert_eq!(engine.dispatch(&micro_op(&machine, instr)), Cycle(2));
+    (machine, engine)
+}
+
+#[test]
+fn the_srams_that_writes_would_meet() {
+    let (_, mut engine) = after(&[], load(5));
+    assert_eq!(engine.srams_taken(Cycle(7), 1), 0, "it has not issued");
+    engine.advance_to(Cycle(4));
+    for from in 3..=12 {
+        for count in 1..=9 {
+            let meets = from <= 10 && from + u64::from(count) > 7;
+            assert_eq!(engine.srams_taken(Cycle(from), count), u16::from(meets) << 5, "{from} {count}");
+        }
+    }
+    // The same port serves reads, unless writes have their own.
+    for (changes, expected) in [(&[][..], 1), (&["vrf.ports=two-port"], 0)] {
+        let (_, mut engine) = after(changes, store(0));
+        engine.advance_to(Cycle(4));
+        assert_eq!(engine.srams_taken(Cycle(4), 1), expected, "{changes:?}");
+    }
+}
+
+/// The SRAMs that a write would meet in each cycle in which there are any.
+fn taken(engine: &Engine, expected: &Expectations, cycles: std::ops::Range<u64>) -> Vec<(u64, u16)> {
+    let taken = |cycle| (cycle, engine.srams_taken_beside(Cycle(cycle), 1, expected));
+    cycles.map(taken).filter(|(_, srams)| *srams != 0).collect()
+}
+
+#[test]
+fn instructions_in_queues_are_expected_to_access_srams() {
+    for two_ports in [false, true] {
+        let changes: &[&str] = if two_ports { &["vrf.ports=two-port"] } else { &[] };
+        let (machine, engine) = after(changes, load(0));
+        let mut expected = Engine::expectations(&machine);
+        engine.expect(&mut expected, &micro_op(&machine, load(0)), Cycle(3));
+        assert_eq!(taken(&engine, &expected, 2..500), [(7, 1), (8, 1), (9, 1), (10, 1)]);
+        assert_eq!(engine.srams_taken_beside(Cycle(2), 6, &expected), 1);
+        assert_eq!(engine.srams_taken_beside(Cycle(2), 5, &expected), 0);
+
+        // A product that reads SRAM 0 for four cycles.
+        let reader = micro_op(&machine, vmul(1, 16, 2));
+        assert_eq!(engine.earliest_issue(&reader, Cycle(4)), Cycle(4));
+        let beside = |from| engine.earliest_issue_beside(&reader, Cycle(from), &expected).0;
+        assert_eq!([3, 4, 11].map(beside), if two_ports { [3, 4, 11] } else { [3, 11, 11] });
+        // A load that writes it.
+        let writer = micro_op(&machine, load(32));
+        let beside = |from| engine.earliest_issue_beside(&writer, Cycle(from), &expected).0;
+        assert_eq!([3, 6, 7].map(beside), [7, 7, 7]);
+
+        // Reads are expected too, and only writes meet a port of their own.
+        engine.expect(&mut expected, &micro_op(&machine, store(5)), Cycle(20));
+        let reads = [(20, 32), (21, 32), (22, 32), (23, 32)];
+        assert_eq!(taken(&engine, &expected, 11..500), if two_ports { &[][..] } else { &reads });
+    }
+}
+
+#[test]
+fn nothing_is_known_of_the_past_and_of_the_far_future() {
+    let (machine, mut engine) = after(&[], load(0));
+    let writer = micro_op(&machine, load(0));
+    let mut expected = Engine::expectations(&machine);
+    engine.expect(&mut expected, &writer, Cycle(3));
+    // Beyond the table, which is a ring.
+    engine.expect(&mut expected, &writer, Cycle(200_011));
+    assert_eq!(taken(&engine, &expected, 11..5000), []);
+    for cycle in 100_000..105_000 {
+        assert_eq!(engine.srams_taken_beside(Cycle(cycle), 1, &expected), 0);
+        assert_eq!(engine.earliest_issue_beside(&writer, Cycle(cycle), &expected), Cycle(cycle));
+    }
+    for now in [30, 20_000] {
+        engine.advance_to(Cycle(now));
+        engine.expect(&mut expected, &writer, Cycle(now + 1));
+        let own = [5, 6, 7, 8].map(|cycle| (now + cycle, 1));
+        assert_eq!(taken(&engine, &expected, now..now + 5000), own);
+    }
+}
+
+#[test]
+fn a_machine_is_idle_once_everything_has_completed() {
+    let idle_from = |changes: &[&str], instr| {
+        let (_, mut engine) = after(changes, instr);
+        (2..100).find(|&now| {
+            engine.advance_to(Cycle(now));
+            engine.idle()
+        })
+    };
+    assert!(Engine::new(&machine(&[])).idle());
+    // In its queue up to cycle 3, in its pipe up to cycle 10.
+    assert_eq!(idle_from(&[], load(0)), Some(11));
+    assert_eq!(idle_from(&["frontend.dispatch_to_issue_cycles=20"], load(0)), Some(30));
+    assert_eq!(idle_from(&["scalar.load_latency_cycles=5"], sload()), Some(7));
+    assert_eq!(
+        idle_from(&["scalar.load_latency_cycles=1", "frontend.cycles_per_instruction=4"], sload()),
+        Some(6)
+    );
+}
+
+#[test]
+fn the_front_end_says_what_it_waits_for() {
+    let (machine, mut engine) = after(&["scalar.load_latency_cycles=5"], sload());
+    let next = micro_op(&machine, load(1));
+    assert_eq!((engine.accepts(), engine.try_dispatch(&next)), (false, Err(Stall::Until(Cycle(3)))));
+    engine.advance_to(Cycle(3));
+    assert_eq!((engine.accepts(), engine.try_dispatch(&next)), (false, Err(Stall::Until(Cycle(7)))));
+    engine.advance_to(Cycle(7));
+    assert_eq!((engine.accepts(), engine.try_dispatch(&next)), (true, Ok(())));
+
+    let (machine, mut engine) = after(&["frontend.width=2", "frontend.queue_depth=1"], load(0));
+    let next = micro_op(&machine, load(1));
+    assert!(engine.accepts() && !engine.has_room(Pipe::LoadStore) && engine.has_room(Pipe::Compute));
+    assert_eq!(engine.try_dispatch(&next), Err(Stall::UntilIssue));
+    engine.advance_to(Cycle(4));
+    assert!(engine.has_room(Pipe::LoadStore));
+    assert_eq!(engine.try_dispatch(&next), Ok(()));
+    // A register in use: its load completes in cycle 11.
+    assert_eq!(engine.try_dispatch(&micro_op(&machine, vmul(1, 0, 2))), Err(Stall::Until(Cycle(11))));
+}
+
+#[test]
+fn each_path_of_a_pipe_is_free_by_itself() {
+    let (_, engine) = after(&["vbar.paths=split", "vdm.ports=2"], store(0));
+    // The store takes its path in cycles 3 to 6.
+    assert_eq!([0, 1].map(|path| engine.pipe_free(Pipe::LoadStore, path)), [Cycle(3), Cycle(7)]);
+    assert_eq!(engine.pipe_free(Pipe::Compute, 0), Cycle(3));
+    let (_, engine) = after(&[], store(0));
+    assert_eq!(engine.pipe_free(Pipe::LoadStore, 0), Cycle(7));
+}
+
+#[test]
+fn registers_are_free_for_readers_and_for_writers() {
+    // For each cycle, the registers that are not free for a reader, and those not free for a writer.
+    let busy = |changes: &[&str], instr, cycles: std::ops::Range<u64>| -> Vec<(u64, u64)> {
+        let (_, mut engine) = after(changes, instr);
+        let mut at = |now| {
+            engine.advance_to(Cycle(now));
+            let free = engine.free_registers();
+            (!free.readable, !free.writable)
+        };
+        cycles.map(&mut at).collect()
+    };
+    // The load completes in cycle 11, the product in cycle 18.
+    let [strict, shared] = ["strict", "shared-reads"].map(|board| format!("frontend.busyboard={board}"));
+    assert_eq!(busy(&[&strict], load(5), 2..13), [[(32, 32)].repeat(9), [(0, 0)].repeat(2)].concat());
+    assert_eq!(busy(&[&shared], load(5), 2..13), [[(32, 32)].repeat(9), [(0, 0)].repeat(2)].concat());
+    assert_eq!(busy(&[&strict], vmul(1, 0, 2), 2..20), [[(7, 7)].repeat(16), [(0, 0)].repeat(2)].concat());
+    assert_eq!(busy(&[&shared], vmul(1, 0, 2), 2..20), [[(2, 7)].repeat(16), [(0, 0)].repeat(2)].concat());
+}
