@@ -132,6 +132,17 @@ fn a_machine_is_idle_once_everything_has_completed() {
 }
 
 #[test]
+fn the_last_completion_need_not_be_that_of_the_last_issue() {
+    // The product completes in cycle 18. The sum issues in cycle 7 and completes in cycle 12.
+    let (machine, mut engine) = after(&[], vmul(1, 2, 3));
+    engine.dispatch(&micro_op(&machine, Instr::Vadd { vd: v(4), vs: v(5), vt: v(6), rm: MReg::at(0) }));
+    for now in 4..20 {
+        engine.advance_to(Cycle(now));
+        assert_eq!(engine.idle(), now >= 18, "{now}");
+    }
+}
+
+#[test]
 fn the_front_end_says_what_it_waits_for() {
     let (machine, mut engine) = after(&["scalar.load_latency_cycles=5"], sload());
     let next = micro_op(&machine, load(1));

@@ -5,7 +5,7 @@
 //! adder 1, the shuffle crossbar 5 and the vector crossbar 4. The first dispatch is in cycle 2. An
 //! instruction issues at least 1 cycle after its dispatch.
 
-use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Pipe, Program, SReg, VReg};
+use b512_asm::{AReg, AddressMode, Image, Instr, Log2, MReg, Offset, Pipe, Program, SReg, Segment, VReg};
 use sim::testing as random;
 use sim::timing::scheduling::{Decoder, Engine};
 use sim::timing::{Cause, Cycle, Timing};
@@ -321,6 +321,13 @@ fn a_port_for_writes_serves_them_beside_reads() {
 }
 
 #[test]
+fn the_longest_accesses_fit_the_table_of_reservations() {
+    // Three reads and two writes of SRAM 0 in each of 128 beats.
+    let timing = run(&["hple.count=4"], &[bfly(0, 16, 32, 48, 0), store(1)]);
+    assert_eq!(timing.busy[Pipe::Compute], 5 * 128);
+}
+
+#[test]
 fn registers_share_an_sram_by_remainder_or_by_quotient() {
     assert_issues(&["vrf.placement=div"], &[vmul(1, 4, 8), store(16)], &[3, 4]);
     assert_issues(&["vrf.placement=div"], &[vmul(1, 4, 8), store(7)], &[3, 7]);
@@ -420,6 +427,22 @@ fn an_address_register_moves_the_access() {
     // The address load then sets the register to 0, the SDM's first word.
     assert_eq!(busy(0), 4 + 4);
     assert!(busy(1) > 4 + 4);
+}
+
+#[test]
+fn banks_are_used_at_the_addresses_that_the_program_loads() {
+    let load = |vd| load_as(vd, 0, AddressMode::Repeated(log2(0)));
+    let program = Program {
+        sdm: Image { segments: vec![Segment { start: 0, words: vec![5] }] },
+        ..program(&[load(0), Instr::Aload { rt: AReg::at(0), offset: Offset::default() }, load(1)])
+    };
+    let machine = machine(&[]);
+    let timing = random::compare(&machine, &program).unwrap();
+    // One access in each beat: its lanes share the word.
+    let share = 4.0 / timing.cycles.0 as f64;
+    let banks = timing.bank_utilisation(&machine, &program).unwrap();
+    let expected: Vec<f64> = (0..128).map(|bank| if bank == 0 || bank == 5 { share } else { 0.0 }).collect();
+    assert_eq!(banks, expected);
 }
 
 #[test]
