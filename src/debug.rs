@@ -1,10 +1,9 @@
 //! `rpu debug`
 
+use crate::data::{self, NamedFile, named_file};
 use crate::failure::Failure;
-use crate::files;
-use crate::machine::MachineArgs;
-use crate::program;
-use crate::run::{NamedFile, failure_of, named_file};
+use crate::program::ProgramArgs;
+use crate::run::failure_of;
 use crate::signals;
 use debugger::{App, Key, Session, Source};
 use lab::program::ProgramFile;
@@ -12,19 +11,14 @@ use lab::run::inputs_of;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use sim::Machine;
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Assembly text or object file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
     #[command(flatten)]
-    machine: MachineArgs,
+    program: ProgramArgs,
     /// Coefficients of an input, as for `rpu run`. Other inputs keep the program's initial data, or are drawn
     /// from the seed
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
@@ -35,8 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let machine = args.machine.load()?;
-    let file = program::read(&args.file)?;
+    let (file, machine) = args.program.load()?;
     let title = format!("{} | {}", file.name(), machine.name);
     let session = session(&file, &machine, &args.inputs, args.seed)?;
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
@@ -57,10 +50,7 @@ pub(crate) fn session(
     inputs: &[NamedFile],
     seed: u64,
 ) -> Result<Session, Failure> {
-    let mut given = BTreeMap::new();
-    for NamedFile { name, path } in inputs {
-        given.insert(name.clone(), files::read_coefficients(path)?);
-    }
+    let given = data::read(inputs)?;
     let words =
         inputs_of(&file.program, machine, &given, seed).map_err(|error| failure_of(error, file, inputs))?;
     let source = Source::new(file.program.clone(), file.lines());

@@ -18,8 +18,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let code: Code = args.code.parse().map_err(|error| {
         let (first, last) =
             (diagnostic::Code::ALL[0], diagnostic::Code::ALL[diagnostic::Code::ALL.len() - 1]);
-        let help = format!("those of documents are {first} to {last}");
-        Failure::Wrong { message: format!("`{}`: {error}", args.code), help: Some(help) }
+        let message = format!("`{}`: {error}, and {first} to {last}", args.code);
+        Failure::wrong(message, "each error shows its code in brackets")
     })?;
     let mut text = code.explanation();
     if code == Code::Claim {

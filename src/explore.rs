@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// the task's number
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Print a JSON object a generation on standard error, in place of a bar
+    /// Print one JSON object per generation on standard error, in place of a bar
     #[arg(long)]
     json_progress: bool,
 }

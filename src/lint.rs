@@ -2,31 +2,25 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::machine::MachineArgs;
 use crate::message::Message;
-use crate::program;
+use crate::program::ProgramArgs;
 use crate::run::{Format, json};
 use diagnostic::{Diagnostic, counted};
 use sim::lint;
-use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Assembly text or object file, or - for standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
     #[command(flatten)]
-    machine: MachineArgs,
+    program: ProgramArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let machine = args.machine.load()?;
-    let file = program::read(&args.file)?;
+    let (file, machine) = args.program.load()?;
     let fits = machine.check_fits(&file.program);
-    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", args.file.display()), None))?;
+    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
     let errors = file.diagnostics(lint::errors(&file.program, &machine));
     let warnings = file.diagnostics(lint::warnings(&file.program, &machine));
     let number = errors.len();

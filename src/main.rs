@@ -18,6 +18,7 @@ macro_rules! note {
 mod assemble;
 mod completions;
 mod crosscheck;
+mod data;
 mod debug;
 mod diff;
 mod disassemble;
@@ -107,7 +108,7 @@ subcommands! {
     Tune => tune,
     /// List the best known programs with their cycles and bounds
     Library => library,
-    /// Redraw the charts of a sweep
+    /// Draw charts of results: any columns of sweeps and explorations
     Plot => plot,
     /// Regenerate the paper's figures and compare its claims with our results
     Reproduce => reproduce,

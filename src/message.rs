@@ -11,7 +11,7 @@ pub(crate) enum MessageFormat {
     /// For reading: the line, a caret, help
     #[default]
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -49,7 +49,7 @@ impl<'m> Message<'m> {
     /// An error of the command line.
     pub(crate) fn error(message: &'m str, help: Option<&'m str>) -> Self {
         let (code, file, line, column, marked) = (None, None, None, None, None);
-        Self { severity: "error", code, file, line, column, marked, message, help }
+        Self { severity: Severity::Error.name(), code, file, line, column, marked, message, help }
     }
 
     /// One line of JSON.
@@ -62,10 +62,7 @@ impl<'m> From<&'m Diagnostic> for Message<'m> {
     fn from(finding: &'m Diagnostic) -> Self {
         let position = finding.position();
         Self {
-            severity: match finding.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
+            severity: finding.severity.name(),
             code: finding.code,
             file: Some(&*finding.file).filter(|file| !file.is_empty()),
             line: position.map(|(line, _)| line),

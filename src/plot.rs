@@ -16,23 +16,23 @@ pub(crate) struct Args {
     /// Form of the chart
     #[arg(long, value_enum, default_value = "scatter")]
     form: FormName,
-    /// Column of the horizontal axis: a setting, a result such as energy_uj or energy_delay_uj_us, or any
-    /// machine key; by default time_us
+    /// Column of the horizontal axis: a setting, any machine key, or a result such as energy_uj. By default
+    /// time_us
     #[arg(long, value_name = "KEY")]
     x: Option<String>,
     /// Column of the vertical axis, or of a tornado chart; by default area_mm2
     #[arg(long, value_name = "KEY")]
     y: Option<String>,
-    /// Column whose values have markers of their own
+    /// Column whose values get different colours and markers
     #[arg(long, alias = "color", value_name = "KEY")]
     colour: Option<String>,
-    /// Column that names designs; by default all axes
+    /// Column whose value labels each design; by default all axes
     #[arg(long, value_name = "KEY")]
     label: Option<String>,
     /// Conditions that designs must meet, such as `hple.count >= 64 and plan = best`
     #[arg(long = "where", value_name = "EXPR")]
     conditions: Option<String>,
-    /// Column whose values have panels of their own
+    /// Column whose values get a panel each
     #[arg(long, value_name = "KEY")]
     facet: Option<String>,
     /// Draw the Pareto front of each task (the default)

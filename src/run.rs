@@ -3,6 +3,7 @@
 mod dump;
 mod ring;
 
+use crate::data::{self, NamedFile, named_file};
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::machine::MachineArgs;
@@ -10,14 +11,11 @@ use crate::program;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
 use debugger::Location;
-use diagnostic::{Diagnostics, counted};
-use golden::GoldenError;
 use lab::program::{Axes, ProgramFile};
 use lab::run::{InputError, Mode, Options, RunError, page, run, table};
 use serde::Serialize;
 use sim::lint;
 use sim::trace::Trace;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -30,11 +28,11 @@ pub(crate) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     ring: ring::RingArgs,
-    /// Coefficients of an input, 16 little-endian bytes each; or a JSON list of numbers and texts such as
-    /// "0x1f" if the name ends in .json; or a NumPy array of integers if it ends in .npy, with a last axis of two
-    /// for the low and the high half of longer ones. Of a ring program's input, limb after
-    /// limb. Inputs of a kernel without a file keep the program's initial data, or are drawn from
-    /// the seed
+    /// Coefficients of an input; of a ring program, limb after limb. The name of the file selects the form:
+    /// .json is a list of numbers, and of texts such as "0x1f"; .npy is a NumPy array of integers, whose last
+    /// axis of two holds the low and the high half of long ones; any other name is 16 little-endian bytes per
+    /// coefficient. Inputs of a kernel without a file keep the program's initial data, or are drawn from the
+    /// seed
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
     inputs: Vec<NamedFile>,
     /// Write the coefficients of an output to a file, in the form that its name says
@@ -43,14 +41,14 @@ pub(crate) struct Args {
     /// Compare an output with the coefficients in a file
     #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
     expected: Vec<NamedFile>,
-    /// Seed of random inputs, by default 0: SplitMix64 from state seed + i for the i-th input, two
-    /// outputs hi, lo per coefficient; (hi * 2^64 + lo) mod q, or lo mod q if q has at most 64 bits.
-    /// Of a ring program: state seed XOR a hash of the limb's id. If some inputs have files, the
-    /// others need a seed
+    /// Seed of random inputs, by default 0. If some inputs of a ring program have files, the others need a seed.
+    /// The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the limb's
+    /// id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q, or lo mod
+    /// q if q has at most 64 bits
     #[arg(long)]
     seed: Option<u64>,
-    /// Compare every coefficient of the outputs with the golden model, also on random inputs; or with
-    /// the executor of ring programs on big integers
+    /// Compare every coefficient of the outputs with the golden model, also on random inputs. Ring programs are
+    /// compared with their execution on big integers
     #[arg(long, conflicts_with = "timing_only")]
     check: bool,
     /// Simulate timing only; data is not touched
@@ -85,53 +83,13 @@ pub(crate) struct Args {
     /// them. The report then goes to standard error
     #[arg(long, value_name = "NAMES", conflicts_with = "timing_only")]
     dump: Vec<String>,
-    /// The place of --dump: before the instruction on this line of the text, before the instruction with
-    /// this index as #15, before the first access of a symbol, or at the end
+    /// The place of --dump: before the instruction on a line of the text, before the instruction with an index
+    /// (#15), before the first access of a symbol, or at the end
     #[arg(long, value_name = "LINE|#INDEX|SYMBOL|end", requires = "dump")]
     at: Option<Location>,
     /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-}
-
-/// A symbol and a file.
-#[derive(Clone)]
-pub(crate) struct NamedFile {
-    pub(crate) name: String,
-    pub(crate) path: PathBuf,
-}
-
-pub(crate) fn named_file(text: &str) -> Result<NamedFile, String> {
-    match text.split_once('=') {
-        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok(NamedFile { name: name.into(), path: path.into() })
-        }
-        _ => Err("write NAME=FILE, e.g. x=x.bin".into()),
-    }
-}
-
-impl NamedFile {
-    /// Compares an output with the words of the file.
-    fn compare(&self, found: &[u128], expected: &[u128]) -> Result<(), Failure> {
-        let Self { name, path } = self;
-        if found.len() != expected.len() {
-            let found = counted(found.len(), "coefficient", "coefficients");
-            let message = format!("`{name}` has {found}, but {} has {}", path.display(), expected.len());
-            return Err(Failure::wrong(message, "give as many coefficients as the output has"));
-        }
-        let wrong = || (0..found.len()).filter(|&index| found[index] != expected[index]);
-        let (number, n) = (wrong().count(), found.len());
-        if number == 0 {
-            return Ok(());
-        }
-        let mut message =
-            format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
-        for index in wrong().take(GoldenError::SHOWN) {
-            let (found, expected) = (found[index], expected[index]);
-            message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");
-        }
-        Err(Failure::Work(message))
-    }
 }
 
 /// A trace and its destination.
@@ -189,10 +147,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     let program = &file.program;
     check_outputs(program, args.outputs.iter().chain(&args.expected))?;
     let expected = expected(args)?;
-    let mut inputs = BTreeMap::new();
-    for NamedFile { name, path } in &args.inputs {
-        inputs.insert(name.clone(), files::read_coefficients(path)?);
-    }
+    let inputs = data::read(&args.inputs)?;
     let mode = match (args.timing_only, args.functional_only) {
         (true, _) => Mode::TimingOnly,
         (_, true) => Mode::FunctionalOnly,
@@ -321,15 +276,12 @@ fn check_outputs<'f>(program: &Program, outputs: impl Iterator<Item = &'f NamedF
 
 /// The failure of a run: with the place in the program, or the file of an input.
 pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
+    if let Some(errors) = error.in_file(file) {
+        return errors.into();
+    }
     let input = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
     match error {
         error if error.is_wrong_result() => Failure::Work(error.to_string()),
-        RunError::Invalid(invalid) => {
-            let mut errors = Diagnostics::default();
-            file.diagnostics(invalid.defects).into_iter().for_each(|error| errors.push(error));
-            Failure::Input(errors)
-        }
-        RunError::Execute(fault) => file.fault(&fault).into(),
         RunError::Input(InputError::Length { ref name, .. } | InputError::NotReduced { ref name, .. }) => {
             match input(name) {
                 Some(file) => Failure::wrong(format_args!("{file}: {error}"), None),

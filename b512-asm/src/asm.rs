@@ -22,15 +22,19 @@
 //! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
 //! describes the instructions.
 
+use crate::check::Defect;
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
 use crate::intrinsics::Function;
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
-use crate::lex::{Fault, is_blank, number};
+use crate::lex::Fault;
+use crate::operand::{
+    offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, syntax,
+};
 use crate::parameters::{InvalidIsa, Isa};
 use crate::places::{ClaimPlaces, Places};
 use crate::program::{Claim, Image, Program, Segment, Symbol};
-use crate::reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, REGISTERS, SReg, VReg};
+use crate::reg::{AddressMode, Offset};
 use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use std::collections::HashMap;
@@ -59,7 +63,25 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 /// # Errors
 /// Returns the errors of [`assemble`].
 pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
-    run(source, grammar::parse, |assembler| assembler.check(true))
+    assemble_with_checks(source, &|_, _| Vec::new())
+}
+
+/// Checks of a program beyond those of this crate. The second argument is false if lines with errors are missing from
+/// the program.
+pub type Checks<'c> = &'c dyn Fn(&Program, bool) -> Vec<Defect>;
+
+/// Assembles a `.b512` source with further checks, whose defects are reported with the other errors.
+///
+/// # Errors
+/// Returns the errors of [`assemble`] and those of the checks.
+pub fn assemble_with_checks<'a>(
+    source: &'a str,
+    checks: Checks<'_>,
+) -> Result<(Program, Places<'a>), Diagnostics> {
+    run(source, grammar::parse, |assembler| {
+        assembler.check(true);
+        assembler.check_further(checks);
+    })
 }
 
 /// Assembles directives without the checks of the whole program.
@@ -71,6 +93,7 @@ pub(crate) fn assemble_directives(source: &str) -> Result<Program, Diagnostics> 
 pub(crate) fn assemble_calls<'a>(
     source: &'a str,
     read: impl FnOnce(Isa) -> Function<'a>,
+    checks: Checks<'_>,
 ) -> Result<(Program, Places<'a>), Diagnostics> {
     run(source, grammar::parse_comments, |assembler| {
         let Function { name, instructions, faults } = read(assembler.program.isa);
@@ -85,6 +108,7 @@ pub(crate) fn assemble_calls<'a>(
             assembler.places.instructions.push(text);
         }
         assembler.check(complete);
+        assembler.check_further(checks);
     })
 }
 
@@ -461,6 +485,13 @@ impl<'a> Assembler<'a> {
         }
     }
 
+    /// Applies further checks.
+    fn check_further(&mut self, checks: Checks<'_>) {
+        for defect in checks(&self.program, self.diagnostics.is_empty()) {
+            self.diagnostics.push(self.places.diagnostic(defect));
+        }
+    }
+
     /// Whether a line with an error may declare the symbol `name`.
     fn is_lost(&self, name: &str) -> bool {
         let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -484,147 +515,6 @@ fn shown(address: i128, expr: &Expr<'_>) -> String {
 fn may_be_halt(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(line);
     nearest(word, ["halt"]).is_some()
-}
-
-/// The memory that an instruction's offset refers to.
-pub(crate) fn offset_space(op: Op) -> Space {
-    op.class().space().unwrap_or(Space::Sdm)
-}
-
-/// The instruction's form, `vload vd, base, offset [, mode]`.
-pub(crate) fn syntax(op: Op) -> String {
-    let info = op.info();
-    let mut text = info.mnemonic.to_owned();
-    for (i, spec) in info.operands.iter().enumerate() {
-        let separator = if i == 0 { " " } else { ", " };
-        match spec.kind {
-            OperandKind::Mode => text.push_str(&format!(" [, {}]", spec.name)),
-            _ => text.extend([separator, spec.name]),
-        }
-    }
-    text
-}
-
-/// The name of a register kind in messages.
-fn register_file(kind: OperandKind) -> &'static str {
-    match kind {
-        OperandKind::VReg => "a vector register",
-        OperandKind::SReg => "a scalar register",
-        OperandKind::AReg => "an address register",
-        OperandKind::MReg => "a modulus register",
-        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => "a register",
-    }
-}
-
-/// The letter in front of a register's number.
-fn prefix(kind: OperandKind) -> char {
-    match kind {
-        OperandKind::VReg => VReg::PREFIX,
-        OperandKind::SReg => SReg::PREFIX,
-        OperandKind::AReg => AReg::PREFIX,
-        OperandKind::MReg => MReg::PREFIX,
-        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => ' ',
-    }
-}
-
-/// The register of that kind and number, if there is one.
-pub(crate) fn register(kind: OperandKind, index: u8) -> Option<Operand> {
-    match kind {
-        OperandKind::VReg => VReg::new(index).map(Operand::VReg),
-        OperandKind::SReg => SReg::new(index).map(Operand::SReg),
-        OperandKind::AReg => AReg::new(index).map(Operand::AReg),
-        OperandKind::MReg => MReg::new(index).map(Operand::MReg),
-        OperandKind::Offset | OperandKind::Mode | OperandKind::Map => None,
-    }
-}
-
-/// An operand in a message.
-fn quoted(text: &str) -> String {
-    if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
-}
-
-/// Operand-count error: `name` at `text` has `found` operands instead of `least` to `most`.
-pub(crate) fn operand_count<'a>(
-    text: &'a str,
-    name: &str,
-    least: usize,
-    most: usize,
-    found: usize,
-) -> Fault<'a> {
-    let number = if least == most { "" } else { &format!("{least} or ") };
-    Fault::new(Code::OperandCount, text, format!("`{name}` takes {number}{most} operands, not {found}"))
-}
-
-/// Parses a register of that kind: `prefix` and a number.
-pub(crate) fn parse_register<'a>(
-    kind: OperandKind,
-    prefix: &str,
-    text: &'a str,
-) -> Result<Operand, Fault<'a>> {
-    let name = register_file(kind);
-    let last = REGISTERS - 1;
-    let range = || format!("{name} is one of `{prefix}0` to `{prefix}{last}`");
-    let digits = text.strip_prefix(prefix).filter(|digits| {
-        let canonical = digits.len() == 1 || !digits.starts_with('0');
-        !digits.is_empty() && canonical && digits.bytes().all(|b| b.is_ascii_digit())
-    });
-    let Some(digits) = digits else {
-        let message = format!("expected {name}, found {}", quoted(text));
-        return Err(Fault::new(Code::OperandKind, text, message).help(range()));
-    };
-    digits.parse().ok().and_then(|index| register(kind, index)).ok_or_else(|| {
-        Fault::new(Code::RegisterRange, text, format!("register `{text}` is out of range")).help(range())
-    })
-}
-
-/// Parses a map of lanes, `5h+3`.
-fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
-    let number = |digits: &str| digits.trim_matches(is_blank).parse().ok();
-    let parts = text.split_once('h').and_then(|(multiplier, rest)| {
-        let shift = rest.trim_start_matches(is_blank).strip_prefix('+')?;
-        LaneMap::new(number(multiplier)?, number(shift)?)
-    });
-    parts.ok_or_else(|| {
-        let message = format!("expected a map of lanes, found {}", quoted(text));
-        let most = LaneMap::MAX;
-        Fault::new(Code::OperandKind, text, message)
-            .help(format!("write `gh+d`, such as `5h+3`, with an odd g; both numbers are at most {most}"))
-    })
-}
-
-fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
-    let word = &text[..text.find(is_blank).unwrap_or(text.len())];
-    let rest = text[word.len()..].trim_start_matches(is_blank);
-    let mode: fn(Log2) -> AddressMode = match word {
-        "linear" if rest.is_empty() => return Ok(AddressMode::Linear),
-        "strided" => AddressMode::Strided,
-        "skip" => AddressMode::StridedSkip,
-        "repeated" => AddressMode::Repeated,
-        _ => {
-            let fault = Fault::new(Code::Mode, text, format!("invalid addressing mode {}", quoted(text)));
-            let names = ["linear", "strided", "skip", "repeated"];
-            let exponent = |near| if near == "linear" { "" } else { " 2^k" };
-            return Err(match nearest(word, names) {
-                Some(near) => fault.help(format!("did you mean `{near}{}`?", exponent(near))),
-                None => fault.help("the modes are `linear`, `strided 2^k`, `skip 2^k` and `repeated 2^k`"),
-            });
-        }
-    };
-    let form = format!("write `{word} 2^k` with k from 0 to {}", Log2::MAX);
-    let exponent = rest.strip_prefix("2^").and_then(|digits| match number(digits) {
-        Ok(("", exponent)) => Some(exponent),
-        _ => None,
-    });
-    let Some(exponent) = exponent else {
-        let fault = Fault::new(Code::Mode, text, format!("`{word}` needs a power of two"));
-        return Err(match number(rest) {
-            Ok(("", n)) if n.is_power_of_two() => fault.help(format!("write `{word} 2^{}`", n.ilog2())),
-            _ => fault.help(form),
-        });
-    };
-    u8::try_from(exponent).ok().and_then(Log2::new).map(mode).ok_or_else(|| {
-        Fault::new(Code::Mode, rest, format!("the exponent {exponent} is too large")).help(form)
-    })
 }
 
 #[cfg(test)]

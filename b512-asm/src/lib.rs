@@ -30,6 +30,7 @@ pub mod intrinsics;
 pub mod isa;
 mod lex;
 pub mod object;
+mod operand;
 mod parameters;
 mod places;
 mod print;
@@ -40,7 +41,7 @@ mod space;
 #[cfg(any(test, feature = "proptest"))]
 pub mod strategy;
 
-pub use asm::{assemble, assemble_with_places};
+pub use asm::{assemble, assemble_with_checks, assemble_with_places};
 pub use check::{ClaimPart, Defect, InvalidProgram, Place};
 pub use code::{Code, UnknownCode};
 pub use diagnostic::{Diagnostic, Diagnostics, Span};

@@ -1,9 +1,9 @@
 //! The source locations of a program's parts.
 
-use crate::check::{ClaimPart, Defect, InvalidProgram, Place};
+use crate::check::{ClaimPart, Defect, Place};
 use crate::grammar::BlockTokens;
 use crate::lex::span_in;
-use diagnostic::{Diagnostic, Diagnostics, Span};
+use diagnostic::{Diagnostic, Span};
 
 /// The source locations of the parts of an assembled program.
 ///
@@ -74,19 +74,5 @@ impl Places<'_> {
         let Defect { code, message, help, .. } = defect;
         let help = help.map(Into::into);
         Diagnostic { code: Some(code.name()), message, span, help, ..Diagnostic::default() }
-    }
-
-    /// Reports checks of the assembled program as checks of its source.
-    ///
-    /// # Errors
-    /// Returns the defects as errors in source order, if there are any.
-    pub fn locate<T>(&self, checked: Result<T, InvalidProgram>) -> Result<T, Diagnostics> {
-        checked.map_err(|invalid| {
-            let mut diagnostics = Diagnostics::default();
-            for defect in invalid.defects {
-                diagnostics.push(self.diagnostic(defect));
-            }
-            diagnostics.into_result(self.source).expect_err("an invalid program has a defect")
-        })
     }
 }

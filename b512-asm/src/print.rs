@@ -3,8 +3,8 @@
 //! For a program that [`Program::check`] accepts, [`assemble`](crate::assemble) turns the text back
 //! into the program, and printing that gives the same text.
 
-use crate::asm::offset_space;
 use crate::isa::{Instr, Operand};
+use crate::operand::offset_space;
 use crate::parameters::Isa;
 use crate::program::{Program, Segment, Symbol};
 use crate::reg::{AReg, AddressMode, REGISTERS};

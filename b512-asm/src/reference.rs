@@ -1,7 +1,7 @@
 //! The ISA reference page, generated from the table.
 
-use crate::asm::syntax;
 use crate::isa::{Direction, Op, OpInfo, OperandKind, OperandSpec, Pipe, Slot, slot};
+use crate::operand::syntax;
 use crate::parameters::Isa;
 use crate::reg::{Log2, Offset, REGISTERS};
 use crate::space::Space;

@@ -2,8 +2,8 @@
 //!
 //! The instructions follow from the ISA table, so a new row is tested without changes here.
 
-use crate::asm::register;
 use crate::isa::{Instr, Op, Operand, OperandKind};
+use crate::operand::register;
 use crate::parameters::Isa;
 use crate::program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 use crate::reg::{AReg, AddressMode, LaneMap, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};

@@ -24,6 +24,8 @@ mod code;
 pub mod document;
 pub mod input;
 mod printable;
+#[cfg(feature = "document")]
+mod reason;
 #[cfg(feature = "render")]
 mod render;
 
@@ -31,7 +33,8 @@ mod render;
 pub use code::explanation;
 pub use code::{Code, UnknownCode};
 pub use printable::printable;
-
+#[cfg(feature = "document")]
+pub use reason::reason;
 #[cfg(feature = "render")]
 pub use render::{render, render_message};
 
@@ -51,6 +54,16 @@ pub enum Severity {
     Error,
     /// The text is accepted.
     Warning,
+}
+
+impl Severity {
+    /// The word for users.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
 }
 
 /// One error in a text, or one warning.

@@ -140,8 +140,10 @@ pub fn manifest(data: &[u8]) {
 }
 
 /// Words of Rust that no message has, apart from what a user wrote.
-const RUST: [&str; 13] =
-    ["u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "i128", "f64", "Some", "struct", "enum"];
+const RUST: [&str; 15] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "i128", "f64", "Some", "struct", "enum",
+    "tuple", "sequence",
+];
 
 fn check_place(error: &Diagnostic) {
     check_words(error, &error.text);

@@ -39,5 +39,5 @@ pub use error::{GoldenError, UnknownOperation, WrongWord};
 pub use evaluate::{Moduli, compare, evaluate, moduli};
 pub use operation::{Definition, Operation};
 pub use ops::*;
-pub use program::check;
+pub use program::{check, defects};
 pub use signature::{Kind, Operand, Range, SettingSpec, Signature};

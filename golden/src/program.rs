@@ -15,6 +15,13 @@ use diagnostic::counted;
 /// # Errors
 /// Returns every violation, but only the first [`Diagnostics::LIMIT`] unreduced words.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
+    let defects = defects(program, true);
+    if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
+}
+
+/// The violations that [`check`] reports. If lines are missing from the program, since they have errors, those that
+/// may follow from it are left out: `complete` is false then.
+pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     let mut defects = Vec::new();
     let mut inputs = Inputs::default();
     for (number, claim) in program.claims.iter().enumerate() {
@@ -24,6 +31,7 @@ pub fn check(program: &Program) -> Result<(), InvalidProgram> {
         };
         match settings(claim) {
             Err(faults) => defects.extend(faults.into_iter().map(place)),
+            Ok(_) if !complete => {}
             Ok(settings) => {
                 defects.extend(lengths(program, &settings).into_iter().map(place));
                 defects.extend(moduli(program, &settings).into_iter().map(place));
@@ -32,7 +40,7 @@ pub fn check(program: &Program) -> Result<(), InvalidProgram> {
         }
     }
     defects.extend(inputs.words(program).take(Diagnostics::LIMIT));
-    if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
+    defects
 }
 
 fn settings(claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {

@@ -41,7 +41,9 @@ impl NewFile {
             return Ok(Self { path: path.into(), file: Target::Special(BufWriter::new(file)) });
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(".rpu-").permissions(permissions()).tempfile_in(folder)?;
+        // With the permissions of any new file. An error does not name the temporary file, which no user knows.
+        let open = |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = tempfile::Builder::new().prefix(".rpu-").make_in(folder, open)?;
         Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })
     }
 
@@ -76,12 +78,6 @@ impl Write for NewFile {
     }
 }
 
-/// The permissions of any new file: readable for all, subject to the user's mask.
-#[cfg(unix)]
-fn permissions() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,7 +90,8 @@ mod tests {
         write(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(write(&folder.path().join("absent/a.txt"), b"").is_err());
+        let error = write(&folder.path().join("absent/a.txt"), b"").unwrap_err();
+        assert!(error.kind() == io::ErrorKind::NotFound && !error.to_string().contains(".rpu-"), "{error}");
         assert!(write(folder.path(), b"").is_err());
     }
 

@@ -218,10 +218,13 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
     }
     let file = path.display().to_string();
     let text = input::read_text(path, Content::Document).map_err(|cause| {
+        // A name that no file has was meant as that of a plan, unless it ends like a file's.
+        let is_name = cause.kind() == std::io::ErrorKind::NotFound && Path::new(name).extension().is_none();
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
-        let message = format!("unknown plan, and no readable file: {cause}");
-        Diagnostic::new(message).with_code(Code::Unreadable.name()).in_file(&file).with_help(help)
+        let message =
+            if is_name { format!("unknown plan `{name}`") } else { format!("cannot read `{name}`: {cause}") };
+        Diagnostic::new(message).with_code(Code::Unreadable.name()).with_help(help)
     })?;
     Ok(PlanChoice::Recipe(Box::new(Recipe::parse(&file, &text)?)))
 }
@@ -258,7 +261,9 @@ mod tests {
         }
         let error = plan("fastest", Path::new("absent.toml")).unwrap_err();
         let error = error.to_string();
-        assert!(error.starts_with("absent.toml: D007: unknown plan, and no readable file"), "{error}");
+        assert!(error.starts_with("D007: unknown plan `fastest`"), "{error}");
+        let error = plan("fastest.toml", Path::new("absent.toml")).unwrap_err().to_string();
+        assert!(error.starts_with("D007: cannot read `fastest.toml`: "), "{error}");
         assert!(error.contains("`kl`"), "{error}");
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::kernel::parse_u128;
 use crate::npy;
-use b512_asm::{Defect, Instr, Place, Places, Program, Space, assemble_with_places, intrinsics, object};
+use b512_asm::asm::Checks;
+use b512_asm::{Defect, Instr, Place, Places, Program, Space, assemble_with_checks, intrinsics, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics};
 use sim::functional::ExecuteError;
@@ -13,11 +14,15 @@ use std::path::Path;
 /// # Errors
 /// Returns all errors of the text.
 pub fn assemble(text: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+    assemble_with(text, &|_, _| Vec::new())
+}
+
+fn assemble_with<'a>(text: &'a str, checks: Checks<'_>) -> Result<(Program, Places<'a>), Diagnostics> {
     let is_function = |line: &str| line.trim_start().starts_with("void ");
     if text.lines().any(is_function) {
-        intrinsics::assemble_with_places(text)
+        intrinsics::assemble_with_checks(text, checks)
     } else {
-        assemble_with_places(text)
+        assemble_with_checks(text, checks)
     }
 }
 
@@ -50,8 +55,7 @@ impl ProgramFile {
             let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
             whole(format!("neither an object file nor UTF-8 text: invalid byte {at}")).with_help(help)
         })?;
-        let checked = assemble(&text)
-            .and_then(|(program, places)| places.locate(golden::check(&program)).map(|()| program));
+        let checked = assemble_with(&text, &golden::defects).map(|(program, _)| program);
         let program = checked.map_err(|errors| errors.in_file(name))?;
         Ok(Self { program, name: name.to_owned(), text: Some(text) })
     }
@@ -188,8 +192,8 @@ fn json_coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> 
         let help = "write a list such as [\"0x1f\", \"31\", 31], of numbers of at most 128 bits";
         Diagnostic::new(message).in_file(name).with_help(help)
     };
-    let values: Vec<serde_json::Value> =
-        serde_json::from_slice(bytes).map_err(|error| wrong(format!("invalid JSON: {error}")))?;
+    let values: Vec<serde_json::Value> = serde_json::from_slice(bytes)
+        .map_err(|error| wrong(format!("invalid JSON: {}", diagnostic::reason(&error.to_string()))))?;
     let word = |(index, value): (usize, &serde_json::Value)| {
         let number = match value.as_str() {
             Some(text) => parse_u128(text),
@@ -227,7 +231,7 @@ mod tests {
         assert_eq!(coefficients("x.json", b"[7, \"0x10\", \"12\"]"), Ok(vec![7, 16, 12]));
         let error = |text: &str| coefficients("x.json", text.as_bytes()).unwrap_err().to_string();
         assert!(error("[1, -2]").starts_with("x.json: invalid coefficient 1: -2; write a list"));
-        assert!(error("{}").starts_with("x.json: invalid JSON: "));
+        assert!(error("{}").starts_with("x.json: invalid JSON: expected a list, found an object"));
         assert!(coefficients("x.bin", &[0; 15]).is_err());
     }
 

@@ -41,10 +41,9 @@ pub struct Chart {
     pub y_label: String,
     /// The heading of the legend. Empty without series.
     pub series_label: String,
-    /// The form of the names of the front's points, shown in the legend: for example `(HPLEs,
-    /// banks)`.
+    /// What the names of the front's points list, shown in the legend: for example `HPLEs, VDM banks`.
     pub name_label: String,
-    /// The form of the other points' names: for example `HPLEs`.
+    /// What the other points' names list: for example `HPLEs`.
     pub short_name_label: String,
     /// The designs, by series. More than [`MAX_SERIES`] series are drawn as one.
     pub series: Vec<Series>,
@@ -350,6 +349,21 @@ mod tests {
     }
 
     #[test]
+    fn the_legend_tells_what_labels_list_if_there_are_any() {
+        let mut chart = chart();
+        (chart.name_label, chart.short_name_label) = ("HPLEs, banks".into(), "HPLEs".into());
+        // The point beside the front has no name.
+        let svg_of = |chart: &Chart| svg(chart).unwrap();
+        assert!(svg_of(&chart).contains("labels: HPLEs, banks") && !svg_of(&chart).contains("small labels"));
+        chart.series[0].points[2].short_name = "64".into();
+        assert!(svg_of(&chart).contains("small labels: HPLEs"));
+        chart.short_name_label = chart.name_label.clone();
+        assert!(!svg_of(&chart).contains("small labels"), "both list the same");
+        chart.without_front = true;
+        assert_eq!(svg_of(&chart).matches("labels: ").count(), 1);
+    }
+
+    #[test]
     fn the_png_has_its_size_and_is_the_same_twice() {
         let file = png(&chart()).unwrap();
         let reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
@@ -361,12 +375,13 @@ mod tests {
     fn a_legend_breaks_its_lines_rather_than_leave_the_page() {
         let names = "hple multiplier latency, hple initiation interval, vbar latency, sbar latency";
         let mut wide = chart();
-        wide.name_label = format!("({names})");
+        wide.name_label = names.into();
         wide.short_name_label = names.into();
         wide.series_label = names.into();
         let svg = svg(&wide).unwrap();
         let texts = svg.lines().filter(|line| !line.starts_with('<')).map(str::trim);
-        let texts = texts.filter(|text| !text.is_empty() && names.contains(text.trim_matches(['(', ')'])));
+        let texts =
+            texts.filter(|text| !text.is_empty() && names.contains(text.trim_start_matches("labels: ")));
         let texts: Vec<&str> = texts.collect();
         // Three texts of several lines; the last one in small print.
         assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");

@@ -8,12 +8,13 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-/// Designs as lines across vertical axes.
+/// Designs as lines from axis to axis. The axes are horizontal, one below the other, so that their names are
+/// readable however many there are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Parallel {
     /// The title.
     pub title: String,
-    /// The axes, from left to right; at least two.
+    /// The axes, from the top down; at least two.
     pub axes: Vec<ParallelAxis>,
     /// The designs.
     pub lines: Vec<ParallelLine>,
@@ -107,19 +108,16 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.text(&chart.highlight_label, (x + p(27.0), top), HPos::Left, canvas.font(12.5), INK)?;
         top += p(16.0);
     }
-    // The ticks of an axis are on its left, and the last axis needs room for half of its label.
-    let (left, right) = (region.x + p(82.0), region.x + region.width - p(60.0));
-    let step = (right - left) / (chart.axes.len() - 1) as f64;
-    let label_font = canvas.font(11.5);
-    let labels: Vec<Vec<String>> = chart
-        .axes
-        .iter()
-        .map(|axis| canvas.lines(&axis.label, &label_font, step - p(8.0)))
-        .collect::<Result<_, _>>()?;
-    let rows = labels.iter().map(Vec::len).max().unwrap_or(1);
-    let (top, bottom) = (top + p(6.0), region.y + region.height - p(18.0 + 15.0 * rows as f64));
+    // A column of labels, then the axes, one below the other.
+    let label_font = canvas.font(12.0);
+    let widths = chart.axes.iter().map(|axis| Ok(canvas.size(&axis.label, &label_font)?.0));
+    let widest = widths.collect::<Result<Vec<_>, PlotError>>()?.into_iter().fold(0.0, f64::max);
+    let column = widest.min(region.width / 3.0);
+    let (left, right) = (region.x + p(28.0) + column, region.x + region.width - p(20.0));
+    let (top, bottom) = (top + p(12.0), region.y + region.height - p(30.0));
+    let step = (bottom - top) / (chart.axes.len() - 1) as f64;
     let place =
-        |axis: usize, share: f64| -> Pixel { (left + step * axis as f64, bottom - (bottom - top) * share) };
+        |axis: usize, share: f64| -> Pixel { (left + (right - left) * share, top + step * axis as f64) };
     let path = |line: &ParallelLine| -> Vec<Pixel> {
         line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| place(i, scale.share(v))).collect()
     };
@@ -130,21 +128,23 @@ pub(super) fn draw<DB: DrawingBackend>(
     for line in chart.lines.iter().filter(|line| line.highlighted) {
         canvas.line(&path(line), FRONT.mix(0.75), 1.6)?;
     }
-    for (i, (scale, label)) in scales.iter().zip(&labels).enumerate() {
+    for (i, (scale, axis)) in scales.iter().zip(&chart.axes).enumerate() {
+        let (_, y) = place(i, 0.0);
         canvas.line(&[place(i, 0.0), place(i, 1.0)], INK.to_rgba(), 1.4)?;
         for (share, text) in scale.ticks() {
-            let (x, y) = place(i, share);
-            let font = canvas.font(10.5);
+            let (x, _) = place(i, share);
+            let font = canvas.font(11.0);
             let (width, height) = canvas.size(&text, &font)?;
             // Lines pass behind the text.
-            let back = Rect { x: x - p(8.0) - width, y: y - height / 2.0, width: width + p(3.0), height };
+            let back = Rect { x: x - width / 2.0 - p(2.0), y: y + p(4.5), width: width + p(4.0), height };
             canvas.fill(back, WHITE)?;
-            canvas.line(&[(x - p(4.0), y), (x, y)], INK.to_rgba(), 1.0)?;
-            canvas.text(&text, (x - p(6.5), y), HPos::Right, font, INK)?;
+            canvas.line(&[(x, y), (x, y + p(4.0))], INK.to_rgba(), 1.0)?;
+            canvas.text(&text, (x, y + p(4.5) + height / 2.0), HPos::Center, font, INK)?;
         }
-        for (row, text) in label.iter().enumerate() {
-            let at = (place(i, 0.0).0, bottom + p(18.0 + 15.0 * row as f64));
-            canvas.text(text, at, HPos::Center, label_font.clone(), INK)?;
+        let rows = canvas.lines(&axis.label, &label_font, column + p(1.0))?;
+        for (row, text) in rows.iter().enumerate() {
+            let below = 15.0 * (row as f64 - (rows.len() - 1) as f64 / 2.0);
+            canvas.text(text, (left - p(14.0), y + p(below)), HPos::Right, label_font.clone(), INK)?;
         }
     }
     Ok(())

@@ -153,15 +153,18 @@ pub(super) fn draw<DB: DrawingBackend>(
     for reference in references() {
         name(&reference.label, pixel(reference.x, reference.y), 12.5, 13.0, FRONT)?;
     }
+    let mut has_short_names = false;
     if designs.len() <= NAMED_POINTS {
         for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
-            name(&design.point.short_name, design.pixel, 10.0, 7.5, MUTED)?;
+            let short_name = &design.point.short_name;
+            let is_drawn = !short_name.is_empty() && name(short_name, design.pixel, 10.0, 7.5, MUTED)?;
+            has_short_names |= is_drawn;
         }
     }
     let (legend_x, _) = legend_area.get_pixel_range();
     let legend =
         Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y: y_pixels.start.into() };
-    legend.draw(chart, one_series)
+    legend.draw(chart, one_series, has_short_names)
 }
 
 /// The designs on the front of each task.
@@ -217,7 +220,7 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
     }
 
     /// Draws all entries.
-    fn draw(mut self, chart: &Chart, one_series: bool) -> Result<(), PlotError> {
+    fn draw(mut self, chart: &Chart, one_series: bool, has_short_names: bool) -> Result<(), PlotError> {
         let canvas = self.canvas;
         let plain = || canvas.font(12.5);
         self.y += canvas.pixels(10.0);
@@ -234,12 +237,13 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
             canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
             self.text("Pareto front", TEXT, plain(), INK)?;
         }
-        if !chart.name_label.is_empty() {
-            self.text(&chart.name_label, TEXT, plain(), INK)?;
+        if !chart.name_label.is_empty() && !chart.without_front {
+            self.text(&format!("labels: {}", chart.name_label), TEXT, plain(), INK)?;
         }
-        if !chart.short_name_label.is_empty() {
-            let others = if chart.without_front { "" } else { "others: " };
-            self.text(&format!("{others}{}", chart.short_name_label), TEXT, canvas.font(10.0), MUTED)?;
+        let short = &chart.short_name_label;
+        if has_short_names && !short.is_empty() && (chart.without_front || *short != chart.name_label) {
+            let small = if chart.without_front { "" } else { "small " };
+            self.text(&format!("{small}labels: {short}"), TEXT, canvas.font(10.0), MUTED)?;
         }
         if !chart.references.is_empty() {
             canvas.marker(Shape::Star, self.symbol(), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;

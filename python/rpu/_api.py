@@ -306,7 +306,7 @@ class Sweep:
 
     @functools.cached_property
     def frame(self) -> pandas.DataFrame:
-        """One row a point. The columns are those of `results.csv`."""
+        """One row per point. The columns are those of `results.csv`."""
         import pandas
 
         return pandas.read_csv(self.folder / "results.csv")

@@ -1,6 +1,6 @@
 //! Errors as Python exceptions that carry their diagnostics.
 
-use diagnostic::{Diagnostic, Diagnostics, Severity, render};
+use diagnostic::{Diagnostic, Diagnostics, render};
 use lab::program::ProgramFile;
 use lab::run::RunError;
 use pyo3::create_exception;
@@ -16,52 +16,73 @@ create_exception!(
 create_exception!(rpu, CheckError, RpuError, "A result that differs from the golden model.");
 
 /// One error or warning.
-#[pyclass(frozen, get_all, name = "Diagnostic", module = "rpu")]
-pub(crate) struct Finding {
-    severity: &'static str,
-    code: Option<&'static str>,
-    file: Option<String>,
-    line: Option<usize>,
-    column: Option<usize>,
-    marked: Option<String>,
-    message: String,
-    help: Option<String>,
-    /// The finding as a terminal shows it.
-    text: String,
-}
+#[pyclass(frozen, name = "Diagnostic", module = "rpu")]
+pub(crate) struct Finding(Diagnostic);
 
 #[pymethods]
 impl Finding {
-    fn __str__(&self) -> &str {
-        &self.text
+    #[getter]
+    fn severity(&self) -> &str {
+        self.0.severity.name()
+    }
+
+    #[getter]
+    fn code(&self) -> Option<&str> {
+        self.0.code
+    }
+
+    #[getter]
+    fn file(&self) -> Option<&str> {
+        Some(&*self.0.file).filter(|file| !file.is_empty())
+    }
+
+    #[getter]
+    fn line(&self) -> Option<usize> {
+        self.0.position().map(|(line, _)| line)
+    }
+
+    #[getter]
+    fn column(&self) -> Option<usize> {
+        self.0.position().map(|(_, column)| column)
+    }
+
+    #[getter]
+    fn marked(&self) -> Option<&str> {
+        self.0.marked()
+    }
+
+    #[getter]
+    fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    #[getter]
+    fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// The finding as a terminal shows it.
+    #[getter]
+    fn text(&self) -> String {
+        self.0.render(false)
+    }
+
+    fn __str__(&self) -> String {
+        self.text()
     }
 
     fn __repr__(&self) -> String {
-        let place = match (&self.file, self.line, self.column) {
-            (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
+        let place = match (self.file(), self.0.position()) {
+            (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
             _ => String::new(),
         };
-        format!("<{} {place}{}>", self.severity, self.message)
+        format!("<{} {place}{}>", self.severity(), self.0.message)
     }
 }
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let position = finding.position();
-        Self {
-            severity: match finding.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
-            code: finding.code,
-            file: Some(finding.file.to_string()).filter(|file| !file.is_empty()),
-            line: position.map(|(line, _)| line),
-            column: position.map(|(_, column)| column),
-            marked: finding.marked().map(str::to_owned),
-            message: finding.message.clone(),
-            help: finding.help.as_deref().map(str::to_owned),
-            text: finding.render(false),
-        }
+        Self(finding.clone())
     }
 }
 
@@ -83,14 +104,8 @@ pub(crate) fn wrong(error: impl std::fmt::Display) -> PyErr {
 
 /// The exception for the failure of a run.
 pub(crate) fn run_failure(error: RunError, file: &ProgramFile) -> PyErr {
-    match error {
-        error if error.is_wrong_result() => CheckError::new_err(error.to_string()),
-        RunError::Invalid(invalid) => {
-            let mut errors = Diagnostics::default();
-            file.diagnostics(invalid.defects).into_iter().for_each(|error| errors.push(error));
-            raise(errors)
-        }
-        RunError::Execute(fault) => raise(file.fault(&fault)),
-        error => wrong(error),
+    if let Some(errors) = error.in_file(file) {
+        return raise(errors);
     }
+    if error.is_wrong_result() { CheckError::new_err(error.to_string()) } else { wrong(error) }
 }

@@ -1,7 +1,7 @@
 //! Sweeps.
 
 use crate::error::{raise, wrong};
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::Diagnostics;
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, execute, generate};
 use pyo3::prelude::*;
@@ -74,8 +74,9 @@ fn definition(text: Option<&str>, name: &str, json: bool, overrides: &[String]) 
     let mut definition = match text {
         None => Definition::parse("built-in fig4", FIG4).map_err(raise)?,
         Some(text) if json => {
-            let value: toml::Table = serde_json::from_str(text)
-                .map_err(|error| raise(Diagnostic::new(format!("invalid sweep: {error}"))))?;
+            let value: toml::Table = serde_json::from_str(text).map_err(|error| {
+                wrong(format!("invalid sweep: {}", diagnostic::reason(&error.to_string())))
+            })?;
             parse(&toml::to_string(&value).map_err(wrong)?)?
         }
         Some(text) => parse(text)?,

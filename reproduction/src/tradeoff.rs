@@ -52,7 +52,7 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
             x_label: "Latency (µs)".into(),
             y_label: "Area (mm²)".into(),
             series_label: "VDM banks".into(),
-            name_label: "(HPLEs, banks)".into(),
+            name_label: "HPLEs, VDM banks".into(),
             short_name_label: "HPLEs".into(),
             series: BANKS.iter().map(|&banks| series(banks)).collect(),
             references: vec![plot::Reference { x: 6.7, y: 20.5, label: "RPU paper, (128, 128)".into() }],

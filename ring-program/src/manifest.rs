@@ -107,15 +107,15 @@ impl Manifest {
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
-        let seeded = own.seeded.map(|seeded| {
-            let limbs = seeded
-                .iter()
-                .map(|limbs| limbs.find(&inputs).map_err(|error| limbs.place(error, file, text)));
-            limbs.collect::<Result<Vec<_>, _>>().map(|limbs| limbs.concat())
-        });
+        let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
+        for limbs in own.seeded.iter().flatten() {
+            let found = limbs.find(&inputs).map_err(|error| limbs.place(error, file, text));
+            seeded.extend(errors.keep(found).unwrap_or_default());
+        }
+        errors.or(())?;
         Ok(Self {
             degree: own.ring_dimension,
-            seeded: seeded.transpose()?,
+            seeded: own.seeded.map(|_| seeded),
             inputs: Some(inputs),
             outputs: Some(own.outputs.0),
             moduli: None,
@@ -198,8 +198,8 @@ impl NameOrId {
             }
         };
         found.ok_or_else(|| {
-            let error = Diagnostic::new(format!("invalid manifest: `seeded`: no input has {what}"));
-            error.with_help("list names of `inputs`, or ids of their limbs")
+            let error = Diagnostic::new(format!("no input has {what}")).with_code(Code::Contradiction.name());
+            error.with_help("`seeded` lists names of `inputs`, or ids of their limbs")
         })
     }
 

@@ -31,7 +31,7 @@ pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift};
 pub use reduced::NotReduced;
-pub use report::Report;
+pub use report::{Report, limit};
 pub use run::{RunError, Runtime};
 pub use schedule::{Plan, Timeline};
 pub use trace::TRACKS;

@@ -191,35 +191,49 @@ impl Report {
     /// The report as a table for reading.
     pub fn table(&self) -> String {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let row = |name: &str, value: String| (name.to_owned(), value);
+        let unused = match self.unused_operations {
+            0 => String::new(),
+            unused => format!(", {unused} without effect on an output"),
+        };
         let mut rows = vec![
-            ("ring degree".to_owned(), self.n.to_string()),
-            ("operations".to_owned(), self.operations.to_string()),
-            ("lifted".to_owned(), self.lifted_operations.to_string()),
-            ("unused".to_owned(), self.unused_operations.to_string()),
-            ("machine".to_owned(), self.machine.name.clone()),
-            ("time".to_owned(), format!("{:.3} us", self.time_us)),
-            ("energy".to_owned(), format!("{:.3} uJ", self.energy_uj)),
-            ("area".to_owned(), format!("{:.3} mm2", self.area_mm2)),
-            ("kernels run for".to_owned(), percent(self.compute.busy)),
-            (
-                "kernels by bound".to_owned(),
-                self.compute.bound_ratio.map_or("-".to_owned(), |r| format!("{r:.2}")),
+            row("machine", self.machine.name.clone()),
+            row("ring degree", self.n.to_string()),
+            row(
+                "operations",
+                format!("{}, {} fused or renamed{unused}", self.operations, self.lifted_operations),
             ),
-            ("HBM is busy for".to_owned(), percent(self.hbm.busy)),
-            ("HBM energy".to_owned(), format!("{:.3} uJ", self.hbm.energy_uj)),
-            ("checked".to_owned(), if self.checked { "yes" } else { "no" }.to_owned()),
+            row("checked", if self.checked { "yes" } else { "no" }.to_owned()),
+            row("time", format!("{:.3} us", self.time_us)),
+            row("  a kernel runs", percent(self.compute.busy)),
+            row("  off-chip channel busy", percent(self.hbm.busy)),
         ];
-        let binds = self.binds.iter().map(|(name, share)| (format!("limited by {name}"), percent(*share)));
-        rows.extend(binds);
-        let traffic = self.hbm.bytes_by_kind.iter();
-        rows.extend(traffic.map(|(name, bytes)| (format!("HBM {name}"), format!("{bytes} bytes"))));
+        rows.extend(
+            self.compute.bound_ratio.map(|ratio| row("  kernels over their bounds", format!("{ratio:.2}"))),
+        );
+        rows.push(row("area", format!("{:.3} mm2", self.area_mm2)));
+        rows.push(row("energy of kernels", format!("{:.3} uJ", self.energy_uj)));
+        rows.push(row("energy off chip", format!("{:.3} uJ", self.hbm.energy_uj)));
+        let binds = self.binds.iter();
+        rows.extend(binds.map(|(name, share)| row(&format!("limited by {}", limit(name)), percent(*share))));
+        let traffic = self.hbm.bytes_by_kind.iter().filter(|(_, bytes)| **bytes > 0);
+        rows.extend(traffic.map(|(name, bytes)| row(&format!("off-chip {name}"), format!("{bytes} bytes"))));
         rows.extend(self.costs.iter().map(|(name, cost)| {
             let Cost { launches, operations, time_us, energy_uj, .. } = cost;
-            let value =
-                format!("{launches} launches of {operations} lines, {time_us:.3} us, {energy_uj:.3} uJ");
-            (format!("kernel {name}"), value)
+            let launched = if *launches == 1 { "launch" } else { "launches" };
+            let counts = format!("{launches} {launched} for {operations} of the operations");
+            row(&format!("kernel {name}"), format!("{counts}, {time_us:.3} us, {energy_uj:.3} uJ"))
         }));
         let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    }
+}
+
+/// The name of a resource that limits the time, for people.
+pub fn limit(resource: &str) -> String {
+    match resource {
+        "hbm" => "off-chip transfers".to_owned(),
+        "latency" => "latency of instructions".to_owned(),
+        pipe => pipe.replace("load_store", "load/store"),
     }
 }

@@ -1,6 +1,7 @@
 //! `rpu run` on a ring program
 
-use super::{Args, Format, NamedFile, TraceFile, TraceKind, json};
+use super::{Args, Format, TraceFile, TraceKind, json};
+use crate::data::NamedFile;
 use crate::failure::Failure;
 use crate::files;
 use crate::numbers::wide_degree;
@@ -75,7 +76,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let message = format!("`{}` has not the name of a ring program", args.file.display());
+        let message = format!("`{}` is not the name of a ring program", args.file.display());
         let help =
             "`--manifest`, `--n` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));

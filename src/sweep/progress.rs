@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) enum ProgressKind {
     /// A bar if standard error is a terminal, else nothing
     Auto,
-    /// JSON objects, one per line, at most one a second and one at the end: points, done, failed,
+    /// JSON objects, one per line, at most one per second and one at the end: points, done, failed,
     /// points_per_s, remaining_s, and with successive halving rung, the degree of the small ring
     Json,
     /// Failed points only

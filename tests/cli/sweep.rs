@@ -131,12 +131,14 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         fs::read_to_string(folder.join(file)).unwrap()
     };
     let svg = chart(&["--x", "energy_uj", "--y", "energy_delay_uj_us", "--label", "hple.count"], "a.svg");
-    for text in ["energy (µJ)", "energy delay (µJ µs)", "2 tasks", "one front for each"] {
+    for text in ["Energy (µJ)", "Energy × delay (µJ µs)", "2 tasks", "one front for each"] {
         assert!(svg.contains(text), "{text} is missing");
     }
     let svg =
         chart(&["--facet", "n", "--where", "hple.count >= 64 and vdm.banks = 64", "--no-front"], "b.svg");
-    assert!(svg.contains("n 1024") && svg.contains("n 2048") && !svg.contains("Pareto front"));
+    assert!(
+        svg.contains("ring degree 1024") && svg.contains("ring degree 2048") && !svg.contains("Pareto front")
+    );
     assert!(chart(&["--form", "parallel"], "c.html").starts_with("<!DOCTYPE html>"));
     let tornado = chart(&["--form", "tornado", "--y", "cycles", "--facet", "folder"], "d.svg");
     assert!(tornado.contains("HPLEs") && tornado.contains("folder one"), "{tornado}");

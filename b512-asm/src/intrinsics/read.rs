@@ -2,11 +2,12 @@
 
 use super::{Argument, CALLS, prefix};
 use super::{Call as Row, ModeKind};
-use crate::asm::{assemble_calls, operand_count, parse_register};
+use crate::asm::{Checks, assemble_calls};
 use crate::code::Code;
 use crate::grammar::skip_space;
 use crate::isa::{Instr, Operand, OperandKind};
 use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
+use crate::operand::{operand_count, parse_register};
 use crate::parameters::Isa;
 use crate::places::Places;
 use crate::program::Program;
@@ -31,7 +32,18 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 /// # Errors
 /// Returns the errors of [`assemble`].
 pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
-    assemble_calls(source, |isa| kernel(source, isa))
+    assemble_with_checks(source, &|_, _| Vec::new())
+}
+
+/// Reads intrinsics with further checks, as [`assemble_with_checks`](crate::assemble_with_checks) does.
+///
+/// # Errors
+/// Returns the errors of [`assemble`] and those of the checks.
+pub fn assemble_with_checks<'a>(
+    source: &'a str,
+    checks: Checks<'_>,
+) -> Result<(Program, Places<'a>), Diagnostics> {
+    assemble_calls(source, |isa| kernel(source, isa), checks)
 }
 
 /// The function of a kernel.

@@ -38,7 +38,7 @@ pub(super) fn place(text: &str, error: &serde_json::Error) -> Span {
 pub(super) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    message.strip_suffix(&position).unwrap_or(&message).to_owned()
+    crate::reason(message.strip_suffix(&position).unwrap_or(&message))
 }
 
 struct Tree<'t> {

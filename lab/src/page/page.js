@@ -236,6 +236,9 @@
           left += 26 + text.length * 7.5;
         }
         picture.append(legend);
+        // What the names of points list, where there is room beside the colours.
+        const text = group.labels && `labels: ${group.labels}`;
+        if (text && left + text.length * 6.6 < box.right) picture.append(make("text", { x: box.right, y: 20, "text-anchor": "end" }, text));
       }
 
       const inside = points.map((point) => ({ point, px: x(point.values[xi]), py: y(point.values[yi]) }))
@@ -270,7 +273,8 @@
       const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
       for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {
         const w = point.name.length * 6.6;
-        const places = [[px + 9, py - 5], [px + 9, py + 15], [px - 9 - w, py - 5], [px - 9 - w, py + 15]];
+        const places = [[px + 9, py - 5], [px + 9, py + 15], [px - 9 - w, py - 5], [px - 9 - w, py + 15],
+          [px + 14, py + 4], [px - 14 - w, py + 4], [px - w / 2, py - 12], [px - w / 2, py + 22]];
         const free = places.find(([left, base]) => left >= box.left && left + w <= box.right && base - 12 >= box.top && base <= box.bottom
           && taken.every(([l, t, r, b]) => left > r || left + w < l || base - 11 > b || base + 3 < t));
         if (free) {
@@ -397,7 +401,8 @@
       for (const mark of ticks(from, to, false, width / 110)) {
         paper.fillStyle = muted;
         paper.textAlign = "center";
-        paper.fillText(mark.toLocaleString("en"), x(mark), 14);
+        const text = mark.toLocaleString("en");
+        paper.fillText(text, Math.min(x(mark), width - 4 - paper.measureText(text).width / 2), 14);
       }
       paper.textAlign = "left";
       paper.save();

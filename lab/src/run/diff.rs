@@ -90,20 +90,6 @@ fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D:
     }
 }
 
-/// An error of `serde` with the kinds of JSON in place of Rust's types.
-fn without_types(message: &str) -> String {
-    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
-    let expected = match expected.split_once(' ').map_or(expected, |(first, _)| first) {
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "struct" => "an object",
-        "tuple" => "a list",
-        "enum" => "a name in quotes",
-        _ => expected,
-    };
-    format!("{found}, expected {expected}")
-}
-
 /// Parses JSON; an error has its position in the text and the path of the key.
 fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnostic> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -119,7 +105,7 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
     read.map_err(|(error, path)| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let text_of_error = error.to_string();
-        let what = without_types(text_of_error.strip_suffix(&place).unwrap_or(&text_of_error));
+        let what = diagnostic::reason(text_of_error.strip_suffix(&place).unwrap_or(&text_of_error));
         let message = match path {
             _ if !error.is_data() => format!("invalid JSON: {what}"),
             Some(path) => format!("`{path}`: {what}"),
@@ -415,27 +401,30 @@ mod tests {
             ("cycles: 5".to_owned(), "a.json:1:1: invalid JSON: expected value".to_owned()),
             (String::new(), "a.json:1:1: invalid JSON: EOF while parsing a value".into()),
             (good.clone() + "}", format!("a.json:{lines}:2: invalid JSON: trailing characters")),
-            ("{}".into(), "a.json:1:2: missing field `schema`".into()),
+            ("{}".into(), "a.json:1:2: the key `schema` is missing".into()),
             (
                 good.replace("\"schema\": 2", "\"schema\": 7"),
                 "a.json:2:13: `schema`: unsupported version 7, expected 2".into(),
             ),
             (
                 good.replace("\"program\":", "\"programme\":"),
-                format!("a.json:{lines}:1: missing field `program`"),
+                format!("a.json:{lines}:1: the key `program` is missing"),
             ),
-            (good.replace("\"cycles\":", "\"clocks\":"), format!("a.json:{lines}:1: missing field `cycles`")),
+            (
+                good.replace("\"cycles\":", "\"clocks\":"),
+                format!("a.json:{lines}:1: the key `cycles` is missing"),
+            ),
             (
                 good.replace("\"resource_cycles\"", "\"cycles\""),
                 format!(
-                    "a.json:{}:3: `bounds`: missing field `resource_cycles`",
+                    "a.json:{}:3: `bounds`: the key `resource_cycles` is missing",
                     line("resource_cycles") + 2
                 ),
             ),
             (
                 good.replace("\"count\": 128", "\"count\": \"many\""),
                 format!(
-                    "a.json:{}:21: `machine.hple.count`: invalid type: string \"many\", expected a whole number",
+                    "a.json:{}:21: `machine.hple.count`: expected a whole number, found \"many\"",
                     line("\"count\": 128")
                 ),
             ),

@@ -23,7 +23,9 @@ pub use ring_timing::RingTiming;
 pub use stream::StreamReport;
 pub use table::table;
 
+use crate::program::ProgramFile;
 use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
+use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
@@ -116,6 +118,27 @@ impl RunError {
     /// finish.
     pub fn is_wrong_result(&self) -> bool {
         matches!(self, Self::Golden(GoldenError::Differs { .. }))
+    }
+
+    /// The defects of the program, or the fault of an instruction, with their places in the program's file; `None`
+    /// for other errors.
+    pub fn in_file(&self, file: &ProgramFile) -> Option<Diagnostics> {
+        match self {
+            Self::Invalid(invalid) => {
+                let mut errors = Diagnostics::default();
+                let found = file.diagnostics(invalid.defects.clone());
+                found.into_iter().for_each(|error| errors.push(error));
+                Some(errors)
+            }
+            Self::Execute(fault) => Some(file.fault(fault).into()),
+            Self::Fit(_)
+            | Self::Load(_)
+            | Self::Input(_)
+            | Self::Access(_)
+            | Self::NoClaim
+            | Self::Unclaimed { .. }
+            | Self::Golden(_) => None,
+        }
     }
 }
 

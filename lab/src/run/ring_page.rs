@@ -3,7 +3,7 @@
 use super::page::{BINS, add_busy, breakdown, busy_chart};
 use crate::page::{Part, key, names, shell, stack};
 use maud::{Markup, html};
-use runtime::{Report, Runtime, TRACKS, Timeline};
+use runtime::{Report, Runtime, TRACKS, Timeline, limit};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;
 
@@ -16,7 +16,7 @@ pub fn ring_page(title: &str, report: &Report, runtime: &Runtime<'_>, timeline: 
     let end_ps = slices.iter().map(|slice| slice.end_ps).max().unwrap_or(0);
     let data = (!slices.is_empty()).then(|| data(&slices, end_ps));
     let binds: Vec<Part> =
-        report.binds.iter().map(|(name, share)| Part { name: (*name).to_owned(), size: *share }).collect();
+        report.binds.iter().map(|(name, share)| Part { name: limit(name), size: *share }).collect();
     let binding = names(std::iter::once(&binds[..]));
     let body = html! {
         h1 { (title) }
@@ -27,8 +27,8 @@ pub fn ring_page(title: &str, report: &Report, runtime: &Runtime<'_>, timeline: 
         (facts(report))
         h2 { "What limits the time" }
         p {
-            "The busiest pipe of the running kernel; " code { "latency" } " if all pipes are idle for half of it; "
-            code { "hbm" } " if no kernel runs."
+            "The busiest pipe of the running kernel; latency if all pipes are idle for half of it; off-chip transfers if "
+            "no kernel runs."
         }
         (stack(&binds, &binding, 1.0))
         (key(&binding))
@@ -52,7 +52,7 @@ fn facts(report: &Report) -> Markup {
         table.narrow {
             tbody {
                 (row("time", format!("{:.3} µs", report.time_us)))
-                (row("operations", format!("{}, {} without a launch of their own", report.operations, report.lifted_operations)))
+                (row("operations", format!("{}, {} fused or renamed", report.operations, report.lifted_operations)))
                 (row("kernels run", format!("{:.1} % of the time", 100.0 * report.compute.busy)))
                 (row("off-chip channel busy", format!("{:.1} % of the time", 100.0 * report.hbm.busy)))
                 (row("energy of kernels", format!("{:.2} µJ", report.energy_uj)))

@@ -155,12 +155,12 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     let mut causes: Vec<_> = Cause::all().map(spent).filter(|&(_, cycles)| cycles > 0).collect();
     causes.sort_by_key(|(name, cycles)| (std::cmp::Reverse(*cycles), name.clone()));
     for (cause, spent) in causes {
-        row(f, &cause, spent as f64 / cycles, spent, "cycles")?;
+        row(f, &cause, spent as f64 / cycles, spent, ["cycle", "cycles"])?;
     }
     writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
     for pipe in Pipe::VECTOR {
         let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
-        row(f, &label(pipe), share, count, "instructions")?;
+        row(f, &label(pipe), share, count, ["instruction", "instructions"])?;
     }
     let waits = &timing.waits;
     let ports: u64 = waits.vrf_ports.values().sum();
@@ -172,7 +172,8 @@ fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
     Ok(())
 }
 
-fn row(f: &mut String, name: &str, share: f64, count: u64, of: &str) -> fmt::Result {
+fn row(f: &mut String, name: &str, share: f64, count: u64, [one, many]: [&str; 2]) -> fmt::Result {
+    let of = if count == 1 { one } else { many };
     writeln!(f, "  {name:<NAME$} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
 }
 

@@ -1,15 +1,11 @@
 //! The chart of a workload.
 
+use super::quantity::{Quantity, names};
 use super::record::Record;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, title};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain};
 use plot::{Chart, Point, Series};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-
-/// A key as words, which a legend can break into lines: `vbar latency`.
-pub(super) fn words(key: &str) -> String {
-    title(key).trim_end_matches("_cycles").replace(['.', '_'], " ")
-}
 
 /// The key that makes the series: the last varying one with two to eight values.
 pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
@@ -31,6 +27,11 @@ pub(super) fn in_order<'r>(mut records: Vec<&'r Record>, keys: &[&str]) -> (Vec<
         records.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
     }
     (records, is_ordered)
+}
+
+/// The name of a design by the values of `keys` keys, as they are listed: in parentheses if there are several.
+pub(super) fn tuple(values: String, keys: usize) -> String {
+    if keys > 1 { format!("({values})") } else { values }
 }
 
 /// Area against latency. The last varying key with at most eight values makes the series.
@@ -62,7 +63,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         Some(Point {
             x: time_us,
             y: area,
-            name: format!("({})", name(record, None)),
+            name: tuple(name(record, None), varying.len()),
             short_name: name(record, series_key),
             marked: !extrapolated(record).is_empty(),
             task: 0,
@@ -73,20 +74,11 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
     Chart {
         title: view.title.clone(),
-        x_label: "Latency (µs)".into(),
-        y_label: "Area (mm²)".into(),
-        series_label: series_key.map(words).unwrap_or_default(),
-        name_label: match &varying[..] {
-            [] => String::new(),
-            keys => {
-                let names = keys.iter().map(|(key, _)| words(key).trim_start_matches("VDM ").to_owned());
-                format!("({})", names.collect::<Vec<_>>().join(", "))
-            }
-        },
-        short_name_label: {
-            let names = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).map(words);
-            names.collect::<Vec<_>>().join(", ")
-        },
+        x_label: Quantity::of("time_us").label(),
+        y_label: Quantity::of("area_mm2").label(),
+        series_label: series_key.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
+        name_label: names(varying.iter().map(|(key, _)| *key)),
+        short_name_label: names(others.iter().copied()),
         series: series_values
             .iter()
             .map(|of| {

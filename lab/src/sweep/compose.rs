@@ -6,9 +6,10 @@ mod pool;
 pub use condition::{Condition, ConditionError};
 pub use pool::Pool;
 
-use super::chart::words;
+use super::chart::tuple;
 use super::journal::JournalError;
 use super::manifest::Workload;
+use super::quantity::{Quantity, names};
 use super::view::{EXTRAPOLATED, plain};
 use plot::pareto::{self, Costs};
 use plot::{
@@ -135,7 +136,7 @@ impl Pool {
             .iter()
             .map(|(Text(value), points)| {
                 let title = match facet {
-                    Some(facet) => format!("{} {value}", words(facet)),
+                    Some(facet) => format!("{} {value}", Quantity::of(facet).with_unit()),
                     None => self.title(composition, points),
                 };
                 let group = Group { pool: self, composition, points, title };
@@ -151,8 +152,8 @@ impl Pool {
             Panel::Parallel(chart) => chart.axes.len() as u32,
             Panel::Scatter(_) | Panel::Bars(_) | Panel::Lines(_) | Panel::Heat(_) | Panel::Tornado(_) => 0,
         };
-        // Room for the names of all axes.
-        let panel = (panels.iter().map(axes).max().map_or(width, |axes| width.max(140 + 105 * axes)), height);
+        // Room for all axes.
+        let panel = (width, panels.iter().map(axes).max().map_or(height, |axes| height.max(100 + 46 * axes)));
         Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
     }
 
@@ -163,12 +164,11 @@ impl Pool {
             1 => workloads.into_iter().next().unwrap_or_default(),
             count => format!("{count} tasks"),
         };
+        let [x, y] = [&composition.x, &composition.y].map(|column| Quantity::of(column).name);
         match composition.form {
-            Form::Scatter => {
-                format!("{of}: {} against {}", quantity(&composition.y).0, quantity(&composition.x).0)
-            }
+            Form::Scatter => format!("{of}: {y} against {x}"),
             Form::Parallel => of,
-            Form::Tornado => format!("{of}: effect of each axis on the {}", quantity(&composition.y).0),
+            Form::Tornado => format!("{of}: effect of each axis on the {y}"),
         }
     }
 }
@@ -189,30 +189,6 @@ impl Ord for Text {
 impl PartialOrd for Text {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-/// A column as a quantity with its unit, if its name ends in one.
-fn quantity(column: &str) -> (String, Option<&'static str>) {
-    const UNITS: [(&str, &str); 7] = [
-        ("_uj_us", "µJ µs"),
-        ("_mm2_us", "mm² µs"),
-        ("_us", "µs"),
-        ("_mm2", "mm²"),
-        ("_uj", "µJ"),
-        ("_ghz", "GHz"),
-        ("_cycles", "cycles"),
-    ];
-    let with_unit = UNITS.iter().find_map(|(end, unit)| Some((column.strip_suffix(end)?, *unit)));
-    let (name, unit) = with_unit.map_or((column, None), |(name, unit)| (name, Some(unit)));
-    (words(name), unit)
-}
-
-/// The label of an axis: `area (mm²)`.
-fn axis_label(column: &str) -> String {
-    match quantity(column) {
-        (name, Some(unit)) => format!("{name} ({unit})"),
-        (name, None) => name,
     }
 }
 
@@ -259,13 +235,15 @@ impl Group<'_> {
         let varying = self.varying();
         let few = |key: &&&str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
         let colour = colour.as_deref().or_else(|| varying.iter().rfind(few).copied());
-        let names: Vec<&str> = match label {
+        // The keys of a design's full name, and of the short one, which leaves out the series.
+        let keys: Vec<&str> = match label {
             Some(label) => vec![label],
             None => varying.clone(),
         };
-        let name = |point: &Row, without: Option<&str>| {
-            let keys = names.iter().filter(|key| label.is_some() || Some(**key) != without);
-            keys.map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
+        let is_short = |key: &&&str| label.is_some() || Some(**key) != colour;
+        let short_keys: Vec<&str> = keys.iter().filter(is_short).copied().collect();
+        let name = |point: &Row, keys: &[&str]| {
+            keys.iter().map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
         };
         let mut tasks: Vec<Workload> = Vec::new();
         let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
@@ -285,23 +263,19 @@ impl Group<'_> {
             series[place].points.push(Point {
                 x: self.pool.number(point, x)?,
                 y: self.pool.number(point, y)?,
-                name: format!("({})", name(point, None)),
-                short_name: name(point, colour),
+                name: tuple(name(point, &keys), keys.len()),
+                short_name: name(point, &short_keys),
                 marked: point.is_extrapolated(),
                 task,
             });
         }
-        let heads = |without: Option<&str>| {
-            let keys = names.iter().filter(|key| label.is_some() || Some(**key) != without);
-            keys.map(|key| words(key)).collect::<Vec<_>>().join(", ")
-        };
         Ok(Panel::Scatter(Chart {
             title: self.title.clone(),
-            x_label: axis_label(x),
-            y_label: axis_label(y),
-            series_label: colour.map(words).unwrap_or_default(),
-            name_label: format!("({})", heads(None)),
-            short_name_label: heads(colour),
+            x_label: Quantity::of(x).label(),
+            y_label: Quantity::of(y).label(),
+            series_label: colour.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
+            name_label: names(keys),
+            short_name_label: names(short_keys),
             series,
             references: Vec::new(),
             mark_label: EXTRAPOLATED.into(),
@@ -338,7 +312,7 @@ impl Group<'_> {
         let axes: Vec<ParallelAxis> = keys
             .iter()
             .map(|key| {
-                let (label, values) = (axis_label(key), self.values(key));
+                let (label, values) = (Quantity::of(key).with_unit(), self.values(key));
                 let named =
                     self.pool.varying.iter().any(|varying| varying == key) && values.len() <= MAX_CATEGORIES;
                 ParallelAxis { label, categories: if named { values } else { Vec::new() } }
@@ -356,7 +330,8 @@ impl Group<'_> {
             Ok(ParallelLine { values, highlighted: front.contains(&i) })
         };
         let lines = self.points.iter().enumerate().map(line).collect::<Result<_, ComposeError>>()?;
-        let highlight_label = format!("Pareto front of {} and {}", quantity(x).0, quantity(y).0);
+        let highlight_label =
+            format!("Pareto front of {} and {}", Quantity::of(x).name, Quantity::of(y).name);
         Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label }))
     }
 
@@ -391,9 +366,10 @@ impl Group<'_> {
             ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
             match (ratios.first(), ratios.last()) {
                 (Some(low), Some(high)) => {
-                    bars.push(TornadoBar { label: words(key), low: low.clone(), high: high.clone() });
+                    let label = Quantity::of(key).with_unit();
+                    bars.push(TornadoBar { label, low: low.clone(), high: high.clone() });
                 }
-                _ => left_out.push(words(key)),
+                _ => left_out.push(Quantity::of(key).name),
             }
         }
         let mut notes = vec![
@@ -406,19 +382,11 @@ impl Group<'_> {
                 left_out.join(", ")
             ));
         }
-        Ok(Panel::Tornado(Tornado { title: self.title.clone(), x_label: axis_label(y), bars, notes }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_have_units() {
-        assert_eq!(axis_label("area_mm2"), "area (mm²)");
-        assert_eq!(axis_label("energy_delay_uj_us"), "energy delay (µJ µs)");
-        assert_eq!(axis_label("vbar.latency_cycles"), "vbar latency (cycles)");
-        assert_eq!(axis_label("hple.count"), "HPLEs");
+        Ok(Panel::Tornado(Tornado {
+            title: self.title.clone(),
+            x_label: Quantity::of(y).label(),
+            bars,
+            notes,
+        }))
     }
 }

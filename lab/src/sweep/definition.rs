@@ -53,7 +53,8 @@
 //! ```
 //!
 //! The axes may be `kernel`, `program`, `n`, `modulus_bits`, `modulus`, `towers`, `stream`, `plan`, `tune`
-//! and every key of a machine file. The last grid axis varies fastest, then the zipped rows, then the list.
+//! and every key of a machine file. The list varies fastest, then the zipped rows, then the
+//! last axis of the grid.
 
 mod checks;
 mod read;
@@ -140,8 +141,10 @@ pub enum ScheduleFor {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Setting {
     pub(super) key: String,
+    /// Byte range of the key in the definition; `0..0` for a key from the command line.
+    pub(super) key_span: Range<usize>,
     pub(super) value: toml::Value,
-    /// Byte range in the definition; `0..0` for a value from the command line.
+    /// The same for the value.
     pub(super) span: Range<usize>,
 }
 
@@ -202,12 +205,11 @@ const TOP_KEYS: [&str; 15] = [
 ];
 
 impl Definition {
-    /// Parses a definition; `file` is its name in errors and the base of its relative paths.
+    /// The parts of a definition that can be read, and the errors of the others.
     ///
     /// # Errors
-    /// Returns all errors: the text is not TOML, has an unknown key or an invalid value.
-    /// [`Plan::new`](super::Plan::new) checks keys and values of machines.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
+    /// Returns an error if the text is not TOML or has another format.
+    pub(super) fn read_parts(file: &str, text: &str) -> Result<(Self, Diagnostics), Diagnostics> {
         let mut definition = Self {
             file: file.into(),
             text: text.into(),
@@ -235,7 +237,7 @@ impl Definition {
         definition.axes.extend([parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty()));
         errors.keep(definition.check_axes());
         errors.keep(definition.check_scheduled_keys(&parts.scheduled_spans));
-        errors.in_order().or(definition)
+        Ok((definition, errors))
     }
 
     /// Reads one key of the file.
@@ -275,10 +277,9 @@ impl Definition {
             "reference" => self.references = self.read(document, key, item)?,
             "grid" => {
                 let mut errors = Diagnostics::default();
-                for (key, values) in self.columns(item)? {
-                    errors.keep(self.check_distinct(&key, &values));
-                    let setting = |(value, span)| vec![Setting { key: key.clone(), value, span }];
-                    self.axes.push(values.into_iter().map(setting).collect());
+                for values in self.columns(item)? {
+                    errors.keep(self.check_distinct(&values));
+                    self.axes.push(values.into_iter().map(|setting| vec![setting]).collect());
                 }
                 errors.or(())?;
             }
@@ -291,7 +292,8 @@ impl Definition {
                 self.check_rows("list", &parts.list)?;
             }
             kernel if KERNEL_KEYS.contains(&kernel) => {
-                let setting = Setting { key: kernel.into(), value: self.plain(item)?, span };
+                let value = self.plain(item)?;
+                let setting = Setting { key: kernel.into(), key_span: key_span.clone(), value, span };
                 self.kernel.push(setting);
             }
             unknown => return Err(self.unknown_key(key_span.clone(), unknown).into()),
@@ -332,7 +334,7 @@ impl Definition {
             }
             let bare = || toml::Value::String(change.value().into());
             let value = change.value().parse().unwrap_or_else(|_| bare());
-            self.kernel.push(Setting { key: key.into(), value, span: 0..0 });
+            self.kernel.push(Setting { key: key.into(), key_span: 0..0, value, span: 0..0 });
         } else {
             self.overrides.push(change.clone());
         }
@@ -384,6 +386,21 @@ impl Definition {
             number /= axis.len() as u64;
         }
         digits
+    }
+
+    /// Points that together have each alternative of each axis; the other axes have their first one.
+    pub(super) fn alternatives(&self) -> Vec<Vec<usize>> {
+        let first = vec![0; self.axes.len()];
+        let mut points = Vec::new();
+        for (axis, alternatives) in self.axes.iter().enumerate() {
+            points.extend((1..alternatives.len()).map(|number| {
+                let mut point = first.clone();
+                point[axis] = number;
+                point
+            }));
+        }
+        points.push(first);
+        points
     }
 
     /// The axes.

@@ -402,6 +402,8 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {
     let read = serde_json::from_reader(BufReader::with_capacity(1 << 20, file));
     read.map_err(|error: serde_json::Error| match error.io_error_kind() {
         Some(kind) => io_error(path)(kind.into()),
-        None => JournalError::Manifest { path: path.to_owned(), reason: error.to_string() },
+        None => {
+            JournalError::Manifest { path: path.to_owned(), reason: diagnostic::reason(&error.to_string()) }
+        }
     })
 }

@@ -5,9 +5,10 @@ use super::columns::{Column, columns};
 use super::journal::JournalError;
 use super::manifest::{Manifest, Workload};
 use super::page::page;
+use super::quantity::Quantity;
 use super::record::{Record, Status};
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, costs, extrapolates, plain, title};
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, costs, extrapolates, plain};
 use crate::files::{self, NewFile};
 use diagnostic::printable;
 use plot::PlotError;
@@ -230,7 +231,7 @@ impl<'r> Outputs<'r> {
             text += &format!("Pareto front, {} of {members} points", group.front.len());
             text +=
                 &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
-            let names: Vec<&str> = view.varying.iter().map(|key| title(key)).collect();
+            let names: Vec<String> = view.varying.iter().map(|key| Quantity::of(key).with_unit()).collect();
             let mut row = |settings: &[String], rest: [&str; 3]| {
                 for (name, setting) in names.iter().zip(settings) {
                     text += &format!("  {setting:>width$}", width = name.chars().count().max(5));
@@ -238,8 +239,7 @@ impl<'r> Outputs<'r> {
                 let [latency, area, cycles] = rest;
                 text += &format!("  {latency:>12}  {area:>10}  {cycles:>10}\n");
             };
-            let heading: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            row(&heading, ["latency (us)", "area (mm2)", "cycles"]);
+            row(&names, ["latency (us)", "area (mm2)", "cycles"]);
             for (_, _, record) in self.results.read(&group.front)? {
                 let Some((time_us, area)) = costs(&record) else { continue };
                 let cycles = record.report.as_ref().and_then(|report| Some(report.duration()?.1));

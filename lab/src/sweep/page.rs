@@ -1,11 +1,13 @@
 //! The page of a sweep.
 
+use super::chart::tuple;
 use super::columns::{Column, columns};
 use super::manifest::Manifest;
+use super::quantity::{Quantity, names};
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, View, axis_label, costs, extrapolated, plain, timing, title};
-use crate::page::{Part, cause_label, key, names, part_label, shell, stack};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, timing};
+use crate::page::{self, Part, cause_label, key, part_label, shell, stack};
 use crate::run::label;
 use b512_asm::Pipe;
 use diagnostic::counted;
@@ -31,7 +33,7 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
     let first = results.recorded().next();
     let first = |column: &String| plain(first.and_then(|point| manifest.points.value(point, column)));
     let common: Vec<String> =
-        common.into_iter().map(|column| format!("{column} {}", first(column))).collect();
+        common.into_iter().map(|column| Quantity::of(column).with_value(&first(column))).collect();
     let body = html! {
         h1 { (manifest.title) }
         (summary(results, &common))
@@ -82,11 +84,13 @@ fn summary(results: &Results, common: &[String]) -> Markup {
 /// The data of the interactive charts: columns, and the values of each point.
 fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
     let results = columns();
-    let setting = |name: &String| json!({ "name": name, "label": axis_label(name), "number": true });
+    let setting =
+        |name: &String| json!({ "name": name, "label": Quantity::of(name).label(), "number": true });
     let columns = manifest.columns.iter().map(setting).chain(results.iter().map(of_column));
     let groups = sections.iter().map(|(view, _)| {
         let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
-        json!({ "colour": super::chart::series_key(view), "points": points })
+        let labels = names(view.varying.iter().copied());
+        json!({ "colour": super::chart::series_key(view), "labels": labels, "points": points })
     });
     json!({
         "columns": columns.collect::<Vec<_>>(),
@@ -117,7 +121,7 @@ fn of_column(column: &Column) -> Value {
     let is_cost = ["cycles", "_mm2", "_uj", "_us"].iter().any(|end| name.ends_with(end)) && cause.is_none();
     json!({
         "name": name,
-        "label": axis_label(name),
+        "label": Quantity::of(name).label(),
         "part": part,
         "cause": cause.is_some(),
         "number": !TEXTS.contains(&name),
@@ -137,7 +141,7 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
     let values = results.iter().map(|column| column.value(record).map_or(Value::Null, rounded));
     json!({
         "key": record.key,
-        "name": format!("({})", name.join(", ")),
+        "name": tuple(name.join(", "), view.varying.len()),
         "values": settings.chain(values).collect::<Vec<_>>(),
     })
 }
@@ -157,15 +161,15 @@ fn front_stacks(view: &View<'_>) -> Markup {
         Cause::all().map(part).collect()
     };
     let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
-    let names = names(stacks.iter().map(Vec::as_slice));
+    let causes = page::names(stacks.iter().map(Vec::as_slice));
     html! {
         @if stacks.iter().any(|parts| !parts.is_empty()) {
             h3 { "Where the cycles go on the front" }
-            (key(&names))
+            (key(&causes))
             div.scroll {
                 table {
                     thead { tr {
-                        th { @for (i, name) in view.varying.iter().enumerate() { @if i > 0 { ", " } (title(name)) } }
+                        th { (names(view.varying.iter().copied())) }
                         th { "cycles" } th { "share" }
                     } }
                     tbody {
@@ -174,7 +178,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
                             tr {
                                 td.name { (view.varying.iter().map(|name| plain(record.point.get(*name))).collect::<Vec<_>>().join(", ")) }
                                 td { (whole) }
-                                td style="width:70%" { (stack(parts, &names, whole)) }
+                                td style="width:70%" { (stack(parts, &causes, whole)) }
                             }
                         }
                     }
@@ -193,7 +197,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
             table.sortable id=(format!("table-{index}")) {
                 thead {
                     tr {
-                        @for column in columns { th { (title(column)) } }
+                        @for column in columns { th { (Quantity::of(column).with_unit()) } }
                         th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" } th { "area" br; "(mm²)" }
                         th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
                         @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }

@@ -337,10 +337,12 @@ impl Resolver {
         // An error of a setting is an error in the sweep file, not on the command line.
         let in_sweep = |error: Diagnostic| match settings.iter().find(|setting| text(setting) == *error.text)
         {
-            Some(setting) => Diagnostic {
-                help: error.help,
-                ..self.definition.error(setting.span.clone(), error.message, "")
-            },
+            Some(setting) => {
+                let is_about_key = error.code == Some(diagnostic::Code::UnknownKey.name());
+                let span = if is_about_key { &setting.key_span } else { &setting.span };
+                let (code, help) = (error.code, error.help);
+                Diagnostic { code, help, ..self.definition.error(span.clone(), error.message, "") }
+            }
             None => error,
         };
         let machine = self.file.machine(&overrides);

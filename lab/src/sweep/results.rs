@@ -362,7 +362,11 @@ fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
 }
 
 fn record(line: &str) -> Result<Record, JournalError> {
-    serde_json::from_str(line).map_err(|error| JournalError::Record { reason: error.to_string() })
+    serde_json::from_str(line).map_err(invalid_record)
+}
+
+fn invalid_record(error: serde_json::Error) -> JournalError {
+    JournalError::Record { reason: diagnostic::reason(&error.to_string()) }
 }
 
 /// The settings of a record.
@@ -372,5 +376,5 @@ fn settings(line: &str) -> Result<Settings, JournalError> {
         point: Settings,
     }
     let head: Result<Head, _> = serde_json::from_str(line);
-    head.map(|head| head.point).map_err(|error| JournalError::Record { reason: error.to_string() })
+    head.map(|head| head.point).map_err(invalid_record)
 }

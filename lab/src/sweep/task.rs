@@ -59,7 +59,7 @@ fn kernel(
     let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
     let mut tune = None;
     let mut errors = Diagnostics::default();
-    let mut set = |Setting { key, value, span }: &Setting| -> Result<(), Diagnostics> {
+    let mut set = |Setting { key, value, span, .. }: &Setting| -> Result<(), Diagnostics> {
         let wrong = |help: String| {
             let message = format!("invalid value {value} for `{key}`");
             definition.error(span.clone(), message, help)

@@ -95,38 +95,3 @@ pub(super) fn plain(value: Option<&Value>) -> String {
         Some(other) => other.to_string(),
     }
 }
-
-/// The name of a column on an axis, with its unit.
-pub(super) fn axis_label(name: &str) -> String {
-    const UNITS: [(&str, &str); 7] = [
-        ("_mm2_us", "mm² µs"),
-        ("_uj_us", "µJ µs"),
-        ("_mm2", "mm²"),
-        ("_uj", "µJ"),
-        ("_us", "µs"),
-        ("_ghz", "GHz"),
-        ("_cycles", "cycles"),
-    ];
-    let words = |name: &str| title(name).replace('_', " ");
-    match name {
-        "time_us" => "Latency (µs)".into(),
-        "frequency_ghz" => "Clock (GHz)".into(),
-        "n" | "kernel" | "plan" | "tune" | "program" => name.into(),
-        _ if name.contains('.') => title(name).into(),
-        _ => {
-            let unit = UNITS.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
-            let text = unit.map_or_else(|| words(name), |(name, unit)| format!("{} ({unit})", words(name)));
-            let mut letters = text.chars();
-            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-        }
-    }
-}
-
-/// The display name of a key.
-pub(super) fn title(key: &str) -> &str {
-    match key {
-        "hple.count" => "HPLEs",
-        "vdm.banks" => "VDM banks",
-        other => other,
-    }
-}

@@ -356,7 +356,7 @@ impl Layers {
     fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
         let message = format!("cannot read `{}`: {error}", place.name());
         let help = format!(
-            "a file is named with its path, a built-in one without `.toml`: {}, {}",
+            "name a file with its path, or a built-in machine ({}) or technology ({}) without `.toml`",
             names(MACHINES),
             names(TECHNOLOGIES)
         );

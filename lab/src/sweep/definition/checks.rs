@@ -7,15 +7,11 @@ use std::ops::Range;
 
 impl Definition {
     /// Checks that no value of an axis comes twice: its points would be the same.
-    pub(super) fn check_distinct(
-        &self,
-        key: &str,
-        values: &[(toml::Value, Range<usize>)],
-    ) -> Result<(), Diagnostic> {
+    pub(super) fn check_distinct(&self, values: &[Setting]) -> Result<(), Diagnostic> {
         let mut seen = HashSet::new();
-        match values.iter().find(|(value, _)| !seen.insert(value.to_string())) {
+        match values.iter().find(|setting| !seen.insert(setting.value.to_string())) {
             None => Ok(()),
-            Some((value, span)) => {
+            Some(Setting { key, value, span, .. }) => {
                 let message = format!("`{key}` has the value {value} twice");
                 let error = self.error(span.clone(), message, "give each value once");
                 Err(error.with_code(Code::Contradiction.name()))

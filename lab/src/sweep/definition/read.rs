@@ -1,7 +1,7 @@
 //! The parts of a definition, read from TOML.
 
 use super::{Axis, DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting, TOP_KEYS, quoted};
-use diagnostic::document::{Document, Format, Item, Node, Schema};
+use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -81,7 +81,7 @@ impl Definition {
         &self,
         prefix: &str,
         item: &'i Item<'t>,
-    ) -> Result<Vec<(String, &'i Item<'t>)>, Diagnostic> {
+    ) -> Result<Vec<(String, &'i Field<'t>)>, Diagnostic> {
         let Node::Table(fields) = &item.node else {
             return Err(self.error(item.span.clone(), "expected a table", "write keys with their values"));
         };
@@ -92,7 +92,7 @@ impl Definition {
             if matches!(field.item.node, Node::Table(_)) {
                 leaves.extend(self.leaves(&key, &field.item)?);
             } else {
-                leaves.push((key, &field.item));
+                leaves.push((key, field));
             }
         }
         Ok(leaves)
@@ -101,7 +101,7 @@ impl Definition {
     /// Adds the files of symbols.
     pub(super) fn add_data(&mut self, expected: bool, item: &Item<'_>) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::default();
-        for (symbol, item) in self.leaves("", item)? {
+        for (symbol, Field { item, .. }) in self.leaves("", item)? {
             let span = item.span.clone();
             match item.text() {
                 Some(path) => self.data.push(DataFile { expected, symbol, path: path.to_owned(), span }),
@@ -113,12 +113,8 @@ impl Definition {
         errors.or(())
     }
 
-    /// Keys with lists of values.
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is used")]
-    pub(super) fn columns(
-        &self,
-        item: &Item<'_>,
-    ) -> Result<Vec<(String, Vec<(toml::Value, Range<usize>)>)>, Diagnostics> {
+    /// The settings of each key with a list of values: one or more.
+    pub(super) fn columns(&self, item: &Item<'_>) -> Result<Axis, Diagnostics> {
         let leaves = self.leaves("", item)?;
         if leaves.is_empty() {
             let help = "write keys with lists of values, or leave it out";
@@ -126,41 +122,41 @@ impl Definition {
         }
         let mut errors = Diagnostics::default();
         let mut columns = Vec::new();
-        for (key, item) in leaves {
-            if item.items().is_empty() {
-                errors.push(self.needs_a_list(item.span.clone(), &key));
+        for (key, field) in leaves {
+            if field.item.items().is_empty() {
+                errors.push(self.needs_a_list(&field.item, &key));
                 continue;
             }
-            let mut values = Vec::new();
-            for item in item.items() {
-                values.extend(errors.keep(self.plain(item)).map(|value| (value, item.span.clone())));
-            }
-            columns.push((key, values));
+            let settings = field.item.items().iter().map(|item| self.setting(&key, field, item));
+            columns.push(settings.filter_map(|setting| errors.keep(setting)).collect());
         }
         errors.or(columns)
     }
 
-    fn needs_a_list(&self, span: Range<usize>, key: &str) -> Diagnostic {
-        self.error(span, format!("`{key}` needs a list of values"), format!("write `{key} = [1, 2]`"))
+    /// The value `item` of a field.
+    fn setting(&self, key: &str, field: &Field<'_>, item: &Item<'_>) -> Result<Setting, Diagnostic> {
+        let (key_span, span) = (field.span.clone(), item.span.clone());
+        Ok(Setting { key: key.to_owned(), key_span, value: self.plain(item)?, span })
+    }
+
+    fn needs_a_list(&self, item: &Item<'_>, key: &str) -> Diagnostic {
+        let value = item.value().filter(|value| !value.is_array() && !value.is_table());
+        let values = value.map_or_else(|| "1, 2".to_owned(), |value| value.to_string());
+        let message = format!("`{key}` needs a list of values");
+        self.error(item.span.clone(), message, format!("write `{key} = [{values}]`"))
     }
 
     pub(super) fn zip(&self, item: &Item<'_>) -> Result<Axis, Diagnostics> {
         let columns = self.columns(item)?;
-        let rows = columns.first().map_or(0, |(_, values)| values.len());
-        if let Some((key, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
-            let values = counted(values.len(), "value", "values");
-            let message = format!("`{key}` has {values}, `{}` has {rows}", columns[0].0);
+        let rows = columns.first().map_or(0, Vec::len);
+        if let Some(settings) = columns.iter().find(|settings| settings.len() != rows) {
+            let values = counted(settings.len(), "value", "values");
+            let message = format!("`{}` has {values}, `{}` has {rows}", settings[0].key, columns[0][0].key);
             let help = "the keys of [zip] advance together: give each as many values";
             let error = self.error(item.span.clone(), message, help);
             return Err(error.with_code(Code::Contradiction.name()).into());
         }
-        let row = |row: usize| {
-            let setting = |(key, values): &(String, Vec<(toml::Value, Range<usize>)>)| {
-                let (value, span) = values[row].clone();
-                Setting { key: key.clone(), value, span }
-            };
-            columns.iter().map(setting).collect()
-        };
+        let row = |row: usize| columns.iter().map(|settings| settings[row].clone()).collect();
         Ok((0..rows).map(row).collect())
     }
 
@@ -173,9 +169,8 @@ impl Definition {
         let mut rows = Axis::new();
         for table in item.items() {
             let mut row = Vec::new();
-            for (key, item) in errors.keep(self.leaves("", table)).unwrap_or_default() {
-                let value = errors.keep(self.plain(item));
-                row.extend(value.map(|value| Setting { key, value, span: item.span.clone() }));
+            for (key, field) in errors.keep(self.leaves("", table)).unwrap_or_default() {
+                row.extend(errors.keep(self.setting(&key, field, &field.item)));
             }
             rows.push(row);
         }

@@ -61,7 +61,7 @@ fn errors_name_the_place_and_what_would_be_right() {
         error("[zip]\na = [1, 2]\nb = [1]"),
         "test.toml:1:1: D006: `b` has 1 value, `a` has 2; the keys of [zip] advance together: give each as many values"
     );
-    assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: D004: `n` needs a list of values; write `n = [1, 2]`");
+    assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: D004: `n` needs a list of values; write `n = [4]`");
     assert_eq!(
         error("[grid]\nn = [1]\n[[list]]\nn = 2"),
         "test.toml:4:5: D006: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"

@@ -152,7 +152,7 @@ fn read_record(line: &[u8]) -> Result<(Head, &str), String> {
     if sum.strip_suffix("\"}") != Some(&checksum(content)) {
         return Err("its checksum does not match its text".to_owned());
     }
-    let head = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let head = serde_json::from_str(line).map_err(|error| diagnostic::reason(&error.to_string()))?;
     Ok((head, line))
 }
 

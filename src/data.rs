@@ -1,0 +1,54 @@
+//! Files of coefficients on the command line: `--input`, `--output` and `--expect`.
+
+use crate::failure::Failure;
+use crate::files;
+use diagnostic::counted;
+use golden::GoldenError;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A symbol and a file.
+#[derive(Clone)]
+pub(crate) struct NamedFile {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+pub(crate) fn named_file(text: &str) -> Result<NamedFile, String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok(NamedFile { name: name.into(), path: path.into() })
+        }
+        _ => Err("write NAME=FILE, e.g. x=x.bin".into()),
+    }
+}
+
+impl NamedFile {
+    /// Compares an output with the words of the file.
+    pub(crate) fn compare(&self, found: &[u128], expected: &[u128]) -> Result<(), Failure> {
+        let Self { name, path } = self;
+        if found.len() != expected.len() {
+            let found = counted(found.len(), "coefficient", "coefficients");
+            let message = format!("`{name}` has {found}, but {} has {}", path.display(), expected.len());
+            return Err(Failure::wrong(message, "give as many coefficients as the output has"));
+        }
+        let wrong = || (0..found.len()).filter(|&index| found[index] != expected[index]);
+        let (number, n) = (wrong().count(), found.len());
+        if number == 0 {
+            return Ok(());
+        }
+        let mut message =
+            format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
+        for index in wrong().take(GoldenError::SHOWN) {
+            let (found, expected) = (found[index], expected[index]);
+            message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");
+        }
+        Err(Failure::Work(message))
+    }
+}
+
+/// The words of inputs, by name.
+pub(crate) fn read(inputs: &[NamedFile]) -> Result<BTreeMap<String, Vec<u128>>, Failure> {
+    let words = |NamedFile { name, path }: &NamedFile| Ok((name.clone(), files::read_coefficients(path)?));
+    inputs.iter().map(words).collect()
+}
