@@ -258,6 +258,12 @@ impl Kernels {
         self.tables
     }
 
+    /// The number of instructions of all programs.
+    pub fn instructions(&self) -> usize {
+        let elementwise = self.elementwise.iter().map(|(kernel, _)| kernel.instructions);
+        elementwise.chain(self.operations.values().map(|kernel| kernel.timed.instructions)).sum()
+    }
+
     /// The elementwise kernel of a shape.
     pub fn elementwise(&self, shape: ShapeId) -> &Timed {
         &self.elementwise[shape.index()].0

@@ -39,6 +39,8 @@ pub(crate) struct Item {
     pub(crate) is_resident: bool,
     /// Whether the off-chip memory has its words.
     pub(crate) is_saved: bool,
+    /// Whether the off-chip memory has a place for its words during the whole program.
+    pub(crate) has_home: bool,
     /// The time at which its words are in the VDM.
     pub(crate) ready_ns: f64,
     /// The end of its last use.
@@ -69,6 +71,10 @@ pub(crate) struct Memory {
     capacity: u64,
     /// The largest number of words in use.
     peak: u64,
+    /// The words of saved items without a place of their own in the off-chip memory.
+    saved_words: u64,
+    /// The largest number of these words.
+    saved_peak: u64,
 }
 
 impl Memory {
@@ -82,6 +88,8 @@ impl Memory {
             free_words: capacity,
             capacity,
             peak: 0,
+            saved_words: 0,
+            saved_peak: 0,
         }
     }
 
@@ -96,6 +104,28 @@ impl Memory {
     /// The largest number of words in use.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
+    }
+
+    /// The largest number of words that the off-chip memory holds for items without a place of their own there.
+    pub(crate) fn saved_peak(&self) -> u64 {
+        self.saved_peak
+    }
+
+    /// Records that the off-chip memory has the words of an item.
+    pub(crate) fn mark_saved(&mut self, id: ItemId) {
+        let item = &mut self.items[id.0 as usize];
+        if !std::mem::replace(&mut item.is_saved, true) && !item.has_home {
+            self.saved_words += u64::from(item.words);
+            self.saved_peak = self.saved_peak.max(self.saved_words);
+        }
+    }
+
+    /// Frees the words of an item in the off-chip memory: nothing reads it again.
+    pub(crate) fn forget(&mut self, id: ItemId) {
+        let item = &mut self.items[id.0 as usize];
+        if !item.has_home && std::mem::replace(&mut item.is_saved, false) {
+            self.saved_words -= u64::from(item.words);
+        }
     }
 
     /// The words in use.
@@ -164,12 +194,13 @@ impl Memory {
 
     /// Moves out an item that is not evictable.
     pub(crate) fn evict(&mut self, id: ItemId, mut save: impl FnMut(ItemId, &Item) -> f64) {
-        let item = &mut self.items[id.0 as usize];
+        let item = self.item(id);
         let mut free_ns = item.idle_ns.max(item.ready_ns);
         if !item.is_saved {
-            let saved_ns = save(id, item);
-            (item.is_saved, free_ns) = (true, free_ns.max(saved_ns));
+            free_ns = free_ns.max(save(id, item));
+            self.mark_saved(id);
         }
+        let item = self.item_mut(id);
         item.is_resident = false;
         let words = item.words.into();
         self.give_back(words, free_ns);
@@ -198,8 +229,14 @@ mod tests {
 
     #[test]
     fn the_item_with_the_farthest_next_use_makes_room() {
-        let item =
-            |idle_ns, is_saved| Item { words: 10, is_resident: true, is_saved, ready_ns: 0.0, idle_ns };
+        let item = |idle_ns, is_saved| Item {
+            words: 10,
+            is_resident: true,
+            is_saved,
+            has_home: is_saved,
+            idle_ns,
+            ..Item::default()
+        };
         let mut memory = Memory::new(35, vec![item(1.0, true), item(2.0, false), item(3.0, true)]);
         for (id, next) in [(0, 7), (1, 9), (2, 8)] {
             assert_eq!(memory.take(10, |_, _| unreachable!()), Ok(0.0));
@@ -221,6 +258,23 @@ mod tests {
         assert_eq!(memory.take(10, &mut save), Err(Full));
         assert_eq!(saved, [1]);
         assert_eq!(memory.peak(), 35);
+        assert_eq!(memory.saved_peak(), 10, "item 1");
+    }
+
+    #[test]
+    fn saved_items_free_their_words_after_their_last_use() {
+        let item = |has_home| Item { words: 10, has_home, ..Item::default() };
+        let mut memory = Memory::new(40, vec![item(false), item(true), item(false), item(false)]);
+        for id in [0, 1, 2, 2] {
+            memory.mark_saved(ItemId(id));
+        }
+        assert_eq!(memory.saved_peak(), 20, "item 1 has a place of its own, item 2 counts once");
+        memory.forget(ItemId(0));
+        memory.forget(ItemId(0));
+        memory.mark_saved(ItemId(3));
+        assert_eq!(memory.saved_peak(), 20);
+        memory.mark_saved(ItemId(0));
+        assert_eq!(memory.saved_peak(), 30);
     }
 
     #[test]

@@ -71,6 +71,8 @@ pub struct Cost {
 pub struct Hbm {
     /// The bytes of all transfers by kind.
     pub bytes_by_kind: BTreeMap<&'static str, u64>,
+    /// The bytes that the memory must have.
+    pub needed_bytes: u64,
     /// The share of the time in which the channel is busy.
     pub busy: f64,
     /// The energy of the accesses, [`HBM_PJ_PER_BIT`] for each bit.
@@ -137,6 +139,7 @@ impl Report {
             kernels: costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect(),
             hbm: Hbm {
                 bytes_by_kind: Kind::ALL.iter().map(|&kind| (kind.name(), timeline.traffic[kind])).collect(),
+                needed_bytes: timeline.hbm.bytes(),
                 busy: share(timeline.channel_ns),
                 energy_uj: bits * HBM_PJ_PER_BIT / 1e6,
             },
@@ -214,6 +217,7 @@ impl Report {
         rows.push(row("area", format!("{:.3} mm2", self.area_mm2)));
         rows.push(row("energy of kernels", format!("{:.3} uJ", self.energy_uj)));
         rows.push(row("energy off chip", format!("{:.3} uJ", self.hbm.energy_uj)));
+        rows.push(row("off-chip memory needed", format!("{} bytes", self.hbm.needed_bytes)));
         let binds = self.binds.iter();
         rows.extend(binds.map(|(name, share)| row(&format!("limited by {}", limit(name)), percent(*share))));
         let traffic = self.hbm.bytes_by_kind.iter().filter(|(_, bytes)| **bytes > 0);

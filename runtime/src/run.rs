@@ -5,10 +5,11 @@ use crate::flow::Flow;
 use crate::kernels::Kernels;
 use crate::lift::{Launch, Launches, Limits, Work, lift};
 use crate::report::Report;
-use crate::schedule::{Plan, Timeline, TooLarge};
+use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
 use crate::traffic::Keys;
 use ring_program::data::Words;
-use ring_program::{ExecuteError, Inputs, RingProgram};
+use ring_program::{ExecuteError, Group, Inputs, RingProgram};
+use sim::hbm::BeyondHbm;
 use sim::{Events, Machine};
 
 /// A program, lifted to kernels of a machine.
@@ -97,9 +98,40 @@ impl<'p> Runtime<'p> {
     /// Times the program. `record` asks for all launches and transfers.
     ///
     /// # Errors
-    /// Returns an error if a launch does not fit the VDM.
+    /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, keys: Keys, record: bool) -> Result<Timeline, RunError> {
-        self.plan(&self.kernels, keys, record).timeline().map_err(RunError::TooLarge)
+        let timeline = self.plan(&self.kernels, keys, record).timeline().map_err(RunError::TooLarge)?;
+        let hbm = &self.machine.hbm;
+        match hbm.check_fits(timeline.hbm.bytes()) {
+            Ok(()) => Ok(timeline),
+            Err(error) => {
+                Err(RunError::BeyondHbm { place: self.place_beyond(&timeline.hbm, error.capacity), error })
+            }
+        }
+    }
+
+    /// The first data that end beyond an off-chip memory of `capacity` bytes.
+    fn place_beyond(&self, hbm: &HbmUse, capacity: u64) -> String {
+        let name = |groups: &[Group], index: u32| groups[index as usize].name.clone();
+        match hbm.beyond(capacity) {
+            Some(Home::Input(index)) => format!("the input `{}` ends", name(self.program.inputs(), index)),
+            Some(Home::Output(index)) => format!("the output `{}` ends", name(self.program.outputs(), index)),
+            Some(Home::Tables) => "the tables of factors end".to_owned(),
+            Some(Home::Programs) => "the programs of the kernels end".to_owned(),
+            None => {
+                let first = self.launches.launches[hbm.launch as usize].first;
+                format!("{}`{}` saves a limb", self.line_prefix(first), self.opcode(first))
+            }
+        }
+    }
+
+    /// The line of an operation, as a prefix of messages; empty without a text.
+    fn line_prefix(&self, operation: u32) -> String {
+        self.program.line(operation as usize).map(|line| format!("line {line}: ")).unwrap_or_default()
+    }
+
+    fn opcode(&self, operation: u32) -> &'static str {
+        self.program.operations()[operation as usize].opcode()
     }
 
     /// The events of all kernels.
@@ -143,14 +175,13 @@ impl<'p> Runtime<'p> {
                     (launch.first, launch.lines)
                 }
             };
-            let line = program.line(operation as usize).map(|line| format!("line {line}: "));
-            let opcode = program.operations()[operation as usize].opcode();
             let more = match lines {
                 1 => String::new(),
                 2 => " or the line fused with it".to_owned(),
                 lines => format!(" or one of the {} lines fused with it", lines - 1),
             };
-            RunError::Launch { place: format!("{}`{opcode}`{more}", line.unwrap_or_default()), error }
+            let place = format!("{}`{}`{more}", self.line_prefix(operation), self.opcode(operation));
+            RunError::Launch { place, error }
         })
     }
 
@@ -186,6 +217,14 @@ pub enum RunError {
     /// A launch does not fit the VDM.
     #[error(transparent)]
     TooLarge(TooLarge),
+    /// The off-chip memory is too small for the data.
+    #[error("{place} beyond the off-chip memory: {error}")]
+    BeyondHbm {
+        /// The data that end beyond it, with the verb.
+        place: String,
+        /// What is needed.
+        error: BeyondHbm,
+    },
     /// An input has no words.
     #[error("the input `{name}` is missing")]
     MissingInput {

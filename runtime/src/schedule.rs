@@ -19,10 +19,14 @@
 //!   scalars and addresses, [`LAUNCH_WORD_BYTES`] bytes each, with the traffic of programs.
 //! * A movement of words is a gather by the channel: the limb is saved, and each word comes back in a
 //!   burst of [`BURST_BYTES`].
+//! * The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
+//!   each other limb from the launch that saves it to the last that reads it.
 
+mod home;
 mod stream;
 mod uses;
 
+pub use self::home::{HbmUse, Home};
 use self::uses::Uses;
 
 use crate::channel::Channel;
@@ -130,6 +134,8 @@ pub struct Timeline {
     pub binds: Vec<(Resource, Span)>,
     /// The largest number of words in the VDM.
     pub peak_vdm_words: u64,
+    /// The use of the off-chip memory.
+    pub hbm: HbmUse,
     /// All launches, if they are recorded.
     pub runs: Vec<Run>,
     /// All transfers, if they are recorded.
@@ -173,7 +179,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Times the program.
+    /// Times the program. The off-chip memory may be too small for it: see [`Timeline::hbm`].
     ///
     /// # Errors
     /// Returns an error if a launch does not fit the VDM.
@@ -181,6 +187,7 @@ impl Plan<'_> {
         let mut schedule = Schedule::new(self);
         for (index, launch) in self.launches.launches.iter().enumerate() {
             schedule.launch(index as u32, launch)?;
+            schedule.note_saved(index as u32);
         }
         Ok(schedule.finish())
     }
@@ -234,8 +241,11 @@ impl<'a> Schedule<'a> {
         let n = plan.program.degree().get() as u32;
         let sources = Sources::of(plan.program, plan.flow, plan.keys);
         let mut items = vec![Item { words: n, ..Item::default() }; plan.flow.values];
-        items[ValueId::ZERO.index()].is_saved = true;
-        plan.flow.inputs.iter().for_each(|(_, value)| items[value.index()].is_saved = true);
+        let inputs = plan.flow.inputs.iter().map(|&(_, value)| value);
+        for value in inputs.chain([ValueId::ZERO]) {
+            (items[value.index()].is_saved, items[value.index()].has_home) = (true, true);
+        }
+        plan.flow.outputs.iter().flatten().for_each(|value| items[value.index()].has_home = true);
         let tables = tables(plan, &mut items);
         let pairs = (0..).zip(&plan.launches.launches).flat_map(|(index, launch)| {
             let sources = plan.launches.sources(launch).iter().map(|value| ItemId(value.0));
@@ -367,7 +377,7 @@ impl<'a> Schedule<'a> {
     /// Saves an item that the off-chip memory lacks. Returns the end of the transfer.
     fn save(&mut self, item: ItemId, kind: Kind) -> f64 {
         let end_ns = self.transfer(kind, self.bytes(item), self.memory.item(item).ready_ns).end_ns;
-        self.memory.item_mut(item).is_saved = true;
+        self.memory.mark_saved(item);
         end_ns
     }
 
@@ -434,6 +444,9 @@ impl<'a> Schedule<'a> {
             if destroyed && next < NextUse::MAX && !self.memory.item(item).is_saved {
                 self.save(item, Kind::Spills);
             }
+            if next == NextUse::MAX {
+                self.memory.forget(item);
+            }
             let state = self.memory.item_mut(item);
             state.idle_ns = end_ns;
             if !state.is_resident {
@@ -471,10 +484,7 @@ impl<'a> Schedule<'a> {
 
     /// Fetches the program and the parameters of a launch. Returns the time from which they are there.
     fn fetch(&mut self, launch: &Launch, kernel: &Timed) -> f64 {
-        let launches = self.plan.launches;
-        let parameters = launches.moduli(launch).len() + launches.scalars(launch).len();
-        let addresses = kernel.address_registers * kernel.runs as usize;
-        let mut bytes = LAUNCH_WORD_BYTES * (parameters + addresses) as u64;
+        let mut bytes = home::parameter_bytes(self.plan, launch, kernel);
         let (id, instructions) = (program_of(self.plan.launches, launch), kernel.instructions);
         let mut ready_ns = 0.0;
         match self.programs.get(&id) {
@@ -528,6 +538,7 @@ impl<'a> Schedule<'a> {
     }
 
     fn finish(mut self) -> Timeline {
+        self.out.hbm.homes = self.homes();
         let total_ns = self.out.total_ns.max(self.computed_ns);
         self.bind(Resource::Hbm, self.computed_ns, total_ns);
         let (channel_ns, peak_vdm_words) = (self.channel.busy_ns(), self.memory.peak());
@@ -580,7 +591,7 @@ fn tables(plan: &Plan<'_>, items: &mut Vec<Item>) -> Tables {
         }
         for ring in plan.launches.rings(plan.program, launch) {
             tables.entry((batch, ring)).or_insert_with(|| {
-                items.push(Item { words, is_saved: true, ..Item::default() });
+                items.push(Item { words, is_saved: true, has_home: true, ..Item::default() });
                 ItemId(items.len() as u32 - 1)
             });
         }

@@ -126,6 +126,11 @@ impl Sources {
         self.keys == Keys::Resident && self.key_share[value.index()].is_some()
     }
 
+    /// The share of a value's bytes that the off-chip memory has.
+    pub(crate) fn stored_share(&self, value: ValueId) -> f64 {
+        self.key_share[value.index()].unwrap_or(1.0)
+    }
+
     /// The kind of a load, and the share of the bytes that it transfers.
     pub(crate) fn load(&self, value: ValueId) -> (Kind, f64) {
         match self.key_share[value.index()] {

@@ -4,11 +4,14 @@ use proptest::prelude::*;
 use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
-use ring_program::{Builder, Inputs, Interface, Limb, LimbId, ModulusIndex, Operation, RingProgram};
+use ring_program::{
+    Builder, Inputs, Interface, Limb, LimbId, Manifest, ModulusIndex, Operation, RingProgram,
+};
 use runtime::kernels::Tables;
 use runtime::traffic::Kind;
 use runtime::{Keys, Limits, Runtime};
 use sim::Machine;
+use std::path::Path;
 
 /// The choices for one operation; each is reduced to what the operation needs.
 type Choice = (u8, [u8; 3], u8, u128, u32);
@@ -235,6 +238,60 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
     machine.vdm.size_mib = 1;
     let (tables, bytes, spills) = run(&machine);
     assert!(tables == Tables::Small && bytes < 3 * limb && spills == 0, "{tables:?}, {bytes}, {spills}");
+}
+
+/// Places in the off-chip memory: the key unless it is on the chip, the operand, the output, and what does not fit
+/// the VDM.
+#[test]
+fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
+    const N: u64 = 16384;
+    const LIMBS: u64 = 9;
+    const LIMB: u64 = N * 16;
+    let degree = ring::Degree::new(N).unwrap();
+    let q = ring::prime::largest_prime(100, degree).unwrap();
+    let (mut text, last) = (format!("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x{q:X}\n"), 10 + LIMBS);
+    // All transforms are alive until the last is done: the sums read them from the last to the first.
+    (10..last).for_each(|id| text += &format!("sr_mulps %{id}, %1, {id}, m=1\nsr_ntt %{id}, %{id}, m=1\n"));
+    text += &format!("sr_mulp %3, %{}, %2, m=1\n", last - 1);
+    (10..last - 1).rev().for_each(|id| text += &format!("sr_mulp %3, %3, %{id}, m=1\nsr_ntt %3, %3, m=1\n"));
+    let manifest =
+        format!(r#"{{"ring_dimension": {N}, "inputs": {{"x": [1], "evk": [2]}}, "outputs": {{"y": [3]}}}}"#);
+    let manifest = Manifest::parse("p.json", &manifest, Path::new("")).unwrap();
+    let program =
+        ring_program::read("p.fhetch", (text + "halt\n").as_bytes(), Interface::Manifest(&manifest));
+    let program = program.unwrap();
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 1;
+    let runtime = |machine: &Machine, keys| {
+        let runtime = Runtime::new(&program, machine).unwrap();
+        let timeline = runtime.time(keys, false).map_err(|error| error.to_string())?;
+        Ok::<_, String>((runtime.report(&timeline).hbm.needed_bytes, timeline.hbm))
+    };
+    let (needed, hbm) = runtime(&machine, Keys::Streamed).unwrap();
+    assert_eq!(hbm.homes[..3].iter().map(|&(_, bytes)| bytes).collect::<Vec<_>>(), [LIMB; 3]);
+    assert_eq!(hbm.saved_bytes % LIMB, 0);
+    assert!((1..LIMBS).contains(&(hbm.saved_bytes / LIMB)), "{hbm:?}");
+    assert_eq!(needed, hbm.bytes());
+    let (with_resident_keys, _) = runtime(&machine, Keys::Resident).unwrap();
+    assert!(with_resident_keys < needed);
+
+    machine.hbm.size_mib = needed.div_ceil(1 << 20) as u32;
+    assert!(runtime(&machine, Keys::Streamed).is_ok());
+    let error = |machine: &Machine| runtime(machine, Keys::Streamed).unwrap_err();
+    let help = format!("; set `hbm.size_mib` to {} or more", machine.hbm.size_mib);
+    machine.hbm.size_mib -= 1;
+    let saves = error(&machine);
+    assert!(saves.starts_with("line ") && saves.ends_with(&help), "{saves}");
+    assert!(saves.contains("` saves a limb beyond the off-chip memory: "), "{saves}");
+    // A share of two limbs, of 4/3, and of half a limb.
+    machine.hbm.size_mib = 1;
+    for (shared_by, place) in
+        [(2, "the output `y` ends"), (3, "the input `evk` ends"), (8, "the input `x` ends")]
+    {
+        machine.hbm.shared_by = shared_by;
+        let error = error(&machine);
+        assert!(error.starts_with(&format!("{place} beyond the off-chip memory: the data need ")), "{error}");
+    }
 }
 
 /// The recipe of the first exponent serves the others: their kernels are not much slower than with recipes of

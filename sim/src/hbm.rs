@@ -14,6 +14,8 @@
 //! * Store `i` begins when the channel is free and job `i` has finished computing.
 //!
 //! Instructions are not transferred: a program stays in its memory for the whole stream.
+//!
+//! The memory holds the words of all jobs of a stream.
 
 use crate::machine::Hbm;
 use b512_asm::{Isa, Program, Role, Space, Symbol};
@@ -184,10 +186,40 @@ impl Hbm {
         bytes as f64 / self.sustained_gb_per_s()
     }
 
+    /// The bytes of the memory that one RPU has.
+    pub fn capacity_bytes(&self) -> u64 {
+        (u64::from(self.size_mib) << 20) / u64::from(self.shared_by)
+    }
+
+    /// Checks that the memory holds `needed` bytes.
+    ///
+    /// # Errors
+    /// Returns an error if it is smaller.
+    pub fn check_fits(&self, needed: u64) -> Result<(), BeyondHbm> {
+        let capacity = self.capacity_bytes();
+        let size_mib = needed.saturating_mul(self.shared_by.into()).div_ceil(1 << 20);
+        if needed <= capacity { Ok(()) } else { Err(BeyondHbm { needed, capacity, size_mib }) }
+    }
+
     /// The bandwidth that transfers of one RPU sustain, in 1e9 bytes a second.
     pub fn sustained_gb_per_s(&self) -> f64 {
         self.gb_per_s * self.efficiency / f64::from(self.shared_by)
     }
+}
+
+/// Data beyond the end of the off-chip memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "the data need {needed} bytes of off-chip memory, but the RPU has {capacity}; \
+     set `hbm.size_mib` to {size_mib} or more"
+)]
+pub struct BeyondHbm {
+    /// The bytes that the data need.
+    pub needed: u64,
+    /// The bytes of the memory that the RPU has.
+    pub capacity: u64,
+    /// The least size of the memory that suffices, in MiB.
+    pub size_mib: u64,
 }
 
 /// The state of the channel.

@@ -29,6 +29,7 @@ use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
+use sim::hbm::BeyondHbm;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
 use std::collections::BTreeMap;
@@ -84,6 +85,9 @@ pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// The data of a stream are too large for the machine.
+    #[error(transparent)]
+    BeyondHbm(#[from] BeyondHbm),
     /// The program has defects.
     #[error("{0}")]
     Invalid(InvalidProgram),
@@ -182,7 +186,8 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
         let times = TimingReport::new(machine, &simulation);
-        report.hbm = options.stream.map(|runs| StreamReport::new(program, machine, times.time_us, runs));
+        let stream = |runs| StreamReport::new(program, machine, times.time_us, runs);
+        report.hbm = options.stream.map(stream).transpose()?;
         report.timing = Some(times);
         timing = Some(simulation);
     }

@@ -3,7 +3,7 @@
 use b512_asm::Program;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::hbm::{self, Bottleneck, Job, JobSpans, Stream, Traffic};
+use sim::hbm::{self, BeyondHbm, Bottleneck, Job, JobSpans, Stream, Traffic};
 
 /// A stream of runs of one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -34,12 +34,21 @@ pub struct StreamReport {
 
 impl StreamReport {
     /// The stream of `runs` runs of `program`, each with a compute time of `compute_us`.
-    pub fn new(program: &Program, machine: &Machine, compute_us: f64, runs: usize) -> Self {
+    ///
+    /// # Errors
+    /// Returns an error if the off-chip memory is too small for the words of all runs.
+    pub fn new(
+        program: &Program,
+        machine: &Machine,
+        compute_us: f64,
+        runs: usize,
+    ) -> Result<Self, BeyondHbm> {
         let traffic = Traffic::of(program);
         let jobs = Job::repeated(&machine.hbm, program.isa, &traffic, compute_us * 1e3, runs);
+        machine.hbm.check_fits(jobs.iter().map(|job| job.load_bytes + job.store_bytes).sum())?;
         let stream = Stream::new(&machine.hbm, &jobs);
         let bytes = jobs.last().map_or(0, |job| job.load_bytes + job.store_bytes);
-        Self {
+        Ok(Self {
             runs,
             words_per_run: traffic,
             transfer_us_per_run: machine.hbm.occupancy_ns(bytes) * 1e-3,
@@ -51,6 +60,6 @@ impl StreamReport {
             vdm_words_needed: hbm::vdm_words_needed(program, &machine.hbm),
             vdm_words: machine.vdm_words().into(),
             jobs: stream.jobs,
-        }
+        })
     }
 }

@@ -232,7 +232,7 @@ fn simulate<T>(
     let timing = shared.get_or_init(|| timing::simulate_decoded(machine, decoded));
     let timing = TimingReport::new(machine, timing);
     let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
-    let hbm = point.stream.map(stream);
+    let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
     let report = RunReport::new(&job.facts, machine);
     Ok(RunReport { timing: Some(timing), hbm, ..report })
 }

@@ -78,8 +78,8 @@ impl Schedule<'_> {
         self.retire(&operands, placement.heirs, end_ns);
         placement.kept.iter().for_each(|&value| self.finish_result(value, end_ns));
         for value in placement.results {
-            let item = self.memory.item_mut(ItemId(value.0));
-            (item.is_saved, item.ready_ns) = (true, stored_ns);
+            self.memory.mark_saved(ItemId(value.0));
+            self.memory.item_mut(ItemId(value.0)).ready_ns = stored_ns;
         }
         Ok(())
     }
@@ -200,6 +200,9 @@ impl Schedule<'_> {
         for &item in operands {
             self.uses.advance(item);
             let next = self.uses.next(item);
+            if next == NextUse::MAX {
+                self.memory.forget(item);
+            }
             let state = self.memory.item_mut(item);
             state.idle_ns = end_ns;
             match next {

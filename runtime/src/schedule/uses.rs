@@ -26,6 +26,12 @@ impl Uses {
         Self { starts, launches, past }
     }
 
+    /// Whether a launch uses the item.
+    pub(super) fn any(&self, item: ItemId) -> bool {
+        let item = item.0 as usize;
+        self.starts[item] < self.starts[item + 1]
+    }
+
     pub(super) fn next(&self, item: ItemId) -> NextUse {
         self.ahead(item, 0)
     }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 /// A channel that carries one byte per nanosecond, so that all times are integers.
 fn hbm(latency_ns: u32, buffers: u32) -> Hbm {
     Hbm {
+        size_mib: 1,
         gb_per_s: 1.0,
         efficiency: 1.0,
         shared_by: 1,
@@ -59,6 +60,16 @@ fn tables_are_loaded_once_where_the_machine_keeps_them() {
     };
     assert_eq!(loads(&hbm(0, 2)), [48, 48, 48]);
     assert_eq!(loads(&Hbm { reload_tables: false, ..hbm(0, 2) }), [48, 20, 20]);
+}
+
+#[test]
+fn rpus_share_the_size_of_the_memory() {
+    let hbm = Hbm { size_mib: 3, shared_by: 2, ..hbm(0, 2) };
+    let half = 3 << 19;
+    assert_eq!(hbm.check_fits(half), Ok(()));
+    let error = hbm.check_fits(half + 1).unwrap_err();
+    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, size_mib: 4 });
+    assert_eq!(Hbm { size_mib: error.size_mib as u32, ..hbm }.check_fits(half + 1), Ok(()));
 }
 
 /// The paper's Fig. 10 at its printed times: the transfer of three words per element at 512 GB/s is

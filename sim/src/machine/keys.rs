@@ -361,7 +361,10 @@ sections! {
         /// The part of the bandwidth that transfers sustain.
         efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
-        /// Number of RPUs that share the memory in equal parts.
+        /// Size, in MiB. Data beyond it are an error.
+        size_mib: u32 => Int(1, 16_777_216), "16384", Public "two stacks of HBM2 with 512 GB/s have at most 16 GB in Intel's Stratix 10 MX (application note AN 1020, section 1.1)", Fixed,
+            [] "" NotModelled "the paper excludes the off-chip memory and its interface";
+        /// Number of RPUs that share the memory and its size in equal parts.
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.

@@ -1,0 +1,124 @@
+//! The off-chip memory's space.
+
+use super::{INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, Plan, Schedule};
+use crate::flow::ValueId;
+use crate::kernels::Timed;
+use crate::lift::Launch;
+use crate::place::ItemId;
+use crate::traffic::Sources;
+use ring_program::Group;
+
+/// The use of the off-chip memory by a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HbmUse {
+    /// What has a place during the whole program, with its bytes, in order.
+    pub homes: Vec<(Home, u64)>,
+    /// The most bytes of other limbs that the memory holds at once.
+    pub saved_bytes: u64,
+    /// The index of the launch that saves the last of these.
+    pub launch: u32,
+}
+
+/// Data with a place in the off-chip memory during the whole program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// The limbs of an input that the program reads and that no memory on the chip has: its index in
+    /// [`RingProgram::inputs`](ring_program::RingProgram::inputs).
+    Input(u32),
+    /// The limbs of an output that are no input's and no earlier output's: its index in
+    /// [`RingProgram::outputs`](ring_program::RingProgram::outputs).
+    Output(u32),
+    /// The tables of factors, and zeros.
+    Tables,
+    /// The programs, and the parameters of all launches.
+    Programs,
+}
+
+impl HbmUse {
+    /// The bytes that the memory must have.
+    pub fn bytes(&self) -> u64 {
+        self.homes.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.saved_bytes
+    }
+
+    /// The first data that end beyond a memory of `capacity` bytes. `None` if only saved limbs do.
+    pub(crate) fn beyond(&self, capacity: u64) -> Option<Home> {
+        let mut end = 0;
+        let beyond = |&&(_, bytes): &&(Home, u64)| {
+            end += bytes;
+            end > capacity
+        };
+        self.homes.iter().find(beyond).map(|&(home, _)| home)
+    }
+}
+
+/// The bytes of the moduli, scalars and addresses of a launch.
+pub(super) fn parameter_bytes(plan: &Plan<'_>, launch: &Launch, kernel: &Timed) -> u64 {
+    let parameters = plan.launches.moduli(launch).len() + plan.launches.scalars(launch).len();
+    let addresses = kernel.address_registers * kernel.runs as usize;
+    LAUNCH_WORD_BYTES * (parameters + addresses) as u64
+}
+
+impl Schedule<'_> {
+    /// Records the words that the off-chip memory holds after a launch.
+    pub(super) fn note_saved(&mut self, launch: u32) {
+        let saved_bytes = self.memory.saved_peak() * self.word_bytes();
+        if saved_bytes > self.out.hbm.saved_bytes {
+            (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, launch);
+        }
+    }
+
+    fn word_bytes(&self) -> u64 {
+        self.plan.machine.instruction_set().word_bytes().into()
+    }
+
+    /// What has a place in the off-chip memory during the whole program, with its bytes.
+    pub(super) fn homes(&self) -> Vec<(Home, u64)> {
+        let Plan { program, flow, launches, kernels, .. } = self.plan;
+        let mut value_of = vec![None; program.limbs().len()];
+        flow.inputs.iter().for_each(|&(limb, value)| value_of[limb.index()] = Some(value));
+        let mut values = Values { sources: &self.sources, counted: vec![false; flow.values], limbs: 0.0 };
+        let limb_words = program.degree().get();
+        let mut homes = Vec::new();
+        let bytes = |limbs: f64| (limbs * (limb_words * self.word_bytes()) as f64).round() as u64;
+        for (index, Group { limbs, .. }) in (0..).zip(program.inputs()) {
+            limbs.iter().filter_map(|limb| value_of[limb.index()]).for_each(|value| values.add(value));
+            homes.push((Home::Input(index), bytes(values.take())));
+        }
+        for (index, limbs) in (0..).zip(&flow.outputs) {
+            limbs.iter().for_each(|&value| values.add(value));
+            homes.push((Home::Output(index), bytes(values.take())));
+        }
+        let tables = &self.memory.items[flow.values..];
+        let words: u64 = tables.iter().map(|table| u64::from(table.words)).sum();
+        let reads_zeros = self.uses.any(ItemId(ValueId::ZERO.0)) && !values.counted[ValueId::ZERO.index()];
+        let zeros = if reads_zeros { limb_words } else { 0 };
+        homes.push((Home::Tables, (words + zeros) * self.word_bytes()));
+        let parameters = launches
+            .launches
+            .iter()
+            .filter_map(|launch| Some(parameter_bytes(self.plan, launch, self.plan.kernel(launch)?)));
+        let instructions = INSTRUCTION_BYTES * kernels.instructions() as u64;
+        homes.push((Home::Programs, instructions + parameters.sum::<u64>()));
+        homes
+    }
+}
+
+/// Values that are counted once.
+struct Values<'a> {
+    sources: &'a Sources,
+    counted: Vec<bool>,
+    /// The limbs so far, with the shares of keys.
+    limbs: f64,
+}
+
+impl Values<'_> {
+    fn add(&mut self, value: ValueId) {
+        if !self.sources.is_on_chip(value) && !std::mem::replace(&mut self.counted[value.index()], true) {
+            self.limbs += self.sources.stored_share(value);
+        }
+    }
+
+    fn take(&mut self) -> f64 {
+        std::mem::take(&mut self.limbs)
+    }
+}
