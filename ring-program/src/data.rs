@@ -5,7 +5,7 @@
 
 use crate::reduction::{InputModulus, input_moduli};
 use crate::{Group, Limb, Liveness, RingProgram};
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, counted};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ impl<'p> Inputs<'p> {
         let name = &group.name;
         Err(Diagnostic::new(format!("the input `{name}` has {expected} bytes, found {found}: {reason}"))
             .in_file(file)
-            .with_help(format!("{limbs} limbs of {n} words of 16 bytes")))
+            .with_help(format!("{} of {n} words of 16 bytes", counted(limbs, "limb", "limbs"))))
     }
 
     fn set_at(&mut self, group: &Group, place: usize, limb: Limb, words: Words) -> Result<(), Diagnostic> {
