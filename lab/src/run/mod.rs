@@ -136,6 +136,7 @@ impl RunError {
             }
             Self::Execute(fault) => Some(file.fault(fault).into()),
             Self::Fit(_)
+            | Self::BeyondHbm(_)
             | Self::Load(_)
             | Self::Input(_)
             | Self::Access(_)
