@@ -63,7 +63,7 @@ fn errors_name_the_place_and_what_would_be_right() {
     );
     assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: D004: `n` needs a list of values; write `n = [4]`");
     assert_eq!(
-        error("[grid]\nn = [1]\n[[list]]\nn = 2"),
+        error("[grid]\nn = [1024]\n[[list]]\nn = 2048"),
         "test.toml:4:5: D006: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
     );
     assert!(error("gird = 1").starts_with("test.toml:1:1: D002: unknown key `gird`; did you mean `grid`?"));
