@@ -10,6 +10,9 @@
 //! scalar in all lanes. Vectors go through the steps in blocks, so that one load of such a constant
 //! serves a block.
 
+mod tiles;
+
+use self::tiles::Tiles;
 use crate::code::{BufferId, Code, Constant, MemRef, Tower, TowerId, ValueId};
 use crate::compile::{compile_code, longest_factor_bits};
 use crate::error::Error;
@@ -149,40 +152,6 @@ impl Elementwise {
         self.steps.iter().filter(|step| step.op.has_scalar()).count()
     }
 
-    /// The most vectors that are alive at a time if one vector of each operand goes through the steps.
-    fn most_alive(&self) -> usize {
-        let mut last_use = vec![0; usize::from(self.inputs) + self.steps.len()];
-        let place = |operand| match operand {
-            Operand::Input(input) => usize::from(input),
-            Operand::Step(step) => usize::from(self.inputs) + usize::from(step),
-        };
-        for (number, step) in self.steps.iter().enumerate() {
-            step.op.operands().for_each(|operand| last_use[place(operand)] = number);
-        }
-        let (mut alive, mut most) = (0, 0);
-        let mut is_loaded = vec![false; last_use.len()];
-        for (number, step) in self.steps.iter().enumerate() {
-            for operand in step.op.operands() {
-                alive += usize::from(!std::mem::replace(&mut is_loaded[place(operand)], true));
-            }
-            is_loaded[usize::from(self.inputs) + number] = true;
-            alive += 1;
-            most = alive.max(most);
-            let mut ended: Vec<usize> = step.op.operands().map(place).collect();
-            ended.sort_unstable();
-            ended.dedup();
-            alive -= ended.into_iter().filter(|&operand| last_use[operand] == number).count();
-            alive -= usize::from(last_use[usize::from(self.inputs) + number] <= number);
-        }
-        most
-    }
-
-    /// The vectors that go through the steps together: as many as fit the registers.
-    fn block(&self) -> u32 {
-        let fitting = (BLOCK_REGISTERS / self.most_alive().max(1)).max(1);
-        LONGEST_BLOCK.min(1 << fitting.ilog2())
-    }
-
     /// The instructions for one vector of each operand.
     pub fn instructions(&self) -> usize {
         usize::from(self.inputs) + self.steps.len() + self.outputs.len()
@@ -231,23 +200,28 @@ impl Elementwise {
         let outputs: Vec<_> =
             (0..self.outputs.len()).map(|i| buffer(Self::output_name(i), Role::Output)).collect();
         let length = code.isa.vector_length();
-        for first in (0..n).step_by((self.block() * length) as usize) {
-            let words = (first..n).step_by(length as usize).take(self.block() as usize);
-            let mut vectors: Vec<Vector> = words.map(|word| Vector::new(word, inputs.len())).collect();
-            let mut scalars = 0..;
-            for (number, step) in self.steps.iter().enumerate() {
-                let scalar = step.op.has_scalar().then(|| scalars.next().expect("an endless range"));
-                let tower = towers[usize::from(step.modulus)];
-                let output = self.outputs.iter().position(|&output| usize::from(output) == number);
-                for vector in &mut vectors {
-                    let mut lowering = Lowering { code: &mut code, inputs: &inputs, tower, copies };
-                    let result = lowering.step(vector, step.op, scalar);
-                    if let Some(output) = output {
-                        let memory =
-                            MemRef { buffer: outputs[output], word: vector.word, mode: AddressMode::Linear };
-                        code.store(result, memory, tower);
+        let Tiles { tiles, block } = Tiles::of(self);
+        let mut scalars = 0..;
+        let scalar_of = |step: &Step| step.op.has_scalar().then(|| scalars.next().expect("an endless range"));
+        let scalars: Vec<Option<u128>> = self.steps.iter().map(scalar_of).collect();
+        for first in (0..n).step_by((block * length) as usize) {
+            let words = (first..n).step_by(length as usize).take(block as usize);
+            let mut vectors: Vec<Vector> = words.map(|word| Vector::new(word, self)).collect();
+            for tile in &tiles {
+                vectors.iter_mut().for_each(Vector::forget_inputs);
+                for &number in tile {
+                    let step = self.steps[number];
+                    let tower = towers[usize::from(step.modulus)];
+                    let output = self.outputs.iter().position(|&output| usize::from(output) == number);
+                    for vector in &mut vectors {
+                        let mut lowering = Lowering { code: &mut code, inputs: &inputs, tower, copies };
+                        let result = lowering.step(vector, step.op, scalars[number]);
+                        if let Some(output) = output {
+                            let (buffer, word) = (outputs[output], vector.word);
+                            code.store(result, MemRef { buffer, word, mode: AddressMode::Linear }, tower);
+                        }
+                        vector.results[number] = Some(result);
                     }
-                    vector.results.push(result);
                 }
             }
         }
@@ -265,13 +239,19 @@ pub const LONGEST_BLOCK: u32 = 4;
 /// The values of one vector.
 struct Vector {
     word: u32,
+    /// The inputs that the tile has loaded.
     loaded: Vec<Option<ValueId>>,
-    results: Vec<ValueId>,
+    /// The results of the steps so far.
+    results: Vec<Option<ValueId>>,
 }
 
 impl Vector {
-    fn new(word: u32, inputs: usize) -> Self {
-        Self { word, loaded: vec![None; inputs], results: Vec::new() }
+    fn new(word: u32, shape: &Elementwise) -> Self {
+        Self { word, loaded: vec![None; shape.inputs.into()], results: vec![None; shape.steps.len()] }
+    }
+
+    fn forget_inputs(&mut self) {
+        self.loaded.fill(None);
     }
 }
 
@@ -287,7 +267,7 @@ impl Lowering<'_> {
     /// An operand. Inputs are loaded where they are used first, so that long sums take few registers.
     fn value(&mut self, vector: &mut Vector, operand: Operand) -> ValueId {
         match operand {
-            Operand::Step(step) => vector.results[usize::from(step)],
+            Operand::Step(step) => vector.results[usize::from(step)].expect("operands are earlier steps"),
             Operand::Input(input) => {
                 let input = usize::from(input);
                 let memory =
@@ -353,6 +333,63 @@ mod tests {
     use crate::check;
     use ring::modular::Modulus;
     use sim::functional::Executor;
+
+    /// A base conversion: for each output, a sum of multiples of all inputs in a ring of its own.
+    pub(super) fn conversion(inputs: u16, outputs: u16) -> Elementwise {
+        let mut steps: Vec<Step> = Vec::new();
+        for modulus in 0..outputs {
+            for input in 0..inputs {
+                let (sum, input) = (steps.len() as u16, Operand::Input(input));
+                let op = match input {
+                    Operand::Input(0) => StepOp::MultiplyScalar(input),
+                    _ => StepOp::MultiplyAddScalar(Operand::Step(sum - 1), input),
+                };
+                steps.push(Step { op, modulus });
+            }
+        }
+        Elementwise {
+            inputs,
+            moduli: outputs,
+            steps,
+            outputs: (1..=outputs).map(|end| end * inputs - 1).collect(),
+        }
+    }
+
+    /// Many sums grow together: they wait neither for each other's results nor for constants.
+    #[test]
+    fn a_conversion_of_many_limbs_is_bound_by_its_multiplications() {
+        let shape = conversion(28, 28);
+        let mut machine = Machine::rpu_128x128();
+        machine.vdm.size_mib = 32;
+        let n = LONGEST_BLOCK * machine.vector_length();
+        let kernel = shape.compile("conversion".into(), n, 97, &machine).unwrap();
+        check::schedule(&kernel.code, &kernel.program).unwrap();
+        let vectors = LONGEST_BLOCK as usize * shape.steps.len();
+        let bound = (vectors as u32 * machine.vector_length() / machine.hple.count) as f64;
+        let cycles = sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64;
+        assert!((1.0..1.3).contains(&(cycles / bound)), "{cycles} cycles, bound {bound}");
+
+        let mut executor = Executor::for_program(&machine, &kernel.program);
+        executor.load(&kernel.program).unwrap();
+        let scalars = (0..shape.scalars() as u128).map(|index| {
+            let NumberWords { space, words } = kernel.number_words(index).unwrap();
+            (space, words, index % 97)
+        });
+        executor.write_constants(scalars);
+        let word = |input: usize, place: usize| ((input * 31 + place * 7) % 97) as u128;
+        for input in 0..28 {
+            let words: Vec<u128> = (0..n as usize).map(|place| word(input, place)).collect();
+            executor.write(&Elementwise::input_name(input), &words).unwrap();
+        }
+        executor.run().unwrap();
+        for output in 0..28 {
+            let sum = |place: usize| {
+                (0..28).map(|input| word(input, place) * (output * 28 + input) as u128).sum::<u128>() % 97
+            };
+            let expected: Vec<u128> = (0..n as usize).map(sum).collect();
+            assert_eq!(executor.read(&Elementwise::output_name(output)).unwrap(), expected, "{output}");
+        }
+    }
 
     #[test]
     fn a_kernel_computes_its_steps_with_the_moduli_and_scalars_of_the_launch() {
