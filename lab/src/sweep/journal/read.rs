@@ -133,7 +133,8 @@ pub(super) fn whole_length(file: &mut File) -> io::Result<u64> {
 /// part of another on one line.
 fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
     const BEGIN: &[u8] = b"{\"key\":";
-    if !line.ends_with(b"}") && (line.starts_with(BEGIN) || BEGIN.starts_with(line)) {
+    let begins = line.starts_with(BEGIN) || BEGIN.starts_with(line);
+    if begins && (!line.ends_with(b"}") || is_part(line)) {
         return None;
     }
     let whole = read_record(line);
@@ -143,6 +144,12 @@ fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
     let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
     let torn = starts.filter_map(|(at, _)| read_record(&line[at..]).ok()).next();
     Some(torn.map_or(whole, Ok))
+}
+
+/// Whether a line that ends with a brace ends within a record: it has neither a checksum nor all closing braces.
+fn is_part(line: &[u8]) -> bool {
+    let has_checksum = line.windows(CHECKSUM.len()).any(|bytes| bytes == CHECKSUM.as_bytes());
+    !has_checksum && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
 }
 
 /// Head and text of a record.
