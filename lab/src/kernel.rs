@@ -218,7 +218,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
     }
     let file = path.display().to_string();
     let text = input::read_text(path, Content::Document).map_err(|cause| {
-        // A name that no file has was meant as that of a plan, unless it ends like a file's.
+        // Without such a file, a name without an ending is an unknown plan.
         let is_name = cause.kind() == std::io::ErrorKind::NotFound && Path::new(name).extension().is_none();
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
         let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));

@@ -19,8 +19,8 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// One tile with the order of the program, or several if only they allow blocks of more than one vector. The
-    /// steps of two vectors wait for each other so rarely that loading the inputs again costs more.
+    /// One tile with the order of the program, or several if one tile would take one vector at a time. With two
+    /// vectors, loading the inputs again for each tile costs more than the waits that it saves.
     pub(super) fn of(shape: &Elementwise) -> Self {
         let whole = Self::new(shape, vec![(0..shape.steps.len()).collect()]);
         if whole.block > 1 {

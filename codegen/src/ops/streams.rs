@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! low  = unpklo(v, v)             lanes  b(k-1) .. b0  done bits  copy      of the words with bk = 0
-//! high = unpkhi(v, v)             the same of the words with bk = 1
+//! high = unpkhi(v, v)             lanes  b(k-1) .. b0  done bits  copy      of the words with bk = 1
 //! v    = low + factors * high     lanes  b(k-1) .. b0  done bits  new bit
 //! ```
 
