@@ -103,8 +103,7 @@ impl Drop for Served {
 #[test]
 fn a_running_sweep_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\nvdm.banks = [32, 64]\n";
-    fs::write(folder.path().join("s.toml"), text).unwrap();
+    fs::write(folder.path().join("s.toml"), SWEEP).unwrap();
     // One of two shards: the sweep is not complete.
     succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--shard", "1/2", "--progress", "none"]);
     let mut server = command(folder.path());
@@ -129,7 +128,7 @@ fn a_running_sweep_is_served() {
     }
     assert!(get_from("Host: localhost\r\n", "/state").starts_with("HTTP/1.1 200"));
     let page = get("/");
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("2 more have not run yet"), "{page}");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("12 more have not run yet"), "{page}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));
     let state = get("/state");
 
@@ -144,7 +143,7 @@ fn a_running_sweep_is_served() {
     assert_ne!(get("/state"), state);
     assert!(!get("/").contains("more have not run yet"));
     match watching.map(|mut child| child.wait().expect("node ends").code()) {
-        Some(Some(0)) => assert_eq!(opened, "rows 2\n"),
+        Some(Some(0)) => assert_eq!(opened, "rows 12\n"),
         Some(Some(77)) | None => skip(if opened.is_empty() { "there is no `node`" } else { opened.trim() }),
         Some(status) => panic!("{status:?}: {opened}"),
     }
@@ -155,14 +154,14 @@ fn a_running_sweep_is_served() {
 #[test]
 fn the_page_of_a_ring_program_has_kernels_and_transfers() {
     let folder = tempfile::tempdir().unwrap();
-    let program = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_ntt %4, %1, m=1\nsr_ntt %5, %2, m=1\n\
-                   sr_mulp %4, %4, %5, m=1\nsr_intt %6, %4, m=1\nhalt\n";
-    fs::write(folder.path().join("p.fhetch"), program).unwrap();
-    succeed(folder.path(), &["run", "p.fhetch", "--n", "512", "--check", "--page", "p.html"]);
-    let path = folder.path().join("p.html");
+    let set = "n = 1024\nq = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2\n";
+    fs::write(folder.path().join("small.toml"), set).unwrap();
+    succeed(folder.path(), &["gen", "program", "hmult", "--set", "small.toml", "-o", "product.fhetch"]);
+    succeed(folder.path(), &["run", "product.fhetch", "--check", "--page", "product.html"]);
+    let path = folder.path().join("product.html");
     let page = fs::read_to_string(&path).unwrap();
     for part in [
-        "p.fhetch on rpu-128x128",
+        "product.fhetch on rpu-128x128",
         "Big integers confirmed",
         "What limits the time",
         "Off-chip transfers",

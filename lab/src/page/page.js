@@ -243,6 +243,8 @@
 
       const inside = points.map((point) => ({ point, px: x(point.values[xi]), py: y(point.values[yi]) }))
         .filter(({ px, py }) => px >= box.left - 1 && px <= box.right + 1 && py >= box.top - 1 && py <= box.bottom + 1);
+      // Names of points keep clear of points and of the front: left, top, right and bottom of each.
+      const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
       // The front, if lower is better on both axes. Other points are not joined.
       let front = new Set();
       if (columns[xi].cost && columns[yi].cost) {
@@ -257,10 +259,9 @@
           }
         }
         const clip = (value, low, high) => Math.min(Math.max(value, low), high);
-        const path = steps.map((point, i) => {
-          const px = clip(x(point.values[xi]), box.left, box.right), py = clip(y(point.values[yi]), box.top, box.bottom);
-          return i === 0 ? `M${px} ${py}` : `H${px}V${py}`;
-        });
+        const corners = steps.map((point) => [clip(x(point.values[xi]), box.left, box.right), clip(y(point.values[yi]), box.top, box.bottom)]);
+        const path = corners.map(([px, py], i) => (i === 0 ? `M${px} ${py}` : `H${px}V${py}`));
+        corners.slice(1).forEach(([px, py], i) => taken.push([corners[i][0], corners[i][1], px, corners[i][1]], [px, corners[i][1], px, py]));
         picture.append(make("path", { class: "frontline", d: path.join("") }));
       }
       for (const { point, px, py } of inside) {
@@ -270,7 +271,6 @@
         picture.append(circle);
       }
       // Names of points on the front, where there is room.
-      const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
       for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {
         const w = point.name.length * 6.6;
         const places = [[px + 9, py - 5], [px + 9, py + 15], [px - 9 - w, py - 5], [px - 9 - w, py + 15],
@@ -358,6 +358,7 @@
     const canvas = make("canvas", { height });
     const told = make("output", {});
     let [from, to] = [0, cycles];
+    const time = (value) => value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
     const button = (text, action) => make("button", { type: "button", onclick: action }, text);
     holder.replaceChildren(make("div", { class: "controls" }, button("+", () => zoom(0.5)), button("−", () => zoom(2)),
       button("earlier", () => move(-0.5)), button("later", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
@@ -443,8 +444,8 @@
         row < 0 ? cycle >= arrival - slack && cycle < dispatch + 1 + slack : pipe === row && cycle >= issue - slack && cycle < free + slack);
       if (!found) { tip.remove(); return; }
       const [pipe, arrival, dispatch, issue, free, complete, cause, text] = found;
-      if (!causes) tip.textContent = `${text}\n${issue.toLocaleString("en")} to ${free.toLocaleString("en")} ${unit}`;
-      else tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `waits ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
+      if (!causes) tip.textContent = `${text}\n${time(issue)} to ${time(free)} ${unit}`;
+      else tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `stalls ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
         + `dispatch ${dispatch}, issue ${issue}, ${pipes[pipe]} until ${free}, complete ${complete}`;
       plot.append(tip);
       tip.style.left = `${Math.min(mx + 12, width - tip.offsetWidth - 4)}px`;

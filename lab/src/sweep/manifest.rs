@@ -92,7 +92,11 @@ impl Workload {
         if self.n == 0 {
             return self.kernel.clone();
         }
-        let kernel = self.kernel.to_uppercase();
+        let kernel = match self.kernel.as_str() {
+            // Acronyms; other names are words.
+            "ntt" | "intt" => self.kernel.to_uppercase(),
+            _ => self.kernel.clone(),
+        };
         if self.n.is_multiple_of(1024) {
             format!("{}K-point {kernel}", self.n / 1024)
         } else {

@@ -102,6 +102,9 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
 /// The columns that are not numbers.
 const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_blake3"];
 
+/// The columns of the first front: the chart and the marked rows must agree on it.
+const EXACT: [&str; 3] = ["time_us", "area_mm2", "energy_uj"];
+
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
     // A view that hides points has its sample already.
@@ -131,14 +134,17 @@ fn of_column(column: &Column) -> Value {
 
 fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
     let name: Vec<String> = view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
-    let rounded = |value: Value| match value.as_f64() {
-        // Six digits are enough for a chart, and a third of the page.
-        Some(number) if value.is_f64() => format!("{number:.5e}").parse::<f64>().map_or(value, Value::from),
+    let rounded = |column: &Column, value: Value| match value.as_f64() {
+        // Six digits are enough for a chart, and a third of the page. They are too few for a front.
+        Some(number) if value.is_f64() && !EXACT.contains(&column.name.as_str()) => {
+            format!("{number:.5e}").parse::<f64>().map_or(value, Value::from)
+        }
         _ => value,
     };
     let settings =
         manifest.columns.iter().map(|column| record.point.get(column).cloned().unwrap_or_default());
-    let values = results.iter().map(|column| column.value(record).map_or(Value::Null, rounded));
+    let values =
+        results.iter().map(|column| column.value(record).map_or(Value::Null, |value| rounded(column, value)));
     json!({
         "key": record.key,
         "name": tuple(name.join(", "), view.varying.len()),
