@@ -291,7 +291,6 @@ pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFil
         RunError::Input(InputError::NoModulus { .. }) => {
             Failure::wrong(error, "give it a file with --input, or use --timing-only")
         }
-        RunError::NoClaim => Failure::wrong(error, "add a line such as `.computes y = ntt(x), n=1024, ...`"),
-        error => Failure::wrong(error, None),
+        error => Failure::wrong(&error, error.help()),
     }
 }

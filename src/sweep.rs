@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine::parse_overrides;
+use crate::program::is_program;
 use crate::signals;
 use clap::Subcommand;
 use diagnostic::counted;
@@ -66,6 +67,12 @@ impl SweepArgs {
 pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<Definition, Failure> {
     let mut definition = match file {
         None => Definition::parse("built-in fig4", FIG4)?,
+        Some(path) if is_program(path) => {
+            let message = format!("`{}` is a program, not a sweep", path.display());
+            let help = "write a sweep with `program = \"FILE\"` for a kernel, or `kernel` and `set` for a ring program; \
+                        `rpu run FILE` runs it once";
+            return Err(Failure::wrong(message, help));
+        }
         Some(path) => {
             let (name, text) = files::read_text(path, Content::Document)?;
             Definition::parse(&name, &text)?

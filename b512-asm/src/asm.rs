@@ -22,12 +22,12 @@
 //! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
 //! describes the instructions.
 
-use crate::check::Defect;
+use crate::check::{Defect, Place};
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
 use crate::intrinsics::Function;
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
-use crate::lex::Fault;
+use crate::lex::{Fault, span_in};
 use crate::operand::{
     offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, syntax,
 };
@@ -36,7 +36,7 @@ use crate::places::{ClaimPlaces, Places};
 use crate::program::{Claim, Image, Program, Segment, Symbol};
 use crate::reg::{AddressMode, Offset};
 use crate::space::Space;
-use diagnostic::{Diagnostics, nearest};
+use diagnostic::{Diagnostics, Span, nearest};
 use std::collections::HashMap;
 
 /// Assembles a `.b512` source.
@@ -413,7 +413,14 @@ impl<'a> Assembler<'a> {
         for (spec, operand) in specs.iter().zip(operands) {
             match self.operand(op, spec, operand) {
                 Ok(value) => values.push(value),
-                Err(fault) => self.report(fault),
+                Err(fault) => self.report(match self.with_such_operands(op, operands) {
+                    Some(other) if fault.code == Code::OperandKind => fault.help(format!(
+                        "`{}` takes such operands: `{}`",
+                        other.info().mnemonic,
+                        syntax(other)
+                    )),
+                    _ => fault,
+                }),
             }
         }
         if operands.len() < specs.len() {
@@ -427,6 +434,21 @@ impl<'a> Assembler<'a> {
             }
             None => false,
         }
+    }
+
+    /// The instruction of a similar name that takes the operands, such as `vmuls` for `vmul` with a scalar register.
+    fn with_such_operands(&self, op: Op, operands: &[&'a str]) -> Option<Op> {
+        let takes = |other: Op| {
+            let specs = other.info().operands;
+            specs.len() == operands.len()
+                && specs
+                    .iter()
+                    .zip(operands)
+                    .all(|(spec, operand)| self.operand(other, spec, operand).is_ok())
+        };
+        let others = Op::ALL.iter().filter(|&&other| other != op && takes(other));
+        self.nearest(op.info().mnemonic, others.map(|other| other.info().mnemonic))
+            .and_then(Op::from_mnemonic)
     }
 
     fn operand(&self, op: Op, spec: &OperandSpec, text: &'a str) -> Result<Operand, Fault<'a>> {
@@ -472,7 +494,11 @@ impl<'a> Assembler<'a> {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
             let code = defect.code;
-            let diagnostic = self.places.diagnostic(defect);
+            let is_end = defect.place == Place::Instruction(self.program.instructions.len());
+            let mut diagnostic = self.places.diagnostic(defect);
+            if is_end {
+                diagnostic.span = self.last_line().or(diagnostic.span);
+            }
             let name = diagnostic.span.clone().and_then(|span| self.source.get(span));
             let consequence = match code {
                 Code::Halt => !complete || self.lost.iter().any(|line| may_be_halt(line)),
@@ -483,6 +509,13 @@ impl<'a> Assembler<'a> {
                 self.diagnostics.push(diagnostic);
             }
         }
+    }
+
+    /// The last line with an instruction, also if it has an error.
+    fn last_line(&self) -> Option<Span> {
+        let lost = self.lost.iter().filter(|line| !line.starts_with('.'));
+        let lines = lost.chain(self.places.instructions.last()).map(|line| span_in(self.source, line));
+        lines.max_by_key(|span| span.start)
     }
 
     /// Applies further checks.

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("unknown kernel `{0}`")]
     Operation(String),
     /// A setting that the operation does not have, or that its rings give.
-    #[error("unknown setting `{name}` of `{operation}`")]
+    #[error("unknown setting `{name}` of `{operation}`{}", settings_of(*operation))]
     UnknownSetting {
         /// The requested operation.
         operation: Operation,
@@ -169,4 +169,15 @@ fn methods_help(methods: &[&str]) -> String {
     }
     let names: Vec<String> = methods.iter().map(|name| format!("`{name}`")).collect();
     format!("; its methods are {}", names.join(", "))
+}
+
+/// The settings of an operation, as the end of a message.
+fn settings_of(operation: Operation) -> String {
+    let names: Vec<String> =
+        operation.lists().chain(operation.parameters()).map(|spec| format!("`{}`", spec.name)).collect();
+    match &names[..] {
+        [] => ", which has none".to_owned(),
+        [name] => format!("; its setting is {name}"),
+        _ => format!("; its settings are {}", names.join(", ")),
+    }
 }

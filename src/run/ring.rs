@@ -5,6 +5,7 @@ use crate::data::NamedFile;
 use crate::failure::Failure;
 use crate::files;
 use crate::numbers::wide_degree;
+use crate::program::{is_ring_program, without_compression};
 use clap::ValueEnum;
 use diagnostic::nearest;
 use lab::program::Axes;
@@ -12,7 +13,6 @@ use lab::run::ring_page;
 use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
 use runtime::{Keys, RunError, Runtime};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -56,18 +56,6 @@ impl RingArgs {
             Some(KeysArg::Resident) => Keys::Resident,
         }
     }
-}
-
-/// Whether the file has the name of a ring program, perhaps compressed.
-fn is_ring_program(path: &Path) -> bool {
-    without_compression(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fhetch"))
-}
-
-/// The path without the ending of a compressed file.
-fn without_compression(path: &Path) -> PathBuf {
-    let is_compressed =
-        |extension: &OsStr| ["gz", "xz"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    if path.extension().is_some_and(is_compressed) { path.with_extension("") } else { path.to_owned() }
 }
 
 /// Whether the command line is about a ring program.

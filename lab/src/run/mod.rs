@@ -124,6 +124,11 @@ impl RunError {
         matches!(self, Self::Golden(GoldenError::Differs { .. }))
     }
 
+    /// The remedy, if it is the same for every user.
+    pub fn help(&self) -> Option<&'static str> {
+        matches!(self, Self::NoClaim).then_some("add a line such as `.computes y = ntt(x), n=1024, ...`")
+    }
+
     /// The defects of the program, or the fault of an instruction, with their places in the program's file; `None`
     /// for other errors.
     pub fn in_file(&self, file: &ProgramFile) -> Option<Diagnostics> {

@@ -13,7 +13,7 @@ use std::fmt::{self, Write};
 /// Width of a full bar in characters.
 const BAR: usize = 32;
 /// Width of the names beside bars.
-const NAME: usize = 30;
+const NAME: usize = 34;
 
 /// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
