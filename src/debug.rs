@@ -75,9 +75,13 @@ const WAIT: Duration = Duration::from_millis(200);
 
 /// Draws the screen and reads keys until the user leaves or a signal arrives.
 fn show(app: &mut App, terminal: &mut DefaultTerminal, stop: &AtomicBool) -> io::Result<()> {
+    let mut has_changed = true;
     while !app.is_done() && !stop.load(Ordering::Relaxed) {
-        terminal.draw(|frame| app.draw(frame))?;
-        if !event::poll(WAIT)? {
+        if has_changed {
+            terminal.draw(|frame| app.draw(frame))?;
+        }
+        has_changed = event::poll(WAIT)?;
+        if !has_changed {
             continue;
         }
         let Event::Key(pressed) = event::read()? else { continue };

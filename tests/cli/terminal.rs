@@ -91,6 +91,21 @@ impl Terminal {
         }
     }
 
+    /// Waits for a second in which the debugger writes nothing.
+    #[track_caller]
+    fn wait_for_silence(&mut self) {
+        let start = Instant::now();
+        let mut last = start;
+        while last.elapsed() < Duration::from_secs(1) {
+            assert!(start.elapsed() < PATIENCE, "the debugger draws without a reason");
+            let written = { self.pty() }.read(&mut [0; 4096]);
+            if written.is_ok_and(|number| number > 0) {
+                last = Instant::now();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     #[track_caller]
     fn wait_for_text(&mut self, text: &str) {
         self.wait_for(text, |screen| screen.contents().contains(text));
@@ -169,6 +184,16 @@ fn the_screen_follows_the_size_of_the_terminal() {
     terminal.keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.check_restored();
+}
+
+#[test]
+fn the_screen_is_drawn_only_after_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    terminal.wait_for_silence();
+    terminal.keys("c");
+    terminal.wait_for_text("the end of the program");
+    terminal.wait_for_silence();
 }
 
 #[test]
