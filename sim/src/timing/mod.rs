@@ -53,7 +53,7 @@
 //! * `hple.multiplier_latency_cycles` for `vmul` and `vmuls`;
 //! * `hple.adder_latency_cycles` for `vadd`, `vadds`, `vsub` and `vsubs`;
 //! * the sum of both for a butterfly, whatever its order;
-//! * `sbar.latency_cycles` for a shuffle.
+//! * `sbar.latency_cycles` for a shuffle, `vaff` too.
 //!
 //! A load or store takes L / min(HPLEs, banks) beats of as many consecutive lanes. A beat takes
 //! `vbar.initiation_interval` cycles for each round of bank accesses, and as many rounds as the
@@ -69,9 +69,11 @@
 //! The vector data memory is at the same stage of the VBAR for loads and stores, so accesses reach
 //! it in issue order, which within the load/store queue is program order. With split paths, a load
 //! does not wait for a store. Each access takes its beats in the order of the lanes, from the same number of
-//! cycles after its issue on. So a load may follow the store of the same words at once if both have the same
-//! address and mode, and thus the same beats; otherwise the programmer must ensure that the store's last beat
-//! comes first.
+//! cycles after its issue on; within a beat, the rounds take the accesses of each bank in the order of the lanes.
+//! So a load may follow the store of the same words at once if both have the same address and the same mode,
+//! but not `repeated`: then each word is accessed in the same round of both. A `repeated` load begins to read
+//! words that a `repeated` store writes again in later beats. In all other cases the programmer must ensure that
+//! the store's last beat comes first.
 //!
 //! # Ports of the vector register file
 //!
