@@ -4,6 +4,7 @@
 //! and dropped at any time, so the scheduler decides when and how often. Known numbers that
 //! every lane uses are [`Scalar`]s.
 
+mod order;
 mod statement;
 
 pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
@@ -303,79 +304,6 @@ impl Code {
         self.pass = 0;
     }
 
-    /// Interleaves the towers: each one starts when the previous one is `stagger` instructions
-    /// ahead.
-    pub fn interleave(&mut self, stagger: u32) {
-        let mut turns = vec![0u64; self.towers.len()];
-        for (tower, turn) in turns.iter_mut().enumerate() {
-            *turn = tower as u64 * u64::from(stagger);
-        }
-        let mut insts: Vec<(u64, Inst)> = Vec::with_capacity(self.insts.len());
-        for inst in self.insts.drain(..) {
-            let turn = &mut turns[inst.tower.index()];
-            insts.push((*turn, inst));
-            *turn += 1;
-        }
-        // A stable sort: towers that are due together keep their order.
-        insts.sort_by_key(|&(turn, _)| turn);
-        self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
-    }
-
-    /// Sorts the instructions by demand of the stores: operands are loaded when they are first
-    /// needed, and results are stored as soon as they exist, so that the loads of the next block
-    /// find free registers early.
-    pub fn order_by_demand(&mut self) {
-        let mut before = self.memory_order();
-        let mut producer = vec![None; self.values as usize];
-        for (number, inst) in self.insts.iter().enumerate() {
-            for value in inst.results.iter() {
-                producer[value.index()] = Some(InstId(number as u32));
-            }
-            // The operands of an instruction come first, then its memory dependences.
-            let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
-            before[number].splice(0..0, asked);
-        }
-        let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
-        let mut reached = vec![false; self.insts.len()];
-        // Instructions in progress, each with the number of its predecessors visited so far.
-        let mut path: Vec<(InstId, usize)> = Vec::new();
-        for number in 0..self.insts.len() {
-            if self.insts[number].op != Op::Vstore || std::mem::replace(&mut reached[number], true) {
-                continue;
-            }
-            path.push((InstId(number as u32), 0));
-            while let Some((id, next)) = path.last_mut() {
-                match before[id.index()].get(*next) {
-                    Some(&earlier) => {
-                        *next += 1;
-                        if !std::mem::replace(&mut reached[earlier.index()], true) {
-                            path.push((earlier, 0));
-                        }
-                    }
-                    None => {
-                        order.push(*id);
-                        path.pop();
-                    }
-                }
-            }
-        }
-        self.insts = order.iter().map(|id| self.insts[id.index()].clone()).collect();
-    }
-
-    /// Removes instructions other than stores whose results no instruction reads.
-    pub fn remove_unread(&mut self) {
-        let mut read = vec![false; self.values as usize];
-        let mut is_needed = |inst: &Inst| {
-            let keep = inst.results.is_empty() || inst.results.iter().any(|value| read[value.index()]);
-            if keep {
-                inst.sources.iter().for_each(|value| read[value.index()] = true);
-            }
-            keep
-        };
-        let mut kept: Vec<bool> = self.insts.iter().rev().map(&mut is_needed).collect();
-        self.insts.retain(|_| kept.pop() == Some(true));
-    }
-
     /// Adds a buffer.
     pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role, tower: TowerId) -> BufferId {
         self.buffers.push(Buffer { name: name.into(), words, role, tower, within: None });
@@ -428,35 +356,15 @@ impl Code {
     /// Appends a load.
     pub fn load(&mut self, memory: MemRef, tower: TowerId) -> ValueId {
         let value = self.value();
-        let (sources, results) = (Few::default(), [value].into());
-        self.insts.push(Inst {
-            op: Op::Vload,
-            sources,
-            constant: None,
-            scalar: None,
-            results,
-            memory: Some(memory),
-            map: None,
-            tower,
-            pass: self.pass,
-        });
+        let inst = self.inst(Op::Vload, Few::default(), [value], tower);
+        self.insts.push(Inst { memory: Some(memory), ..inst });
         value
     }
 
     /// Appends a store.
     pub fn store(&mut self, value: ValueId, memory: MemRef, tower: TowerId) {
-        let (sources, results) = ([value].into(), Few::default());
-        self.insts.push(Inst {
-            op: Op::Vstore,
-            sources,
-            constant: None,
-            scalar: None,
-            results,
-            memory: Some(memory),
-            map: None,
-            tower,
-            pass: self.pass,
-        });
+        let inst = self.inst(Op::Vstore, [value], Few::default(), tower);
+        self.insts.push(Inst { memory: Some(memory), ..inst });
     }
 
     /// Appends a compute or shuffle instruction with one result.
@@ -468,28 +376,16 @@ impl Code {
         tower: TowerId,
     ) -> ValueId {
         let value = self.value();
-        let results = [value].into();
-        let (sources, pass) = (sources.into(), self.pass);
-        let (scalar, memory, map) = (None, None, None);
-        self.push_checked(Inst { op, sources, constant, scalar, results, memory, map, tower, pass });
+        let inst = self.inst(op, sources, [value], tower);
+        self.push_checked(Inst { constant, ..inst });
         value
     }
 
     /// Appends an affine map of lanes.
     pub fn map_lanes(&mut self, source: ValueId, map: LaneMap, tower: TowerId) -> ValueId {
         let value = self.value();
-        let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
-        self.push_checked(Inst {
-            op: Op::Vaff,
-            sources,
-            constant: None,
-            scalar: None,
-            results,
-            memory: None,
-            map: Some(map),
-            tower,
-            pass,
-        });
+        let inst = self.inst(Op::Vaff, [source], [value], tower);
+        self.push_checked(Inst { map: Some(map), ..inst });
         value
     }
 
@@ -501,9 +397,8 @@ impl Code {
     /// Appends an instruction on a vector and a scalar.
     pub fn with_scalar(&mut self, op: Op, source: ValueId, number: Number, tower: TowerId) -> ValueId {
         let (value, scalar) = (self.value(), Some(self.scalar(tower, number)));
-        let (sources, results, pass) = ([source].into(), [value].into(), self.pass);
-        let (constant, memory, map) = (None, None, None);
-        self.push_checked(Inst { op, sources, constant, scalar, results, memory, map, tower, pass });
+        let inst = self.inst(op, [source], [value], tower);
+        self.push_checked(Inst { scalar, ..inst });
         value
     }
 
@@ -516,35 +411,22 @@ impl Code {
         tower: TowerId,
     ) -> [ValueId; 2] {
         let results = [self.value(), self.value()];
-        self.push_checked(Inst {
-            op,
-            sources: sources.into(),
-            constant: Some(factor),
-            scalar: None,
-            results: results.into(),
-            memory: None,
-            map: None,
-            tower,
-            pass: self.pass,
-        });
+        let inst = self.inst(op, sources, results, tower);
+        self.push_checked(Inst { constant: Some(factor), ..inst });
         results
     }
 
     /// Appends a butterfly of vectors: `sum + a b` and `sum - a b`.
     pub fn multiply_add(&mut self, sum: ValueId, [a, b]: [ValueId; 2], tower: TowerId) -> [ValueId; 2] {
         let results = [self.value(), self.value()];
-        self.push_checked(Inst {
-            op: Op::Bfly,
-            sources: [sum, a, b].into(),
-            constant: None,
-            scalar: None,
-            results: results.into(),
-            memory: None,
-            map: None,
-            tower,
-            pass: self.pass,
-        });
+        self.push_checked(self.inst(Op::Bfly, [sum, a, b], results, tower));
         results
+    }
+
+    /// An instruction of this pass on values alone.
+    fn inst(&self, op: Op, sources: impl Into<Sources>, results: impl Into<Results>, tower: TowerId) -> Inst {
+        let (sources, results, pass) = (sources.into(), results.into(), self.pass);
+        Inst { op, sources, constant: None, scalar: None, results, memory: None, map: None, tower, pass }
     }
 
     fn push_checked(&mut self, inst: Inst) {
@@ -559,66 +441,5 @@ impl Code {
         debug_assert_eq!(registers(OperandKind::VReg, Direction::Write), inst.results.len());
         debug_assert_eq!(registers(OperandKind::SReg, Direction::Read), usize::from(inst.scalar.is_some()));
         self.insts.push(inst);
-    }
-
-    /// The memory dependences of each instruction: a load comes after the stores that it reads
-    /// from, a store after the loads and stores of the words that it overwrites.
-    pub fn memory_order(&self) -> Vec<Vec<InstId>> {
-        /// The accesses to a word, or to a vector.
-        #[derive(Clone, Copy, Default)]
-        struct Word {
-            writer: Option<InstId>,
-            /// The last reader of the writer's word.
-            reader: Option<Read>,
-        }
-        /// An entry of the list of reads.
-        #[derive(Clone, Copy)]
-        struct Read(u32);
-
-        // Whole vectors stand for their words in buffers with no other accesses.
-        let length = self.isa.vector_length();
-        let mut sizes = vec![length; self.buffers.len()];
-        for memory in self.insts.iter().filter_map(|inst| inst.memory) {
-            if memory.mode != AddressMode::Linear || memory.word % length != 0 {
-                sizes[memory.buffer.index()] = 1;
-            }
-        }
-        let count = |(buffer, &size): (&Buffer, &u32)| buffer.words.div_ceil(size) as usize;
-        let mut words: Vec<Vec<Word>> =
-            self.buffers.iter().zip(&sizes).map(|sized| vec![Word::default(); count(sized)]).collect();
-        // Each read, with an earlier read of the same word.
-        let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
-        // For each instruction, the last one found to depend on it.
-        let mut successor = vec![None; self.insts.len()];
-        let mut order = vec![Vec::new(); self.insts.len()];
-        for (number, inst) in self.insts.iter().enumerate() {
-            let (Some(memory), id) = (inst.memory, InstId(number as u32)) else { continue };
-            let before: &mut Vec<InstId> = &mut order[number];
-            let mut depends_on = |earlier: InstId| {
-                if earlier != id && successor[earlier.index()] != Some(id) {
-                    successor[earlier.index()] = Some(id);
-                    before.push(earlier);
-                }
-            };
-            let buffer = &mut words[memory.buffer.index()];
-            let size = sizes[memory.buffer.index()];
-            for lane in (0..length).step_by(size as usize) {
-                let word = &mut buffer[((memory.word + memory.mode.element(lane)) / size) as usize];
-                word.writer.into_iter().for_each(&mut depends_on);
-                if inst.op == Op::Vstore {
-                    while let Some(Read(read)) = word.reader {
-                        let (reader, earlier) = reads[read as usize];
-                        depends_on(reader);
-                        word.reader = earlier;
-                    }
-                    word.writer = Some(id);
-                } else {
-                    reads.push((id, word.reader));
-                    word.reader = Some(Read(reads.len() as u32 - 1));
-                }
-            }
-            before.sort_unstable();
-        }
-        order
     }
 }

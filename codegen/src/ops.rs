@@ -27,6 +27,7 @@ mod streams;
 mod sub;
 mod subs;
 mod tensor;
+mod transform;
 
 pub(crate) use builder::{Builder, Workspace};
 

@@ -21,7 +21,7 @@ use constants::{AREA, DELAY, components};
 
 use codegen::PlanChoice;
 use diagnostic::Diagnostics;
-use diagnostic::document::{Document, Format, Schema};
+use diagnostic::document::{Format, Schema};
 use lab::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
@@ -96,9 +96,7 @@ impl Claims {
     /// # Errors
     /// Returns all errors: the text is not TOML, or keys are missing, unknown or have invalid values.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
-        let document = Document::toml(file, text)?;
-        Self::schema().check(&document)?;
-        Ok(document.read()?)
+        Self::schema().read_toml(file, text)
     }
 
     /// The JSON schema of claims files.

@@ -6,7 +6,7 @@
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
-use diagnostic::document::{Document, Format, Schema};
+use diagnostic::document::{Format, Schema};
 use diagnostic::{Diagnostic, Diagnostics};
 use serde::{Deserialize, Serialize};
 use sim::{Machine, MachineBase, Override};
@@ -79,9 +79,7 @@ impl Space {
     /// # Errors
     /// Returns an error if its file is invalid.
     pub fn built_in() -> Result<Self, Diagnostics> {
-        let document = Document::toml(FILE, SPACE)?;
-        Self::schema().check(&document)?;
-        Ok(document.read()?)
+        Self::schema().read_toml(FILE, SPACE)
     }
 
     /// The JSON schema of its file.

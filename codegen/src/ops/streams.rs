@@ -39,10 +39,6 @@ pub(super) fn obstacle(request: &Request, lanes: u32) -> Option<String> {
     }
 }
 
-/// The names of the methods of transforms: by streams, and by a plan.
-pub(super) const STREAMS: &str = "streams";
-pub(super) const PASSES: &str = "passes";
-
 /// Appends a forward transform.
 pub(super) fn forward(ring: &mut RingBuilder<'_>, [x, y]: [BufferId; 2]) {
     let n = ring.n();

@@ -30,6 +30,16 @@ impl Schema {
         Self { format, root }
     }
 
+    /// Reads a TOML document.
+    ///
+    /// # Errors
+    /// Returns all errors: the text is not TOML, or keys are missing, unknown or have invalid values.
+    pub fn read_toml<T: DeserializeOwned>(&self, file: &str, text: &str) -> Result<T, Diagnostics> {
+        let document = Document::toml(file, text)?;
+        self.check(&document)?;
+        Ok(document.read()?)
+    }
+
     /// Reads a JSON document that may be long: its parts get places only if it has errors.
     ///
     /// # Errors

@@ -1,0 +1,140 @@
+//! The order of the instructions, and what it must respect.
+
+use super::{Buffer, Code, Inst, InstId};
+use b512_asm::{AddressMode, Op};
+
+impl Code {
+    /// Interleaves the towers: each one starts when the previous one is `stagger` instructions
+    /// ahead.
+    pub fn interleave(&mut self, stagger: u32) {
+        let mut turns = vec![0u64; self.towers.len()];
+        for (tower, turn) in turns.iter_mut().enumerate() {
+            *turn = tower as u64 * u64::from(stagger);
+        }
+        let mut insts: Vec<(u64, Inst)> = Vec::with_capacity(self.insts.len());
+        for inst in self.insts.drain(..) {
+            let turn = &mut turns[inst.tower.index()];
+            insts.push((*turn, inst));
+            *turn += 1;
+        }
+        // A stable sort: towers that are due together keep their order.
+        insts.sort_by_key(|&(turn, _)| turn);
+        self.insts.extend(insts.into_iter().map(|(_, inst)| inst));
+    }
+
+    /// Sorts the instructions by demand of the stores: operands are loaded when they are first
+    /// needed, and results are stored as soon as they exist, so that the loads of the next block
+    /// find free registers early.
+    pub fn order_by_demand(&mut self) {
+        let mut before = self.memory_order();
+        let mut producer = vec![None; self.values as usize];
+        for (number, inst) in self.insts.iter().enumerate() {
+            for value in inst.results.iter() {
+                producer[value.index()] = Some(InstId(number as u32));
+            }
+            // The operands of an instruction come first, then its memory dependences.
+            let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
+            before[number].splice(0..0, asked);
+        }
+        let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
+        let mut reached = vec![false; self.insts.len()];
+        // Instructions in progress, each with the number of its predecessors visited so far.
+        let mut path: Vec<(InstId, usize)> = Vec::new();
+        for number in 0..self.insts.len() {
+            if self.insts[number].op != Op::Vstore || std::mem::replace(&mut reached[number], true) {
+                continue;
+            }
+            path.push((InstId(number as u32), 0));
+            while let Some((id, next)) = path.last_mut() {
+                match before[id.index()].get(*next) {
+                    Some(&earlier) => {
+                        *next += 1;
+                        if !std::mem::replace(&mut reached[earlier.index()], true) {
+                            path.push((earlier, 0));
+                        }
+                    }
+                    None => {
+                        order.push(*id);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        self.insts = order.iter().map(|id| self.insts[id.index()].clone()).collect();
+    }
+
+    /// Removes instructions other than stores whose results no instruction reads.
+    pub fn remove_unread(&mut self) {
+        let mut read = vec![false; self.values as usize];
+        let mut is_needed = |inst: &Inst| {
+            let keep = inst.results.is_empty() || inst.results.iter().any(|value| read[value.index()]);
+            if keep {
+                inst.sources.iter().for_each(|value| read[value.index()] = true);
+            }
+            keep
+        };
+        let mut kept: Vec<bool> = self.insts.iter().rev().map(&mut is_needed).collect();
+        self.insts.retain(|_| kept.pop() == Some(true));
+    }
+
+    /// The memory dependences of each instruction: a load comes after the stores that it reads
+    /// from, a store after the loads and stores of the words that it overwrites.
+    pub fn memory_order(&self) -> Vec<Vec<InstId>> {
+        /// The accesses to a word, or to a vector.
+        #[derive(Clone, Copy, Default)]
+        struct Word {
+            writer: Option<InstId>,
+            /// The last reader of the writer's word.
+            reader: Option<Read>,
+        }
+        /// An entry of the list of reads.
+        #[derive(Clone, Copy)]
+        struct Read(u32);
+
+        // Whole vectors stand for their words in buffers with no other accesses.
+        let length = self.isa.vector_length();
+        let mut sizes = vec![length; self.buffers.len()];
+        for memory in self.insts.iter().filter_map(|inst| inst.memory) {
+            if memory.mode != AddressMode::Linear || memory.word % length != 0 {
+                sizes[memory.buffer.index()] = 1;
+            }
+        }
+        let count = |(buffer, &size): (&Buffer, &u32)| buffer.words.div_ceil(size) as usize;
+        let mut words: Vec<Vec<Word>> =
+            self.buffers.iter().zip(&sizes).map(|sized| vec![Word::default(); count(sized)]).collect();
+        // Each read, with an earlier read of the same word.
+        let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
+        // For each instruction, the last one found to depend on it.
+        let mut successor = vec![None; self.insts.len()];
+        let mut order = vec![Vec::new(); self.insts.len()];
+        for (number, inst) in self.insts.iter().enumerate() {
+            let (Some(memory), id) = (inst.memory, InstId(number as u32)) else { continue };
+            let before: &mut Vec<InstId> = &mut order[number];
+            let mut depends_on = |earlier: InstId| {
+                if earlier != id && successor[earlier.index()] != Some(id) {
+                    successor[earlier.index()] = Some(id);
+                    before.push(earlier);
+                }
+            };
+            let buffer = &mut words[memory.buffer.index()];
+            let size = sizes[memory.buffer.index()];
+            for lane in (0..length).step_by(size as usize) {
+                let word = &mut buffer[((memory.word + memory.mode.element(lane)) / size) as usize];
+                word.writer.into_iter().for_each(&mut depends_on);
+                if inst.op == Op::Vstore {
+                    while let Some(Read(read)) = word.reader {
+                        let (reader, earlier) = reads[read as usize];
+                        depends_on(reader);
+                        word.reader = earlier;
+                    }
+                    word.writer = Some(id);
+                } else {
+                    reads.push((id, word.reader));
+                    word.reader = Some(Read(reads.len() as u32 - 1));
+                }
+            }
+            before.sort_unstable();
+        }
+        order
+    }
+}

@@ -1,0 +1,69 @@
+//! Transforms: their methods are the same in both directions.
+//!
+//! The first method, `passes`, works by a plan; the other one is [`streams`].
+
+use super::streams;
+use super::{Builder, RingOp, builder::RingBuilder};
+use crate::check::{Contract, Domain};
+use crate::code::{BufferId, Claim};
+use crate::error::Error;
+use crate::lower::Memory;
+use crate::plan::Direction;
+use crate::request::Request;
+use sim::Machine;
+
+/// The names of the methods: by streams, and by a plan.
+const STREAMS: &str = "streams";
+const PASSES: &str = "passes";
+
+/// An operation that is one transform of its operand `x` to its result `y`.
+pub(crate) trait Transform: Sync {
+    /// The transform.
+    const DIRECTIONS: &'static [Direction];
+
+    /// Appends the transform by streams.
+    fn streams(ring: &mut RingBuilder<'_>, buffers: [BufferId; 2]);
+
+    /// The proof rule.
+    fn contract(domain: &mut Domain, claim: &Claim) -> Contract;
+}
+
+impl<T: Transform> RingOp for T {
+    fn transforms(&self) -> &'static [Direction] {
+        Self::DIRECTIONS
+    }
+
+    fn may_overwrite_operand(&self) -> bool {
+        true
+    }
+
+    fn methods(&self) -> &'static [&'static str] {
+        &[PASSES, STREAMS]
+    }
+
+    fn has_plans(&self, method: &str) -> bool {
+        method != STREAMS
+    }
+
+    fn obstacle(&self, method: &str, request: &Request, machine: &Machine) -> Option<String> {
+        if method == STREAMS { streams::obstacle(request, machine.vector_length()) } else { None }
+    }
+
+    fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
+        let method = builder.method;
+        builder.each_ring(|ring| {
+            let (x, y) = (ring.input("x"), ring.output("y"));
+            if method == STREAMS {
+                Self::streams(ring, [x, y]);
+            } else {
+                ring.transform(0, Memory { input: x, output: y, second: ring.second(x), times: None })?;
+            }
+            ring.claim(&[y], &[x]);
+            Ok(())
+        })
+    }
+
+    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
+        <Self as Transform>::contract(domain, claim)
+    }
+}

@@ -1,0 +1,99 @@
+//! The result: the time of each launch and each transfer, their costs, and what limits the time.
+
+use super::HbmUse;
+use crate::kernels::Timed;
+use crate::traffic::{Kind, Traffic};
+use b512_asm::{PerPipe, Pipe};
+use sim::hbm::Span;
+
+/// The resource that limits a part of the time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Resource {
+    /// A pipe that is busy for more than half of a kernel's cycles, and longer than the others.
+    Pipe(Pipe),
+    /// The latencies of instructions: no pipe is busy for half of a kernel's cycles.
+    Latency,
+    /// The channel: no kernel runs.
+    Hbm,
+}
+
+impl Resource {
+    /// The resource that limits a kernel.
+    pub(super) fn of(kernel: &Timed) -> Self {
+        let busy: PerPipe<u64> = kernel.timing.busy;
+        let most = Pipe::ALL.into_iter().max_by_key(|&pipe| busy[pipe]);
+        let busiest = most.filter(|&pipe| 2 * busy[pipe] > kernel.timing.cycles.0);
+        busiest.map_or(Self::Latency, Self::Pipe)
+    }
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pipe(pipe) => pipe.name(),
+            Self::Latency => "latency",
+            Self::Hbm => "hbm",
+        }
+    }
+}
+
+/// A run of a kernel, or a movement of words.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Run {
+    /// The index of the launch.
+    pub launch: u32,
+    /// The time of the kernel, or of the transfer of a movement.
+    pub span: Span,
+    /// The words of the VDM in use.
+    pub vdm_words: u64,
+}
+
+/// A transfer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transfer {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its time.
+    pub span: Span,
+}
+
+/// The cost of all launches of one name.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Cost {
+    /// The launches.
+    pub launches: u64,
+    /// The lines that they execute.
+    pub lines: u64,
+    /// The time of their kernels, in ns.
+    pub time_ns: f64,
+    /// A lower bound of this time: the occupancy of the busiest pipe in each pass of each kernel.
+    pub bound_ns: f64,
+    /// The energy of their kernels, in uJ.
+    pub energy_uj: f64,
+}
+
+/// The timing of a program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Timeline {
+    /// The end of the last launch and the last transfer.
+    pub total_ns: f64,
+    /// The time in which kernels run.
+    pub compute_ns: f64,
+    /// The time in which the channel is busy.
+    pub channel_ns: f64,
+    /// The bytes of all transfers.
+    pub traffic: Traffic,
+    /// The costs by name of the kernel, in the order of the first launches.
+    pub costs: Vec<(&'static str, Cost)>,
+    /// The time that each resource limits, in order: intervals that meet.
+    pub binds: Vec<(Resource, Span)>,
+    /// The largest number of words in the VDM.
+    pub peak_vdm_words: u64,
+    /// The use of the off-chip memory.
+    pub hbm: HbmUse,
+    /// All launches, if they are recorded.
+    pub runs: Vec<Run>,
+    /// All transfers, if they are recorded.
+    pub transfers: Vec<Transfer>,
+}
