@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import json
+import operator
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -29,12 +32,58 @@ def _overrides(keys: Mapping[str, Value]) -> list[str]:
     return [f"{key}={text(value)}" for key, value in keys.items()]
 
 
-def _words(values: Iterable[int]) -> list[int]:
-    """Coefficients as integers; pairs are the low and the high half."""
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
-    if values and isinstance(values[0], (list, tuple)):
-        return [low | high << 64 for low, high in values]
-    return values
+def _words(name: str, values: Iterable[int]) -> list[int]:
+    """The coefficients of an input as integers; pairs are the low and the high half."""
+    try:
+        words = values.tolist() if hasattr(values, "tolist") else list(values)
+    except TypeError:
+        raise TypeError(f"input `{name}` needs a sequence of integers, found {type(values).__name__}") from None
+    if words and isinstance(words[0], (list, tuple)):
+        words = [low | high << 64 for low, high in words]
+    for place, word in enumerate(words):
+        try:
+            words[place] = operator.index(word)
+        except TypeError:
+            raise TypeError(f"coefficient {place} of input `{name}` is {word!r}, not an integer") from None
+        if not 0 <= words[place] < 1 << 128:
+            raise OverflowError(f"coefficient {place} of input `{name}` is {word}; they are 0 to 2^128 - 1")
+    return words
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, as the end of a message."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _toml(value: Any) -> str:
+    """A value of a sweep's definition as TOML. Ranges, and arrays and numbers of NumPy, are lists and numbers."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, (bool, int, float, str)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml_key(key)} = {_toml(value)}" for key, value in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    raise TypeError(f"the definition has a {type(value).__name__}; it may have lists, numbers and texts")
+
+
+def _toml_key(key: Any) -> str:
+    """A key, such as `hple.count`."""
+    return key if re.fullmatch(r"[\w-]+(\.[\w-]+)*", str(key), re.ASCII) else json.dumps(str(key), ensure_ascii=False)
+
+
+def _toml_document(definition: Mapping[str, Any]) -> str:
+    """A sweep's definition as TOML, with its keys in their order: that of the axes is the order of the points."""
+    pairs = lambda table: [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items()]
+    lines = pairs({key: value for key, value in definition.items() if not isinstance(value, Mapping)})
+    for key, value in definition.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{_toml_key(key)}]", *pairs(value)]
+    return "\n".join(lines) + "\n"
 
 
 class Machine:
@@ -77,10 +126,26 @@ class Machine:
         return keys
 
     def __getitem__(self, key: str) -> Any:
+        if key not in self.keys:
+            raise KeyError(f"unknown key `{key}`{_near(key, self.keys)}")
         return self.keys[key]
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.area_mm2:.2f} mm2, {self.frequency_ghz} GHz>"
+
+
+MachineLike = Union[Machine, str, "os.PathLike[str]", None]
+"""A machine, the name or the path of one, or `None` for the paper's."""
+
+
+def _machine(machine: MachineLike) -> _rpu.Machine:
+    if machine is None:
+        machine = Machine()
+    elif isinstance(machine, (str, os.PathLike)):
+        machine = Machine(machine)
+    elif not isinstance(machine, Machine):
+        raise TypeError(f"expected a Machine, or the name of one, found {type(machine).__name__}")
+    return machine._machine
 
 
 @dataclass(frozen=True)
@@ -148,9 +213,9 @@ class Program:
         path = Path(path)
         path.write_bytes(bytes(self._program.object) if path.suffix in (".o", ".elf") else self.text.encode())
 
-    def lint(self, machine: Machine | None = None) -> list[_rpu.Diagnostic]:
+    def lint(self, machine: MachineLike = None) -> list[_rpu.Diagnostic]:
         """Faults of the program, results that nothing reads, bank conflicts."""
-        return self._program.lint((machine or Machine())._machine)
+        return self._program.lint(_machine(machine))
 
     def __len__(self) -> int:
         return len(self._program.instructions)
@@ -178,7 +243,7 @@ def generate(
     towers: int = 1,
     root: int | Sequence[int] | None = None,
     plan: str = "best",
-    machine: Machine | None = None,
+    machine: MachineLike = None,
     **settings: int | Sequence[int] | str,
 ) -> Program:
     """Generates a program for a machine.
@@ -189,9 +254,8 @@ def generate(
     """
     numbers = lambda value: [] if value is None else [value] if isinstance(value, int) else list(value)
     given = [(name, value if isinstance(value, (int, str)) else list(value)) for name, value in settings.items()]
-    chosen = (machine or Machine())._machine
     program = _rpu.generate(
-        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), plan, given, chosen
+        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), plan, given, _machine(machine)
     )
     return Program(program)
 
@@ -270,7 +334,7 @@ class Run:
 
 def run(
     program: Program,
-    machine: Machine | None = None,
+    machine: MachineLike = None,
     *,
     inputs: Mapping[str, Iterable[int]] = {},
     seed: int = 0,
@@ -286,9 +350,11 @@ def run(
     compared with the golden model, also on random data: `CheckError` if one differs. `stream` is a number of consecutive
     runs that overlap with off-chip transfers.
     """
-    words = {name: _words(values) for name, values in inputs.items()}
-    chosen = (machine or Machine())._machine
-    return Run(_rpu.run(program._program, chosen, words, seed, check, execute, timing, stream, lenient))
+    if not isinstance(program, Program):
+        message = f"expected a Program, found {type(program).__name__}"
+        raise TypeError(f"{message}: `assemble` makes one of text, `load` of a file")
+    words = {name: _words(name, values) for name, values in inputs.items()}
+    return Run(_rpu.run(program._program, _machine(machine), words, seed, check, execute, timing, stream, lenient))
 
 
 def read_coefficients(path: str | os.PathLike[str]) -> list[int]:
@@ -319,6 +385,9 @@ class Sweep:
 
     def front(self, x: str = "time_us", y: str = "area_mm2") -> pandas.DataFrame:
         """The points that no other beats in both columns, from the smallest `x` on."""
+        for column in (x, y):
+            if column not in self.frame:
+                raise KeyError(f"unknown column `{column}`{_near(column, self.frame)}")
         ordered = self.frame.dropna(subset=[x, y]).sort_values([x, y])
         before = ordered[y].cummin().shift(fill_value=float("inf"))
         return ordered[ordered[y] < before]
@@ -356,24 +425,26 @@ def sweep(
 ) -> Sweep:
     """Simulates the points of a sweep, and resumes one in the folder.
 
-    `definition` is the path of a TOML file or its content as a dictionary; without it, the 28 machines of the paper's
+    `definition` is the path of a TOML file or its content as a dictionary, whose lists may be ranges or arrays; without it, the 28 machines of the paper's
     Fig. 4. Without `folder`, results live as long as the returned object. `set` changes keys of all points. `progress` is
     called with the number of points done and their total. An interruption leaves what is done in the folder.
     """
     is_temporary = folder is None
     if folder is None:
         folder = tempfile.mkdtemp(prefix="rpu-")
-    text, name, is_json = None, "sweep", False
+    text, name = None, "sweep"
     if isinstance(definition, Mapping):
-        text, is_json = json.dumps(definition), True
+        text = _toml_document(definition)
     elif definition is not None:
         name = os.fspath(definition)
+        if Path(definition).is_dir():
+            raise _rpu.RpuError(f"`{name}` is a folder: `rpu.Sweep` reads the results in one")
         try:
             text = Path(definition).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
     try:
-        failed = _rpu.sweep(text, name, is_json, _overrides(set), Path(folder), threads or 0, progress)
+        failed = _rpu.sweep(text, name, _overrides(set), Path(folder), threads or 0, progress)
         result = Sweep(folder)
     except BaseException:
         if is_temporary:

@@ -111,7 +111,6 @@ def read_coefficients(path: str | PathLike[str]) -> list[int]: ...
 def sweep(
     text: str | None,
     name: str,
-    json: bool,
     overrides: list[str],
     folder: str | PathLike[str],
     threads: int,

@@ -107,5 +107,12 @@ pub(crate) fn run_failure(error: RunError, file: &ProgramFile) -> PyErr {
     if let Some(errors) = error.in_file(file) {
         return raise(errors);
     }
-    if error.is_wrong_result() { CheckError::new_err(error.to_string()) } else { wrong(error) }
+    if error.is_wrong_result() {
+        return CheckError::new_err(error.to_string());
+    }
+    let failure = Diagnostic::new(error.to_string());
+    raise(match error.help() {
+        Some(help) => failure.with_help(help),
+        None => failure,
+    })
 }

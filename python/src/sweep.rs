@@ -21,20 +21,18 @@ struct Shared {
 /// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of failed
 /// points. `progress` is called with the number of points done and their total.
 ///
-/// The definition is TOML text, or JSON if `json`; without text, the machines of the paper's Fig. 4.
+/// The definition is TOML text; without text, the machines of the paper's Fig. 4.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn sweep(
     py: Python<'_>,
     text: Option<&str>,
     name: &str,
-    json: bool,
     overrides: Vec<String>,
     folder: PathBuf,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<usize> {
-    let definition = definition(text, name, json, &overrides)?;
+    let definition = definition(text, name, &overrides)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(wrong)?;
     let plan = py.detach(|| pool.install(|| Plan::new(&definition))).map_err(raise)?;
     let shared = Shared::default();
@@ -69,18 +67,9 @@ fn report(shared: &Shared, total: usize, progress: Option<&Py<PyAny>>) -> PyResu
     })
 }
 
-fn definition(text: Option<&str>, name: &str, json: bool, overrides: &[String]) -> PyResult<Definition> {
-    let parse = |text: &str| Definition::parse(name, text).map_err(raise);
-    let mut definition = match text {
-        None => Definition::parse("built-in fig4", FIG4).map_err(raise)?,
-        Some(text) if json => {
-            let value: toml::Table = serde_json::from_str(text).map_err(|error| {
-                wrong(format!("invalid sweep: {}", diagnostic::reason(&error.to_string())))
-            })?;
-            parse(&toml::to_string(&value).map_err(wrong)?)?
-        }
-        Some(text) => parse(text)?,
-    };
+fn definition(text: Option<&str>, name: &str, overrides: &[String]) -> PyResult<Definition> {
+    let (name, text) = text.map_or(("built-in fig4", FIG4), |text| (name, text));
+    let mut definition = Definition::parse(name, text).map_err(raise)?;
     let mut errors = Diagnostics::default();
     for text in overrides {
         let change = errors.keep(Override::parse(text));

@@ -1,7 +1,10 @@
 """The package from Python's side: data in every form, errors with their diagnostics, interruption, types."""
 
 import ast
+import contextlib
+import io
 import json
+import re
 import signal
 import tempfile
 import threading
@@ -96,6 +99,8 @@ class Runs(unittest.TestCase):
         machine = rpu.Machine(set={"hple.count": 64, "vdm.mapping": "xor"})
         self.assertEqual((machine["hple.count"], machine["vdm.mapping"]), (64, "xor"))
         self.assertLess(machine.area_mm2, rpu.Machine().area_mm2)
+        named = rpu.run(rpu.assemble(SCALE), "rpu-128x128-xor", execute=False)
+        self.assertEqual(named.report["machine"]["vdm"]["mapping"], "xor")
         slow = rpu.run(rpu.assemble(SCALE), machine, execute=False)
         self.assertGreater(slow.cycles, rpu.run(rpu.assemble(SCALE), execute=False).cycles)
 
@@ -136,11 +141,23 @@ class Errors(unittest.TestCase):
             ("cannot read `nowhere.toml`", lambda: rpu.sweep("nowhere.toml")),
             ("has no results", lambda: rpu.Sweep("nowhere")),
             ("unknown key", lambda: rpu.sweep({"kernl": "ntt"})),
+            ("is a folder: `rpu.Sweep`", lambda: rpu.sweep(Path(__file__).parent)),
+            ("unknown setting `bye` of `muls`; its setting is `by`", lambda: rpu.generate("muls", 1024, by=3, bye=4)),
+            ("no `.computes` line to check[^$]*help: add a line", lambda: rpu.run(rpu.assemble("halt"), check=True)),
         ]:
             with self.subTest(message), self.assertRaisesRegex(rpu.RpuError, message):
                 attempt()
-        with self.assertRaises(OverflowError):
-            rpu.run(rpu.assemble(SCALE), inputs={"x": [-1] * 512})
+        for error, message, attempt in [
+            (OverflowError, "coefficient 0 of input `x` is -1", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": [-1]})),
+            (TypeError, "coefficient 1 of input `x` is 0.5", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": [1, 0.5]})),
+            (TypeError, "input `x` needs a sequence", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": 1})),
+            (TypeError, "expected a Program, found str: `assemble`", lambda: rpu.run(SCALE)),
+            (TypeError, "expected a Machine, or the name of one, found int", lambda: rpu.run(rpu.assemble(SCALE), 128)),
+            (TypeError, "the definition has a set", lambda: rpu.sweep({"grid": {"hple.count": {64, 128}}})),
+            (KeyError, "unknown key `hple.cont`; did you mean `hple.count`", lambda: rpu.Machine()["hple.cont"]),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(error, message):
+                attempt()
         with self.assertRaises(ValueError):
             rpu.run(rpu.assemble(SCALE), execute=False, timing=False)
 
@@ -167,6 +184,17 @@ class Sweeps(unittest.TestCase):
             beaten = (frame["time_us"] < point["time_us"]) & (frame["area_mm2"] < point["area_mm2"])
             self.assertTrue(point["key"] not in set(front["key"]) or not beaten.any())
         self.assertIn("<svg", sweep.chart)
+        with self.assertRaisesRegex(KeyError, "unknown column `times_us`; did you mean `time_us`"):
+            sweep.front("times_us")
+
+    def test_axes_may_be_ranges_and_arrays(self):
+        latencies, counts = range(3, 5), Array([64, 128])
+        axes = {"vbar.latency_cycles": latencies, "hple.count": counts}
+        definition = {"grid": axes, "kernel": "add", "n": 512, "list": [{"title": "ä \" \\"}]}
+        with self.assertRaisesRegex(rpu.RpuError, "unknown key `title`"):
+            rpu.sweep(definition)
+        definition["list"] = [{"vdm.banks": 64}, {"vdm.banks": 128, "vdm.mapping": "xor"}]
+        self.assertEqual(list(rpu.sweep(definition).frame["vbar.latency_cycles"]), [3] * 4 + [4] * 4)
 
     def test_a_folder_is_resumed_and_shared_with_the_command_line(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -212,6 +240,19 @@ class Sweeps(unittest.TestCase):
 
         with self.assertRaises(ZeroDivisionError):
             rpu.sweep(SWEEP, progress=progress)
+
+
+class Documents(unittest.TestCase):
+    def test_the_examples_run(self):
+        root = Path(__file__).parents[2]
+        for path in ["README.md", "python/README.md", "docs/book/src/python.md"]:
+            blocks = re.findall("^```python\n(.*?)^```", (root / path).read_text(encoding="utf-8"), re.M | re.S)
+            self.assertTrue(blocks, path)
+            names = {}
+            with self.subTest(path), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+                with contextlib.redirect_stdout(io.StringIO()):
+                    for block in blocks:
+                        exec(compile(block, path, "exec"), names)
 
 
 class Types(unittest.TestCase):
