@@ -3,6 +3,7 @@
 use b512_asm::{FeatureSet, Setting};
 use codegen::{Kernel, Parameters, PlanChoice, Request, check, generate};
 use golden::Operation;
+use rayon::prelude::*;
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
 use sim::Machine;
@@ -111,24 +112,27 @@ fn every_operation_equals_the_golden_model_at_every_size() {
     const SIZES: [u32; 5] = [30, 60, 100, 127, 128];
     let machine = large();
     let all = std::env::var_os("RPU_EVERY_SIZE").is_some();
+    let mut cases = Vec::new();
     for (place, &operation) in golden::OPERATIONS.iter().enumerate() {
         for (n, towers) in [(1024u32, 2), (4096, 2), (65536, 1)] {
             for (turn, bits) in SIZES.into_iter().enumerate() {
                 let is_whole = n == 1024 || all;
-                if !is_whole && place % SIZES.len() != turn {
-                    continue;
-                }
-                let degree = Degree::try_from(n).unwrap();
-                let request = Request::with_primes(operation, degree, bits, towers).unwrap();
-                let kernel = kernel(&request, &machine, false);
-                if is_whole {
-                    compute_all(&kernel, &machine);
-                } else {
-                    compute(&kernel, &machine, &ends);
+                if is_whole || place % SIZES.len() == turn {
+                    cases.push((operation, n, towers, bits, is_whole));
                 }
             }
         }
     }
+    cases.into_par_iter().for_each(|(operation, n, towers, bits, is_whole)| {
+        let degree = Degree::try_from(n).unwrap();
+        let request = Request::with_primes(operation, degree, bits, towers).unwrap();
+        let kernel = kernel(&request, &machine, false);
+        if is_whole {
+            compute_all(&kernel, &machine);
+        } else {
+            compute(&kernel, &machine, &ends);
+        }
+    });
 }
 
 #[test]
