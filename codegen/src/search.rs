@@ -28,6 +28,7 @@ use crate::recipe::Recipe;
 use crate::request::Request;
 use rayon::prelude::*;
 use sim::Machine;
+use sim::machine::VbarPaths;
 use sim::timing::Cycle;
 use std::sync::{Mutex, PoisonError};
 
@@ -91,7 +92,7 @@ impl Memory for () {
 }
 
 /// The instructions that a [`quick`] search schedules: some 0.3 s of work for one core, since a
-/// microsecond or two goes into each.
+/// microsecond or two goes into each. With split paths, each takes half as long again.
 const QUICK: u64 = 180_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
@@ -122,8 +123,13 @@ struct Budget {
 }
 
 impl Budget {
-    fn percent(share: u64) -> Self {
-        Self { instructions: QUICK * share / 100, trials: QUICK_TRIALS * share as usize / 100 }
+    /// A part of the whole for a machine.
+    fn percent(share: u64, machine: &Machine) -> Self {
+        let whole = match machine.vbar.paths {
+            VbarPaths::Shared => QUICK,
+            VbarPaths::Split => QUICK * 2 / 3,
+        };
+        Self { instructions: whole * share / 100, trials: QUICK_TRIALS * share as usize / 100 }
     }
 
     /// Pays for schedules of one code with so many instructions, if the budget allows it.
@@ -163,10 +169,10 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 
     let candidates = known(request, machine);
     let smallest = candidates.iter().flatten().map(size).min().unwrap_or(0);
-    let mut for_beams = Budget::percent(100 - KNOWN - CAUTIOUS);
+    let mut for_beams = Budget::percent(100 - KNOWN - CAUTIOUS, machine);
     let beams_pay = QUICK_BEAMS.iter().any(|beam| for_beams.clone().pay(smallest, beam.schedules(), true));
     let (known, others) = if beams_pay { (KNOWN, CAUTIOUS) } else { (KNOWN_ONLY, CAUTIOUS_ONLY) };
-    let (mut first, mut budget) = (Vec::new(), Budget::percent(known));
+    let (mut first, mut budget) = (Vec::new(), Budget::percent(known, machine));
     let mut try_if_affordable = |recipes: Vec<Recipe>, budget: &mut Budget| {
         if budget.pay(size(&recipes[0]), recipes.len(), true) {
             first.extend(recipes);
@@ -192,7 +198,7 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     let mut round: Vec<Recipe> = (0..most)
         .flat_map(|number| alternatives.iter().filter_map(move |list| list.get(number).cloned()))
         .collect();
-    let mut budget = Budget::percent(others);
+    let mut budget = Budget::percent(others, machine);
     round.retain(|recipe| budget.pay(size(recipe), 1, false));
     search.try_all(&round);
 
