@@ -143,6 +143,17 @@ macro_rules! define {
                 }
             }
 
+            /// Calls `visit` with each operand and its direction, in the order of [`OpInfo::operands`]. It is faster
+            /// than [`for_each_operand`](Self::for_each_operand).
+            #[inline(always)]
+            pub fn for_each_directed_operand(&self, mut visit: impl FnMut(Direction, Operand)) {
+                match *self {
+                    $(Self::$variant { $($operand),* } => {
+                        $(visit(Direction::$direction, $operand.wrap());)*
+                    })*
+                }
+            }
+
             /// Calls `visit` with each vector register, in the order of the operands.
             #[inline(always)]
             pub fn for_each_vector_register(&self, mut visit: impl FnMut(Direction, VReg)) {

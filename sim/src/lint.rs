@@ -16,19 +16,20 @@
 //! ```
 
 mod flow;
+mod memory;
 #[cfg(test)]
 mod tests;
 
 use crate::machine::Machine;
 use crate::timing::bank_rounds;
 use b512_asm::{Claim, Code, Defect, Place, Program, Role, Symbol};
-use flow::Flow;
+use flow::{Flow, Follow};
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
 /// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not
 /// written or do not depend on the inputs of their claim.
 pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
-    let mut flow = Flow::new(program, machine);
+    let mut flow = Flow::new(program, machine, Follow::Origins);
     flow.run();
     let mut errors = flow.take_defects();
     errors.extend(overlaps(program));
@@ -39,7 +40,7 @@ pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
 /// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts of
 /// the machine.
 pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
-    let mut flow = Flow::new(program, machine);
+    let mut flow = Flow::new(program, machine, Follow::Uses);
     flow.run();
     flow.outputs();
     let mut warnings = flow.unused();

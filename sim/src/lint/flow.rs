@@ -1,5 +1,6 @@
 //! The flow of values from inputs to outputs.
 
+use super::memory::Memory;
 use crate::machine::{Machine, Resources};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
@@ -50,24 +51,30 @@ impl Writer {
     const NONE: Self = Self(u32::MAX);
 }
 
-/// The words of a memory.
-#[derive(Debug)]
-struct Words {
-    origins: Vec<Origin>,
-    writers: Vec<Writer>,
+/// What a word or a register holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Source {
+    origin: Origin,
+    writer: Writer,
+}
+
+impl Source {
+    /// A value from before the first instruction.
+    fn initial(origin: Origin) -> Self {
+        Self { origin, writer: Writer::NONE }
+    }
 }
 
 /// A register file.
-#[derive(Clone, Copy, Debug)]
-struct File {
-    origins: [Origin; REGISTERS],
-    writers: [Writer; REGISTERS],
-}
+type File = [Source; REGISTERS];
 
-impl File {
-    fn of(origin: Origin) -> Self {
-        Self { origins: [origin; REGISTERS], writers: [Writer::NONE; REGISTERS] }
-    }
+/// What the pass follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Follow {
+    /// The inputs that values depend on.
+    Origins,
+    /// Also the instructions that write values, and the accesses.
+    Uses,
 }
 
 /// A load or store with its effective address.
@@ -83,9 +90,10 @@ pub(super) struct Access {
 #[derive(Debug)]
 pub(super) struct Flow<'p> {
     program: &'p Program,
+    follow: Follow,
     resources: Resources,
-    vdm: Words,
-    sdm: Vec<Origin>,
+    vdm: Memory<Source>,
+    sdm: Memory<Source>,
     vector: File,
     scalar: File,
     address: File,
@@ -102,38 +110,43 @@ pub(super) struct Flow<'p> {
 
 impl<'p> Flow<'p> {
     /// The state before the first instruction.
-    pub(super) fn new(program: &'p Program, machine: &Machine) -> Self {
+    pub(super) fn new(program: &'p Program, machine: &Machine, follow: Follow) -> Self {
         let resources = machine.resources();
-        let mut vdm = vec![Origin::UNDEFINED; resources.vdm_words as usize];
-        let mut sdm = vec![Origin::UNDEFINED; resources.sdm_words as usize];
-        for (space, words) in [(Space::Vdm, &mut vdm), (Space::Sdm, &mut sdm)] {
+        let memory = |words| Memory::new(words, resources.isa, Source::initial(Origin::UNDEFINED));
+        let (mut vdm, mut sdm) = (memory(resources.vdm_words), memory(resources.sdm_words));
+        for (space, memory) in [(Space::Vdm, &mut vdm), (Space::Sdm, &mut sdm)] {
             for segment in &program.image(space).segments {
-                fill(words, segment.start, segment.words.len(), Origin::CONSTANT);
+                let words = range(segment.start, segment.words.len());
+                memory.fill(words, Source::initial(Origin::CONSTANT));
             }
             for (number, symbol) in inputs(program).filter(|(_, symbol)| symbol.space == space) {
-                fill(words, symbol.start, symbol.words as usize, Origin::input(number));
+                let words = range(symbol.start, symbol.words as usize);
+                memory.fill(words, Source::initial(Origin::input(number)));
             }
         }
-        let mut modulus = File::of(Origin::UNDEFINED);
+        let file = |origin| [Source::initial(origin); REGISTERS];
+        let mut modulus = file(Origin::UNDEFINED);
         for (register, _) in &program.moduli {
-            modulus.origins[register.index()] = Origin::CONSTANT;
+            modulus[register.index()].origin = Origin::CONSTANT;
         }
         let mut addresses = [Some(0); REGISTERS];
         for &(register, address) in &program.addresses {
             addresses[register.index()] = Some(address);
         }
+        let instructions = if follow == Follow::Uses { program.instructions.len() } else { 0 };
         Self {
             program,
+            follow,
             resources,
-            vdm: Words { writers: vec![Writer::NONE; vdm.len()], origins: vdm },
+            vdm,
             sdm,
-            vector: File::of(Origin::UNDEFINED),
-            scalar: File::of(Origin::UNDEFINED),
-            address: File::of(Origin::CONSTANT),
+            vector: file(Origin::UNDEFINED),
+            scalar: file(Origin::UNDEFINED),
+            address: file(Origin::CONSTANT),
             modulus,
             addresses,
             stores_anywhere: false,
-            used: vec![false; program.instructions.len()],
+            used: vec![false; instructions],
             accesses: Vec::new(),
             defects: Vec::new(),
         }
@@ -162,8 +175,8 @@ impl<'p> Flow<'p> {
 
     fn step(&mut self, index: usize, instr: &Instr) {
         let mut origin = Origin::CONSTANT;
-        instr.for_each_operand(|spec, operand| {
-            if spec.direction == Direction::Read {
+        instr.for_each_directed_operand(|direction, operand| {
+            if direction == Direction::Read {
                 origin = origin.and(self.read_register(index, operand));
             }
         });
@@ -180,35 +193,46 @@ impl<'p> Flow<'p> {
             | Class::Butterfly(_)
             | Class::Permute(_) => {}
         }
-        instr.for_each_operand(|spec, operand| {
-            if spec.direction == Direction::Write {
+        instr.for_each_directed_operand(|direction, operand| {
+            if direction == Direction::Write {
                 self.write_register(index, operand, origin);
             }
         });
         // The caller sees the effect of a `halt`, and of words that no pass follows.
-        self.used[index] |= instr.op().class() == Class::Halt || self.stores_anywhere;
+        if instr.op().class() == Class::Halt || self.stores_anywhere {
+            self.use_result(Writer(index as u32));
+        }
     }
 
-    /// The register file and the number of a register.
-    fn register(&mut self, operand: Operand) -> Option<(&mut File, usize)> {
+    /// What a register holds.
+    fn register(&mut self, operand: Operand) -> Option<&mut Source> {
         match operand {
-            Operand::VReg(register) => Some((&mut self.vector, register.index())),
-            Operand::SReg(register) => Some((&mut self.scalar, register.index())),
-            Operand::AReg(register) => Some((&mut self.address, register.index())),
-            Operand::MReg(register) => Some((&mut self.modulus, register.index())),
+            Operand::VReg(register) => Some(&mut self.vector[register.index()]),
+            Operand::SReg(register) => Some(&mut self.scalar[register.index()]),
+            Operand::AReg(register) => Some(&mut self.address[register.index()]),
+            Operand::MReg(register) => Some(&mut self.modulus[register.index()]),
             Operand::Offset(_) | Operand::Mode(_) | Operand::Map(_) => None,
         }
     }
 
+    /// A value that an instruction writes.
+    fn result(&self, index: usize, origin: Origin) -> Source {
+        match self.follow {
+            // Without its writer: words of the same origin are one run.
+            Follow::Origins => Source::initial(origin),
+            Follow::Uses => Source { origin, writer: Writer(index as u32) },
+        }
+    }
+
     fn read_register(&mut self, index: usize, operand: Operand) -> Origin {
-        let Some((file, number)) = self.register(operand) else { return Origin::CONSTANT };
-        let (origin, writer) = (file.origins[number], file.writers[number]);
+        let Some(held) = self.register(operand) else { return Origin::CONSTANT };
+        let Source { origin, writer } = *held;
         if origin.is_defined() {
             self.use_result(writer);
             return origin;
         }
         // One report is enough.
-        file.origins[number] = Origin::CONSTANT;
+        held.origin = Origin::CONSTANT;
         if let Operand::MReg(register) = operand {
             let help = format!("set it with `.modulus {register}, ..` or `mload`");
             self.report(Code::UnsetModulus, index, format!("`{register}` has no modulus"), help);
@@ -220,16 +244,14 @@ impl<'p> Flow<'p> {
     }
 
     fn write_register(&mut self, index: usize, operand: Operand, origin: Origin) {
-        if let Some((file, number)) = self.register(operand) {
-            file.origins[number] = origin;
-            file.writers[number] = Writer(index as u32);
+        let result = self.result(index, origin);
+        if let Some(register) = self.register(operand) {
+            *register = result;
         }
     }
 
     fn use_result(&mut self, writer: Writer) {
-        if let Some(used) = self.used.get_mut(writer.0 as usize) {
-            *used = true;
-        }
+        mark(&mut self.used, writer);
     }
 
     /// Follows a load or store. Returns the origin of the words that it loads.
@@ -241,52 +263,45 @@ impl<'p> Flow<'p> {
         };
         let address = u64::from(base) + u64::from(offset.words());
         let end = address + u64::from(mode.span(self.resources.isa));
-        let words = self.vdm.origins.len();
+        let words = self.vdm.len();
         if end > words as u64 {
             let message = format!("the access ends at word {end:#x}, but the VDM has {words:#x} words");
             self.report(Code::OutsideMemory, index, message, "`vdm.size_mib` sets its size".to_owned());
             return Origin::CONSTANT;
         }
         let address = address as u32;
-        self.accesses.push(Access { instruction: index, address, mode, store });
+        if self.follow == Follow::Uses {
+            self.accesses.push(Access { instruction: index, address, mode, store });
+        }
         if store {
-            self.store(index, address, mode, origin);
+            self.vdm.store(address, mode, self.result(index, origin));
             Origin::CONSTANT
         } else {
             self.load(index, address, mode)
         }
     }
 
-    fn store(&mut self, index: usize, address: u32, mode: AddressMode, origin: Origin) {
-        let lanes = self.resources.isa.vector_length();
-        if mode == AddressMode::Linear {
-            let words = address as usize..(address + lanes) as usize;
-            self.vdm.origins[words.clone()].fill(origin);
-            self.vdm.writers[words].fill(Writer(index as u32));
-            return;
-        }
-        for lane in 0..lanes {
-            let word = (address + mode.element(lane)) as usize;
-            self.vdm.origins[word] = origin;
-            self.vdm.writers[word] = Writer(index as u32);
-        }
-    }
-
     fn load(&mut self, index: usize, address: u32, mode: AddressMode) -> Origin {
         let mut origin = Origin::CONSTANT;
-        let (mut undefined, mut writer) = (None, Writer::NONE);
-        for lane in 0..self.resources.isa.vector_length() {
-            let word = (address + mode.element(lane)) as usize;
-            origin = origin.and(self.vdm.origins[word]);
-            if !self.vdm.origins[word].is_defined() {
-                // One report is enough.
-                self.vdm.origins[word] = Origin::CONSTANT;
-                undefined.get_or_insert(word as u32);
+        let (mut undefined, mut last) = (None, Writer::NONE);
+        let used = &mut self.used;
+        self.vdm.load(address, mode, |word, source| {
+            origin = origin.and(source.origin);
+            if !source.origin.is_defined() {
+                undefined.get_or_insert(word);
             }
-            if self.vdm.writers[word] != writer {
-                writer = self.vdm.writers[word];
-                self.use_result(writer);
+            if source.writer != last {
+                last = source.writer;
+                mark(used, last);
             }
+        });
+        if undefined.is_some() {
+            // One report is enough.
+            let define = |source: Source| match source.origin.is_defined() {
+                true => source,
+                false => Source { origin: Origin::CONSTANT, ..source },
+            };
+            self.vdm.change(address, mode, define);
         }
         if let Some(word) = undefined.filter(|_| !self.stores_anywhere) {
             let message = format!("{} is read before it is written", self.word(Space::Vdm, word));
@@ -305,7 +320,7 @@ impl<'p> Flow<'p> {
             Operand::VReg(_) | Operand::SReg(_) | Operand::MReg(_) | Operand::Mode(_) | Operand::Map(_) => {}
         });
         let words = self.sdm.len();
-        let Some(&origin) = self.sdm.get(offset as usize) else {
+        let Some(Source { origin, .. }) = self.sdm.get(offset as usize) else {
             let message = format!("the access is to word {offset:#x}, but the SDM has {words:#x} words");
             self.report(Code::OutsideMemory, index, message, "`sdm.size_kib` sets its size".to_owned());
             return Origin::CONSTANT;
@@ -363,16 +378,20 @@ impl<'p> Flow<'p> {
     /// beyond the memory.
     fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
         let words = range(output.start, output.words as usize);
-        let origins = match output.space {
-            Space::Vdm => self.vdm.origins.get(words.clone())?,
-            Space::Sdm => self.sdm.get(words.clone())?,
+        let memory = match output.space {
+            Space::Vdm => &self.vdm,
+            Space::Sdm => &self.sdm,
         };
-        let origin = origins.iter().fold(Origin::CONSTANT, |set, &origin| set.and(origin));
-        let undefined = origins.iter().position(|origin| !origin.is_defined());
-        if output.space == Space::Vdm {
-            for word in words {
-                self.use_result(self.vdm.writers[word]);
+        if words.end > memory.len() {
+            return None;
+        }
+        let (mut origin, mut undefined) = (Origin::CONSTANT, None);
+        for (word, source) in memory.pieces(words.clone()) {
+            origin = origin.and(source.origin);
+            if !source.origin.is_defined() {
+                undefined.get_or_insert(word - words.start);
             }
+            mark(&mut self.used, source.writer);
         }
         Some((origin, undefined))
     }
@@ -403,10 +422,9 @@ fn range(start: u32, words: usize) -> Range<usize> {
     start as usize..start as usize + words
 }
 
-/// Sets the words that are inside the memory.
-fn fill(memory: &mut [Origin], start: u32, words: usize, origin: Origin) {
-    let end = range(start, words).end.min(memory.len());
-    if let Some(words) = memory.get_mut(start as usize..end) {
-        words.fill(origin);
+/// Notes that an instruction's result is used.
+fn mark(used: &mut [bool], writer: Writer) {
+    if let Some(used) = used.get_mut(writer.0 as usize) {
+        *used = true;
     }
 }
