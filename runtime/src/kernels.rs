@@ -10,7 +10,7 @@
 use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
 use b512_asm::{MReg, Program, Role, Setting, Space};
-use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
 use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, compile_within, instantiate};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
@@ -189,8 +189,40 @@ pub enum Tables {
 pub struct Kernels {
     degree: Degree,
     tables: Tables,
-    elementwise: Arc<Vec<(Timed, Program)>>,
-    operations: FxHashMap<Batch, OperationKernel>,
+    /// By shape, each in its fastest order of steps.
+    elementwise: Vec<Arc<ElementwiseKernel>>,
+    /// By shape, each in the order of the program; empty if all are.
+    in_program_order: Vec<Arc<ElementwiseKernel>>,
+    operations: Arc<FxHashMap<Batch, OperationKernel>>,
+}
+
+/// An elementwise kernel, timed.
+#[derive(Debug)]
+struct ElementwiseKernel {
+    timed: Timed,
+    program: Program,
+}
+
+impl ElementwiseKernel {
+    fn new(shape: &Elementwise, order: StepOrder, n: u32, machine: &Machine) -> Result<Self, Error> {
+        let (name, slice) = (name_of(shape), slice(shape, n, machine));
+        let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, order, machine)?;
+        let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
+        Ok(Self { timed, program: kernel.program })
+    }
+
+    /// The kernel in its fastest order, and in the order of the program.
+    fn both(shape: &Elementwise, n: u32, machine: &Machine) -> Result<[Arc<Self>; 2], Error> {
+        let in_order = Arc::new(Self::new(shape, StepOrder::Program, n, machine)?);
+        let mut fastest = Arc::clone(&in_order);
+        for order in shape.orders().into_iter().filter(|&order| order != StepOrder::Program) {
+            let other = Self::new(shape, order, n, machine)?;
+            if other.timed.timing.cycles < fastest.timed.timing.cycles {
+                fastest = Arc::new(other);
+            }
+        }
+        Ok([fastest, in_order])
+    }
 }
 
 /// The kernel of an operation, timed. Its code takes megabytes, and a program may have hundreds of exponents of
@@ -227,19 +259,41 @@ impl Kernels {
     pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
-        let shapes = launches.shapes.par_iter().map(|shape| {
-            let (name, slice) = (name_of(shape), slice(shape, n, machine));
-            let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, machine)?;
-            let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
-            Ok((timed, kernel.program))
-        });
-        let elementwise = Arc::new(shapes.collect::<Result<_, Error>>()?);
-        let operations = operations(program, launches, machine)?;
-        Ok(Self { degree, tables: Tables::Large, elementwise, operations })
+        let shapes = launches.shapes.par_iter().map(|shape| ElementwiseKernel::both(shape, n, machine));
+        let shapes = shapes.collect::<Result<Vec<_>, Error>>()?;
+        let is_tiled = shapes.iter().any(|[fastest, in_order]| !Arc::ptr_eq(fastest, in_order));
+        let (elementwise, mut in_program_order): (_, Vec<_>) =
+            shapes.into_iter().map(|[fastest, in_order]| (fastest, in_order)).unzip();
+        if !is_tiled {
+            in_program_order = Vec::new();
+        }
+        let operations = Arc::new(operations(program, launches, machine)?);
+        Ok(Self { degree, tables: Tables::Large, elementwise, in_program_order, operations })
+    }
+
+    /// These kernels, and others with which the program may be faster: with [small tables](Tables::Small), and with
+    /// elementwise kernels in the order of the program. Those take longer, but transfers may fit better between them.
+    pub fn variants(self, machine: &Machine) -> Vec<Self> {
+        let small = self.with_small_tables(machine);
+        let tables: Vec<Self> = std::iter::once(self).chain(small).collect();
+        let in_order: Vec<Self> = tables.iter().filter_map(Self::in_program_order).collect();
+        tables.into_iter().chain(in_order).collect()
+    }
+
+    /// These kernels with elementwise kernels in the order of the program; `None` if they are the same.
+    fn in_program_order(&self) -> Option<Self> {
+        let Self { degree, tables, in_program_order, operations, .. } = self;
+        (!in_program_order.is_empty()).then(|| Self {
+            degree: *degree,
+            tables: *tables,
+            elementwise: in_program_order.clone(),
+            in_program_order: Vec::new(),
+            operations: Arc::clone(operations),
+        })
     }
 
     /// These kernels with [small tables](Tables::Small); `None` if no table becomes smaller.
-    pub fn with_small_tables(&self, machine: &Machine) -> Option<Self> {
+    fn with_small_tables(&self, machine: &Machine) -> Option<Self> {
         let small = self
             .operations
             .par_iter()
@@ -249,8 +303,13 @@ impl Kernels {
             small.timed.table_words < self.operations[batch].timed.table_words
         };
         let is_smaller = operations.iter().any(is_smaller);
-        let elementwise = Arc::clone(&self.elementwise);
-        is_smaller.then_some(Self { degree: self.degree, tables: Tables::Small, elementwise, operations })
+        is_smaller.then(|| Self {
+            degree: self.degree,
+            tables: Tables::Small,
+            elementwise: self.elementwise.clone(),
+            in_program_order: self.in_program_order.clone(),
+            operations: Arc::new(operations),
+        })
     }
 
     /// The size of the tables.
@@ -260,18 +319,18 @@ impl Kernels {
 
     /// The number of instructions of all programs.
     pub fn instructions(&self) -> usize {
-        let elementwise = self.elementwise.iter().map(|(kernel, _)| kernel.instructions);
+        let elementwise = self.elementwise.iter().map(|kernel| kernel.timed.instructions);
         elementwise.chain(self.operations.values().map(|kernel| kernel.timed.instructions)).sum()
     }
 
     /// The elementwise kernel of a shape.
     pub fn elementwise(&self, shape: ShapeId) -> &Timed {
-        &self.elementwise[shape.index()].0
+        &self.elementwise[shape.index()].timed
     }
 
     /// The program of the elementwise kernel of a shape.
     pub fn elementwise_program(&self, shape: ShapeId) -> &Program {
-        &self.elementwise[shape.index()].1
+        &self.elementwise[shape.index()].program
     }
 
     /// The kernel of an operation.

@@ -44,25 +44,16 @@ impl<'p> Runtime<'p> {
         let flow = Flow::of(program);
         let launches = lift(&flow, limits);
         let kernels = Kernels::new(program, &launches, machine).map_err(RunError::Kernel)?;
-        let mut runtime = Self { program, machine, flow, launches, kernels };
-        runtime.choose_tables();
-        Ok(runtime)
-    }
-
-    /// Takes the kernels with small tables if the program is faster with them, or needs them.
-    fn choose_tables(&mut self) {
-        let Some(small) = self.kernels.with_small_tables(self.machine) else { return };
-        let [large_ns, small_ns] = [&self.kernels, &small].map(|kernels| {
-            let timeline = self.plan(kernels, Keys::Streamed, false).timeline();
-            timeline.map_or(f64::INFINITY, |timeline| timeline.total_ns)
+        let kernels = fastest(kernels.variants(machine), |kernels| {
+            let (flow, launches, keys) = (&flow, &launches, Keys::Streamed);
+            let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
+            plan.timeline().map_or(f64::INFINITY, |timeline| timeline.total_ns)
         });
-        if small_ns < large_ns {
-            self.kernels = small;
-        }
+        Ok(Self { program, machine, flow, launches, kernels })
     }
 
-    fn plan<'a>(&'a self, kernels: &'a Kernels, keys: Keys, record: bool) -> Plan<'a> {
-        let Self { program, machine, flow, launches, .. } = self;
+    fn plan(&self, keys: Keys, record: bool) -> Plan<'_> {
+        let Self { program, machine, flow, launches, kernels } = self;
         Plan { program, flow, launches, kernels, machine, keys, record }
     }
 
@@ -100,7 +91,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, keys: Keys, record: bool) -> Result<Timeline, RunError> {
-        let timeline = self.plan(&self.kernels, keys, record).timeline().map_err(RunError::TooLarge)?;
+        let timeline = self.plan(keys, record).timeline().map_err(RunError::TooLarge)?;
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
@@ -206,6 +197,18 @@ impl<'p> Runtime<'p> {
         }
         Ok(())
     }
+}
+
+/// The variant of a program's kernels with the least time. Without a choice, none is timed.
+fn fastest(mut variants: Vec<Kernels>, total_ns: impl Fn(&Kernels) -> f64) -> Kernels {
+    let mut best = (0, f64::INFINITY);
+    if variants.len() > 1 {
+        for (variant, kernels) in variants.iter().enumerate() {
+            let time_ns = total_ns(kernels);
+            best = if time_ns < best.1 { (variant, time_ns) } else { best };
+        }
+    }
+    variants.swap_remove(best.0)
 }
 
 /// The reason why a program cannot run.

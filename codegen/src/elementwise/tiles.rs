@@ -5,9 +5,9 @@
 //! their steps do not wait for each other. Few values are alive, and so more vectors share the load of a constant.
 //! Inputs are loaded again in each tile.
 
-use super::{BLOCK_REGISTERS, Elementwise, LONGEST_BLOCK, Operand};
+use super::{BLOCK_REGISTERS, Elementwise, LONGEST_BLOCK, Operand, StepOrder};
 
-/// The outputs of a tile. With an input and a result on its way, their values leave room for the longest block.
+/// The most outputs of a tile. With an input and a result on its way, their values leave room for the longest block.
 const OUTPUTS: usize = 8;
 
 /// The steps of a kernel, by index, in the order in which it takes them.
@@ -19,15 +19,11 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// One tile with the order of the program, or several if one tile would take one vector at a time. With two
-    /// vectors, loading the inputs again for each tile costs more than the waits that it saves.
-    pub(super) fn of(shape: &Elementwise) -> Self {
-        let whole = Self::new(shape, vec![(0..shape.steps.len()).collect()]);
-        if whole.block > 1 {
-            return whole;
+    pub(super) fn of(shape: &Elementwise, order: StepOrder) -> Self {
+        match order {
+            StepOrder::Program => Self::new(shape, vec![(0..shape.steps.len()).collect()]),
+            StepOrder::Tiles { equal } => Self::new(shape, tiles(shape, equal)),
         }
-        let tiled = Self::new(shape, tiles(shape));
-        if tiled.block > whole.block { tiled } else { whole }
     }
 
     fn new(shape: &Elementwise, tiles: Vec<Vec<usize>>) -> Self {
@@ -37,7 +33,7 @@ impl Tiles {
 }
 
 /// Tiles of a few outputs each: what they need, a step of each output after the other.
-fn tiles(shape: &Elementwise) -> Vec<Vec<usize>> {
+fn tiles(shape: &Elementwise, equal: bool) -> Vec<Vec<usize>> {
     let mut depths: Vec<usize> = Vec::with_capacity(shape.steps.len());
     for step in 0..shape.steps.len() {
         let depth = step_operands(shape, step).map(|operand| depths[operand] + 1).max();
@@ -55,7 +51,9 @@ fn tiles(shape: &Elementwise) -> Vec<Vec<usize>> {
         tile.sort_unstable_by_key(|&step| (depths[step], step));
         tile
     };
-    let outputs = shape.outputs.chunks(OUTPUTS);
+    let (all, count) = (shape.outputs.len(), shape.outputs.len().div_ceil(OUTPUTS));
+    let begin = |tile| if equal { all * tile / count } else { all.min(OUTPUTS * tile) };
+    let outputs = (0..count).map(|tile| &shape.outputs[begin(tile)..begin(tile + 1)]);
     let mut tiles: Vec<_> =
         outputs.map(|outputs| take(outputs.iter().map(|&output| output.into()).collect())).collect();
     // Steps that no output needs.
@@ -112,18 +110,25 @@ mod tests {
 
     #[test]
     fn few_inputs_keep_the_order_of_the_program() {
-        let tiles = Tiles::of(&conversion(4, 20));
+        let shape = conversion(4, 20);
+        assert_eq!(shape.orders(), [StepOrder::Program]);
+        let tiles = Tiles::of(&shape, StepOrder::Program);
         assert_eq!((tiles.tiles.len(), tiles.block), (1, LONGEST_BLOCK));
         assert!(tiles.tiles[0].is_sorted());
     }
 
     #[test]
     fn tiles_have_all_steps_once_after_their_operands() {
-        for (inputs, outputs) in [(28, 28), (24, 45), (30, 3)] {
-            let shape = conversion(inputs, outputs);
-            let Tiles { tiles, block } = Tiles::of(&shape);
+        let cases = [(28, 28, true), (24, 45, true), (20, 14, true), (20, 14, false), (30, 3, false)];
+        for (inputs, outputs, equal) in cases {
+            let (shape, order) = (conversion(inputs, outputs), StepOrder::Tiles { equal });
+            assert!(shape.orders().contains(&order));
+            let Tiles { tiles, block } = Tiles::of(&shape, order);
             assert_eq!(tiles.len(), usize::from(outputs).div_ceil(OUTPUTS));
             assert_eq!(block, LONGEST_BLOCK);
+            let sizes = || tiles.iter().map(|tile| tile.len() / usize::from(inputs));
+            let (least, most) = (sizes().min().unwrap(), sizes().max().unwrap());
+            assert!(if equal { most - least <= 1 } else { most == OUTPUTS.min(outputs.into()) });
             let mut is_done = vec![false; shape.steps.len()];
             for &step in tiles.iter().flatten() {
                 assert!(step_operands(&shape, step).all(|operand| is_done[operand]), "{step}");

@@ -1,6 +1,7 @@
 //! Dataflows of key switching over the size of the VDM and the bandwidth: `reports/dataflows.md`.
 
 mod automorphism;
+mod bounds;
 mod model;
 
 use model::Shape;
@@ -127,9 +128,7 @@ impl Study {
         let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
         let flow = Flow::of(&program);
         let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-        let large = Kernels::new(&program, &launches, &machine).unwrap();
-        let small = large.with_small_tables(&machine);
-        let kernels = std::iter::once(large).chain(small).collect();
+        let kernels = Kernels::new(&program, &launches, &machine).unwrap().variants(&machine);
         let by_size = Vec::new();
         let mut study = Self { dataflow, shape, program, flow, launches, kernels, machine, by_size };
         study.by_size = SIZES.iter().map(|&size| study.time(size, PAPER, Keys::Streamed)).collect();
@@ -268,8 +267,9 @@ impl Results {
         writeln!(page, "\nThe kernels of transforms, with sizes in limbs:\n")?;
         writeln!(page, "| kernel | tables | cycles | table | scratch | memory of the result |")?;
         writeln!(page, "|---|---|--:|--:|--:|---|")?;
+        let with = |tables| study.kernels.iter().find(|kernels| kernels.tables() == tables);
         for operation in [RingOperation::Ntt, RingOperation::Intt] {
-            for kernels in &study.kernels {
+            for kernels in [Tables::Large, Tables::Small].into_iter().filter_map(with) {
                 let kernel = kernels.operation(Batch { operation, rings: 1 });
                 writeln!(
                     page,
