@@ -46,6 +46,7 @@ fn refused_sources_have_the_expected_errors() {
         Code::Independent,
         Code::Unused,
         Code::BankConflict,
+        Code::Overtaking,
     ];
     let elsewhere = |code: &&Code| of_intrinsics.contains(code) || of_lint.contains(code);
     let untested: Vec<_> =

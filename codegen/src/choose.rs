@@ -9,6 +9,7 @@ use crate::recipe::Recipe;
 use crate::request::Request;
 use crate::search::{Effort, Found, quick, tune};
 use sim::Machine;
+use sim::machine::VbarPaths;
 use sim::timing::Cycle;
 use std::fmt;
 
@@ -152,10 +153,13 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     Ok(quick(request, machine)?.into())
 }
 
-/// The library's recipe for the machine or a similar one, without a trial; else the classical pair.
+/// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths, the first
+/// recipe with a program.
 fn known(request: &Request, machine: &Machine) -> Choice {
     let (isa, target) = (machine.instruction_set(), Target::of(machine));
-    let suits = |recipe: &&Recipe| recipe.suits(request, isa);
+    let is_safe =
+        |recipe| machine.vbar.paths == VbarPaths::Shared || compile(request, recipe, machine).is_ok();
+    let suits = |recipe: &&Recipe| recipe.suits(request, isa) && is_safe(recipe);
     let held = BUILT_IN.find(request, &target).filter(suits);
     match held.or_else(|| BUILT_IN.nearest(request, &target).find(suits)) {
         Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },

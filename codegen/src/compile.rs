@@ -15,6 +15,8 @@ use crate::request::Request;
 use crate::schedule::{Graph, Partial, Scheduled, Tuning, schedule};
 use b512_asm::{Instr, Isa, Program};
 use sim::Machine;
+use sim::machine::VbarPaths;
+use sim::timing::simulate;
 
 /// Compiles a request by a recipe for a machine.
 ///
@@ -131,6 +133,14 @@ impl Prepared {
     pub(crate) fn outline(&self, machine: &Machine, scheduled: &Scheduled) -> Result<Program, Error> {
         let outline = self.layout.outline(self.name.clone(), &self.code, scheduled);
         machine.check_fits(&outline)?;
+        // Only a run tells how far apart accesses of both paths are.
+        if machine.vbar.paths == VbarPaths::Split
+            && let Some(overtaking) = simulate(machine, &outline).overtaking(machine, &outline)
+        {
+            let instr = |index: usize| outline.instructions[index].to_string();
+            let (earlier, later) = (instr(overtaking.earlier), instr(overtaking.later));
+            return Err(Error::Overtaking { earlier, later });
+        }
         Ok(outline)
     }
 

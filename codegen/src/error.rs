@@ -154,6 +154,16 @@ pub enum Error {
         /// The plans that the recipe has.
         found: String,
     },
+    /// On split paths, an access that would overtake another.
+    #[error(
+        "`{later}` would get to a word of the VDM before an earlier `{earlier}` on the other path; choose another plan"
+    )]
+    Overtaking {
+        /// The earlier access, as assembly text.
+        earlier: String,
+        /// The later one.
+        later: String,
+    },
     /// The code cannot be scheduled.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),

@@ -4,7 +4,7 @@
 //! machines.
 
 use codegen::library::BUILT_IN;
-use codegen::{PlanChoice, Request, generate};
+use codegen::{Error, PlanChoice, Request, compile, generate};
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
@@ -64,6 +64,23 @@ fn no_recipe_of_the_library_is_faster() {
             let cycles = simulate(&machine, &kernel.program).cycles.0;
             assert!(best <= cycles, "latency {latency}: {best} cycles, a known recipe {cycles}");
         }
+    }
+}
+
+/// On split paths, a program in which an access overtakes another is no candidate.
+#[test]
+fn no_access_overtakes_another() {
+    let mut machine = Machine::rpu_128x128();
+    (machine.hple.count, machine.vdm.banks, machine.vdm.ports) = (256, 64, 2);
+    machine.vbar.paths = VbarPaths::Split;
+    let request = Request::with_primes(golden::NTT, Degree::try_from(8192u32).unwrap(), 60, 1).unwrap();
+    let refused = BUILT_IN
+        .recipes(&request)
+        .filter(|recipe| matches!(compile(&request, recipe, &machine), Err(Error::Overtaking { .. })));
+    assert!(refused.count() > 0);
+    for plan in [PlanChoice::Best, PlanChoice::Known] {
+        let program = generate(&request, &machine, &plan).unwrap().program;
+        assert_eq!(simulate(&machine, &program).overtaking(&machine, &program), None);
     }
 }
 

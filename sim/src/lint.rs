@@ -20,21 +20,37 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-use crate::machine::Machine;
-use crate::timing::bank_rounds;
-use b512_asm::{Claim, Code, Defect, Place, Program, Role, Symbol};
-use flow::{Flow, Follow};
+use crate::machine::{Machine, VbarPaths};
+use crate::timing::{Overtaking, Timing, bank_rounds, simulate};
+use b512_asm::{Claim, Code, Defect, Place, Program, Role, Space, Symbol};
+use flow::{Flow, Follow, word_of};
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
 /// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not
-/// written or do not depend on the inputs of their claim.
+/// written or do not depend on the inputs of their claim. With split paths, the first access that overtakes another.
 pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut flow = Flow::new(program, machine, Follow::Origins);
     flow.run();
     let mut errors = flow.take_defects();
     errors.extend(overlaps(program));
     errors.extend(flow.outputs());
+    // Timing tells which accesses meet: on a machine without split paths, none do.
+    if machine.vbar.paths == VbarPaths::Split && errors.is_empty() {
+        errors.extend(overtaking(program, machine, &simulate(machine, program)));
+    }
     errors
+}
+
+/// The first access of a program that overtakes another in a run on a machine with split paths.
+pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Option<Defect> {
+    let Overtaking { earlier, later, word } = timing.overtaking(machine, program)?;
+    let (word, earlier) = (word_of(program, Space::Vdm, word), &program.instructions[earlier]);
+    Some(Defect {
+        code: Code::Overtaking,
+        place: Place::Instruction(later),
+        message: format!("it gets to {word} before an earlier `{earlier}` on the other path"),
+        help: Some("place other loads or stores between them".into()),
+    })
 }
 
 /// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts of

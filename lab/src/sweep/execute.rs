@@ -13,8 +13,8 @@ use crate::run::{
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use rayon::prelude::*;
-use sim::Machine;
 use sim::timing::{self, DecodedProgram, Timing};
+use sim::{Machine, lint};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -230,6 +230,9 @@ fn simulate<T>(
     let machine = &*point.machine;
     machine.check_fits(&job.program).map_err(|error| error.to_string())?;
     let timing = shared.get_or_init(|| timing::simulate_decoded(machine, decoded));
+    if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
+        return Err(defect.to_string());
+    }
     let timing = TimingReport::new(machine, timing);
     let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
     let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;

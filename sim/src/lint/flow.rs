@@ -304,7 +304,7 @@ impl<'p> Flow<'p> {
             self.vdm.change(address, mode, define);
         }
         if let Some(word) = undefined.filter(|_| !self.stores_anywhere) {
-            let message = format!("{} is read before it is written", self.word(Space::Vdm, word));
+            let message = format!("{} is read before it is written", word_of(self.program, Space::Vdm, word));
             let help = "store to it first, or declare an input or `.words`";
             self.report(Code::Undefined, index, message, help.to_owned());
         }
@@ -330,20 +330,12 @@ impl<'p> Flow<'p> {
             self.addresses[target.index()] = value.filter(|_| !origin.is_variable());
         }
         if !origin.is_defined() {
-            let message = format!("{} is read before it is written", self.word(Space::Sdm, offset));
+            let message =
+                format!("{} is read before it is written", word_of(self.program, Space::Sdm, offset));
             self.report(Code::Undefined, index, message, "give it a value with `.words`".to_owned());
             return Origin::CONSTANT;
         }
         origin
-    }
-
-    /// A word's address, as the nearest symbol names it.
-    fn word(&self, space: Space, word: u32) -> String {
-        let symbols = self.program.symbols.iter().filter(|symbol| symbol.space == space);
-        match symbols.filter(|symbol| symbol.contains(word.into())).min_by_key(|symbol| symbol.words) {
-            Some(symbol) => format!("word {word:#x} (`{}` + {})", symbol.name, word - symbol.start),
-            None => format!("word {word:#x} of the {space}"),
-        }
     }
 
     /// The defects of the outputs after the last instruction. Their words are used.
@@ -426,5 +418,14 @@ fn range(start: u32, words: usize) -> Range<usize> {
 fn mark(used: &mut [bool], writer: Writer) {
     if let Some(used) = used.get_mut(writer.0 as usize) {
         *used = true;
+    }
+}
+
+/// A word of a memory as text, with its symbol.
+pub(super) fn word_of(program: &Program, space: Space, word: u32) -> String {
+    let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+    match symbols.filter(|symbol| symbol.contains(word.into())).min_by_key(|symbol| symbol.words) {
+        Some(symbol) => format!("word {word:#x} (`{}` + {})", symbol.name, word - symbol.start),
+        None => format!("word {word:#x} of the {space}"),
     }
 }

@@ -41,6 +41,29 @@ pub(crate) fn bank_rounds(m: &Machine, mode: AddressMode, address: u32, store: b
     Rounds { needed: if m.ideal.bank_conflicts { least } else { rounds(m, mode, address, store) }, least }
 }
 
+/// The words of a load or store on a path with one port, in the order of the lanes, each with the rounds before that of its
+/// access. Lanes that share an access are one.
+pub(super) fn word_rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) -> Vec<(u32, u32)> {
+    let lanes = vbar_lanes(m);
+    let distinct = distinct_lanes(m, mode, store);
+    let (mut words, mut begin) = (Vec::new(), 0);
+    for beat in 0..vbar_beats(m) {
+        let mut accesses = vec![0; m.vdm.banks as usize];
+        let mut rounds = 1;
+        for lane in beat * lanes..beat * lanes + distinct {
+            let word = address.wrapping_add(mode.element(lane));
+            let before: &mut u32 = &mut accesses[m.vdm.mapping.bank(word, m.vdm.banks)];
+            words.push((word, begin + *before));
+            if !m.ideal.bank_conflicts {
+                *before += 1;
+                rounds = rounds.max(*before);
+            }
+        }
+        begin += rounds;
+    }
+    words
+}
+
 /// Adds the accesses of a load or store to each bank to `accesses`.
 pub(super) fn count(m: &Machine, mode: AddressMode, address: u32, store: bool, accesses: &mut [u64]) {
     for beat in 0..vbar_beats(m) {
@@ -59,23 +82,28 @@ fn count_beat(
     accesses: &mut [u64],
 ) -> u64 {
     let lanes = vbar_lanes(m);
-    // With multicast, lanes of a load that read the word of an earlier one share its access.
-    let shared = m.vdm.multicast && !store;
-    let distinct = match mode {
-        AddressMode::Repeated(block) if shared => lanes.min(1 << block.value()),
-        AddressMode::Linear
-        | AddressMode::Strided(_)
-        | AddressMode::StridedSkip(_)
-        | AddressMode::Repeated(_) => lanes,
-    };
     let mut most = 0;
-    for lane in beat * lanes..beat * lanes + distinct {
+    for lane in beat * lanes..beat * lanes + distinct_lanes(m, mode, store) {
         let word = address.wrapping_add(mode.element(lane));
         let accesses = &mut accesses[m.vdm.mapping.bank(word, m.vdm.banks)];
         *accesses += 1;
         most = most.max(*accesses);
     }
     most
+}
+
+/// The lanes of a beat that make an access.
+fn distinct_lanes(m: &Machine, mode: AddressMode, store: bool) -> u32 {
+    let lanes = vbar_lanes(m);
+    // With multicast, lanes of a load that read the word of an earlier one share its access.
+    let shared = m.vdm.multicast && !store;
+    match mode {
+        AddressMode::Repeated(block) if shared => lanes.min(1 << block.value()),
+        AddressMode::Linear
+        | AddressMode::Strided(_)
+        | AddressMode::StridedSkip(_)
+        | AddressMode::Repeated(_) => lanes,
+    }
 }
 
 /// An address with the same bank conflicts as `address`, out of a small set.

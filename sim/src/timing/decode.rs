@@ -361,9 +361,15 @@ impl<'m> Decoder<'m> {
     /// Adds the accesses of an instruction to each bank of the VDM to `accesses`, one entry per
     /// bank. The address registers hold their values before the instruction.
     pub(super) fn add_bank_accesses(&self, instr: &Instr, accesses: &mut [u64]) {
-        if let Some(VectorAccess { store, base, offset, mode }) = instr.vector_access() {
-            let address = self.addresses.address(base, offset.words());
+        if let Some((VectorAccess { store, mode, .. }, address)) = self.access(instr) {
             banks::count(self.machine, mode, address, store, accesses);
         }
+    }
+
+    /// The access of a load or store with its effective address. The address registers hold their values before the
+    /// instruction.
+    pub(super) fn access(&self, instr: &Instr) -> Option<(VectorAccess, u32)> {
+        let access = instr.vector_access()?;
+        Some((access, self.addresses.address(access.base, access.offset.words())))
     }
 }

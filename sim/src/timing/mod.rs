@@ -73,7 +73,8 @@
 //! So a load may follow the store of the same words at once if both have the same address and the same mode,
 //! but not `repeated`: then each word is accessed in the same round of both. A `repeated` load begins to read
 //! words that a `repeated` store writes again in later beats. In all other cases the programmer must ensure that
-//! the store's last beat comes first.
+//! the store's last access to a word comes before the load's, and the same for a store behind a load. A program in
+//! which an access [overtakes](Timing::overtaking) an earlier one is refused.
 //!
 //! # Ports of the vector register file
 //!
@@ -130,6 +131,7 @@ mod engine;
 mod expectations;
 mod micro_op;
 mod outcome;
+mod overtaking;
 mod registers;
 mod reservations;
 pub mod scheduling;
@@ -142,6 +144,7 @@ pub(crate) use banks::bank_rounds;
 pub use decode::DecodedProgram;
 pub use engine::Timestamps;
 pub use outcome::{Timing, Utilisation, simulate, simulate_decoded};
+pub use overtaking::Overtaking;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

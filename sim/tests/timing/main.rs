@@ -3,5 +3,6 @@
 mod agreement;
 mod ideal;
 mod invariants;
+mod overtaking;
 mod queries;
 mod rules;
