@@ -157,8 +157,9 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
 /// recipe with a program.
 fn known(request: &Request, machine: &Machine) -> Choice {
     let (isa, target) = (machine.instruction_set(), Target::of(machine));
-    let is_safe =
-        |recipe| machine.vbar.paths == VbarPaths::Shared || compile(request, recipe, machine).is_ok();
+    let is_safe = |recipe: &Recipe| {
+        machine.vbar.paths == VbarPaths::Shared || compile(request, recipe, machine).is_ok()
+    };
     let suits = |recipe: &&Recipe| recipe.suits(request, isa) && is_safe(recipe);
     let held = BUILT_IN.find(request, &target).filter(suits);
     match held.or_else(|| BUILT_IN.nearest(request, &target).find(suits)) {

@@ -74,7 +74,7 @@
 //! but not `repeated`: then each word is accessed in the same round of both. A `repeated` load begins to read
 //! words that a `repeated` store writes again in later beats. In all other cases the programmer must ensure that
 //! the store's last access to a word comes before the load's, and the same for a store behind a load. A program in
-//! which an access [overtakes](Timing::overtaking) an earlier one is refused.
+//! which an access overtakes an earlier one is refused, with the code B030.
 //!
 //! # Ports of the vector register file
 //!
