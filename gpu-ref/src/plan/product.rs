@@ -25,7 +25,7 @@ impl<W: Word> Plan<W> {
     /// products; `right` is overwritten.
     ///
     /// By default, one fused kernel computes the last forward pass of both factors, the products,
-    /// and the first inverse pass; see [`Recipe::product`].
+    /// and the first inverse pass; see [`Recipe::product`](crate::recipe::Recipe::product).
     ///
     /// # Errors
     /// Returns [`Error::Length`] if the batches differ in length or are not a whole number of
