@@ -67,7 +67,7 @@ fn no_recipe_of_the_library_is_faster() {
     }
 }
 
-/// On split paths, a program in which an access overtakes another is no candidate.
+/// On split paths, no generated program has an access that overtakes another.
 #[test]
 fn no_access_overtakes_another() {
     let mut machine = Machine::rpu_128x128();

@@ -10,7 +10,7 @@ use crate::machine::{Machine, VbarPaths};
 use b512_asm::{AddressMode, Isa, Program};
 use rustc_hash::FxHashMap;
 
-/// An access to a word before, or in the same cycle as, that of an earlier instruction.
+/// An access that reaches a word no later than an earlier instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overtaking {
     /// The index of the earlier instruction.
