@@ -153,8 +153,8 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     Ok(quick(request, machine)?.into())
 }
 
-/// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths, the first
-/// recipe with a program.
+/// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths,
+/// the first recipe in whose program no access overtakes another.
 fn known(request: &Request, machine: &Machine) -> Choice {
     let (isa, target) = (machine.instruction_set(), Target::of(machine));
     let is_safe = |recipe: &Recipe| {
