@@ -1,6 +1,6 @@
 //! The checkers accept generated kernels.
 
-use b512_asm::{Code, Instr, Isa, Offset, Op, Program, Role};
+use b512_asm::{AReg, Code, Instr, Isa, Offset, Op, Program, Role, VReg};
 use codegen::library::BUILT_IN;
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -255,4 +255,82 @@ fn other_interfaces_are_refused() {
         program.symbols[at].words -= 1;
     };
     assert!(matches!(check(&short), Err(check::ScheduleFault::Memory { .. })));
+}
+
+/// The fault of a difference of two vectors after a change of one instruction.
+fn fault(at: usize, change: impl FnOnce(&mut Instr)) -> String {
+    let Kernel { code, mut program, .. } =
+        generate(&request(golden::SUB, 1024), &large(), &PlanChoice::Classical).unwrap();
+    prove(&code, &program, "unchanged");
+    change(&mut program.instructions[at]);
+    check::schedule(&code, &program).unwrap_err().to_string()
+}
+
+/// The program is: loads of a, b, a + 512 and b + 512; two differences; two stores.
+#[test]
+fn faults_of_programs_name_words_and_lanes() {
+    let load = |base: u8, word: u32| {
+        move |instr: &mut Instr| {
+            let Instr::Vload { vd, mode, .. } = *instr else { unreachable!("{instr}") };
+            let (base, offset) = (AReg::new(base).unwrap(), Offset::new(word).unwrap());
+            *instr = Instr::Vload { vd, base, offset, mode };
+        }
+    };
+    let store = |register: u8| {
+        move |instr: &mut Instr| {
+            let Instr::Vstore { vs, .. } = instr else { unreachable!("{instr}") };
+            *vs = VReg::new(register).unwrap();
+        }
+    };
+    let swap = |instr: &mut Instr| {
+        let Instr::Vsub { vs, vt, .. } = instr else { unreachable!("{instr}") };
+        std::mem::swap(vs, vt);
+    };
+    assert_eq!(
+        fault(0, load(0, 1)),
+        "instruction 0 `vload v0, a0, 1` matches no load of the code: lane 0 is word 1 of `a`, the last lane is \
+         word 512 of `a`"
+    );
+    assert_eq!(
+        fault(3, load(1, 513)),
+        "instruction 3 `vload v3, a1, 513` loads an undefined word into lane 511"
+    );
+    assert_eq!(
+        fault(3, load(2, 513)),
+        "instruction 3 `vload v3, a2, 513` reaches word 3072 of the memory, which belongs to no symbol"
+    );
+    assert_eq!(
+        fault(4, swap),
+        "instruction 4 `vsub v4, v1, v0, m0` computes no value of the code; its sources are the result of the \
+         code's instruction 1 (vload), the result of the code's instruction 0 (vload)"
+    );
+    assert_eq!(
+        fault(7, store(4)),
+        "word 512 of `c` ends as lane 0 of the result of the code's instruction 2 (vsub) instead of lane 0 of the \
+         result of the code's instruction 6 (vsub)"
+    );
+    assert_eq!(
+        fault(7, store(2)),
+        "word 512 of `c` ends as word 512 of `a` instead of lane 0 of the result of the code's instruction 6 \
+         (vsub)"
+    );
+}
+
+/// A sum commutes.
+#[test]
+fn the_operands_of_a_sum_may_be_exchanged() {
+    let Kernel { code, mut program, .. } =
+        generate(&request(golden::ADD, 1024), &large(), &PlanChoice::Classical).unwrap();
+    let Instr::Vadd { vs, vt, .. } = &mut program.instructions[4] else { unreachable!("{program}") };
+    std::mem::swap(vs, vt);
+    prove(&code, &program, "exchanged");
+}
+
+#[test]
+fn vector_code_stays_within_its_buffers() {
+    let Kernel { mut code, program, .. } =
+        generate(&request(golden::ADD, 1024), &large(), &PlanChoice::Classical).unwrap();
+    code.insts[0].memory.as_mut().unwrap().word = 513;
+    let fault = check::schedule(&code, &program).unwrap_err().to_string();
+    assert_eq!(fault, "instruction 0 of the vector code loads or stores beyond its buffer");
 }

@@ -551,7 +551,9 @@ fn rejections_name_the_defect() {
     assert!(strided.contains("of `y`"), "{strided}");
 
     let table = refusal(|program| program.vdm.segments[0].words[1] ^= 1);
-    assert!(table.contains("matches no load of the code"), "{table}");
+    let words = &KERNELS[0].program.vdm.segments[0].words;
+    let ends = format!("lane 0 is {:#x}, the last lane is {:#x}", words[0], words[511]);
+    assert!(table.contains(&format!("matches no load of the code: {ends}")), "{table}");
 }
 
 /// The first run is right, because it reads all factors before it writes the results over them. The

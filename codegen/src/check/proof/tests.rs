@@ -1,13 +1,15 @@
-//! Words that pass from one tower to another.
+//! Words that pass from one tower to another; and what makes code, claims and rings valid.
 
 use super::Proof;
 use crate::check;
-use crate::code::{BufferId, Code, MemRef, Tower, TowerId};
+use crate::code::{BufferId, Claim, Code, Constant, Inst, MemRef, Tower, TowerId, ValueId};
 use crate::compile::compile_code;
 use crate::named;
 use crate::number::{Expression, Number};
+use crate::parameters::Parameters;
 use crate::request::Request;
 use b512_asm::{AddressMode, Op, Role};
+use ring::modular::Modulus;
 use ring::{Degree, Ring};
 use sim::Machine;
 use sim::functional::Executor;
@@ -113,7 +115,7 @@ fn a_base_conversion_is_proved() {
     let polynomials = inputs.map(|(buffer, _)| domain.input(buffer));
     let [y0, y1] = [0, 1].map(|i| {
         let inverse = if i == 0 { C % B } else { B % C };
-        let inverse = ring::modular::Modulus::new([B, C][i]).unwrap().inverse(inverse).unwrap();
+        let inverse = Modulus::new([B, C][i]).unwrap().inverse(inverse).unwrap();
         let digit = domain.multiple(polynomials[i], inverse);
         let reduced = domain.reduced(digit, a);
         domain.multiple(reduced, [C, B][i])
@@ -164,4 +166,113 @@ fn a_number_without_a_value_is_refused() {
     proof.assume(x, polynomial.coefficients());
     let fault = interpret(&mut proof).unwrap_err().to_string();
     assert_eq!(fault, "instruction 1: `vmuls` uses a number that has no value");
+}
+
+/// The defects of an instruction, each in a copy of code that loads, scales and stores a vector.
+#[test]
+fn malformed_instructions_are_refused() {
+    let mut code = Code::default();
+    let tower = code.tower(Tower { n: N, modulus: B, root: 0 });
+    let x = code.buffer("x", N, Role::Input, tower);
+    let y = code.buffer("y", N, Role::Output, tower);
+    let two = code.number(Expression::Value(2));
+    each_vector(&mut code, [(x, tower)], (y, tower), |code, [x]| code.scale(x, two, tower));
+    let fault = |change: &dyn Fn(&mut Code)| {
+        let mut code = code.clone();
+        change(&mut code);
+        let mut proof = Proof::new(&code).unwrap();
+        let polynomial = proof.domain.input(x);
+        proof.assume(x, polynomial.coefficients());
+        interpret(&mut proof).err().map_or_else(String::new, |fault| fault.to_string())
+    };
+    assert_eq!(fault(&|_| {}), "");
+    let spare = ValueId(code.values);
+    let changes: [&dyn Fn(&mut Inst); 3] = [
+        &|inst| inst.sources = [ValueId(0), ValueId(0)].into(),
+        &|inst| inst.results = [ValueId(1), spare].into(),
+        &|inst| inst.scalar = None,
+    ];
+    for change in changes {
+        let changed = fault(&|code| {
+            code.values += 1;
+            change(&mut code.insts[1]);
+        });
+        assert_eq!(changed, "instruction 1: `vmuls` has another number of operands");
+    }
+    for (length, accepted) in [(1, true), (3, false), (512, true), (1024, false)] {
+        let changed = fault(&|code| {
+            let constant = code.constant(Constant { tower, numbers: vec![two; length] });
+            let inst = &mut code.insts[1];
+            (inst.op, inst.scalar, inst.constant) = (Op::Vmul, None, Some(constant));
+        });
+        let message = "instruction 1: `vmul` has a constant that does not fill a vector";
+        assert_eq!(changed, if accepted { "" } else { message });
+    }
+    let beyond = fault(&|code| code.insts[0].memory.as_mut().unwrap().word = N - 511);
+    assert_eq!(beyond, "instruction 0, lane 511: word 1024 is beyond buffer `x`");
+}
+
+/// A claim about a ring needs its psi, and so does a number that is a power of it. Other towers need none.
+#[test]
+fn a_root_is_checked_if_the_proof_needs_it() {
+    let root = Number::Root { exponent: 1, scaled: false };
+    let uses: [&dyn Fn(&mut Code, TowerId); 3] = [
+        &|code, tower| _ = code.scalar(tower, root),
+        &|code, tower| _ = code.constant(Constant { tower, numbers: vec![root] }),
+        &|code, tower| {
+            let x = code.buffer("x", N, Role::Input, tower);
+            let y = code.buffer("y", N, Role::Output, tower);
+            let parameters = Parameters::default();
+            code.claims.push(Claim { operation: golden::NTT, outputs: vec![y], inputs: vec![x], parameters });
+        },
+    ];
+    for uses_root in uses {
+        let fault = |used: usize| {
+            let mut code = Code::default();
+            let towers = [7, 1].map(|root| code.tower(Tower { n: N, modulus: 12289, root }));
+            let two = code.number(Expression::Value(2));
+            for tower in towers {
+                code.scalar(tower, two);
+                code.constant(Constant { tower, numbers: vec![two] });
+            }
+            uses_root(&mut code, towers[used]);
+            Proof::new(&code).err().map_or_else(String::new, |fault| fault.to_string())
+        };
+        assert_eq!(fault(0), "");
+        assert_eq!(fault(1), "tower 1: 0x1 is not a primitive 2048-th root of unity modulo 0x3001");
+    }
+}
+
+#[test]
+fn moduli_and_roots_are_those_of_transforms() {
+    let check = |n, modulus, root| {
+        let mut code = Code::default();
+        let tower = code.tower(Tower { n, modulus, root });
+        let domain = Proof::new(&code).map_err(|fault| fault.to_string())?.domain;
+        Ok(domain.has_root(tower))
+    };
+    assert_eq!(check(N, 12289, 7), Ok(true));
+    // An order too small; a number that is not reduced; psi^n is -1 but n is not a power of two.
+    assert_eq!(
+        [check(N, 12289, 1), check(N, 12289, 12289 + 7), check(6, 13, 2)],
+        [Ok(false), Ok(false), Ok(false)]
+    );
+    // The longest transform has 2^29 points; this modulus has roots for more.
+    let q = (1 << 64) - (1 << 32) + 1;
+    let power = |log_order: u32| Modulus::new(q).unwrap().pow(7, (q - 1) >> log_order);
+    assert_eq!([check(1 << 29, q, power(30)), check(1 << 30, q, power(31))], [Ok(true), Ok(false)]);
+    let message = "tower 0: the modulus 0xa must be odd and at least 3";
+    assert_eq!(check(N, 10, 3), Err(message.to_owned()));
+}
+
+/// A buffer that several claims read has one content.
+#[test]
+fn claims_agree_on_the_content_of_a_buffer() {
+    let (mut code, [a, ..]) = code();
+    let x = code.buffer("x", N, Role::Input, a);
+    let mut proof = Proof::new(&code).unwrap();
+    let polynomial = proof.domain.input(x);
+    assert!(proof.assume(x, polynomial.coefficients()));
+    assert!(proof.assume(x, polynomial.coefficients()));
+    assert!(!proof.assume(x, polynomial.evaluations()));
 }

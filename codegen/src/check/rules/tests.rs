@@ -231,3 +231,30 @@ proptest! {
         }
     }
 }
+
+/// As messages name them.
+#[test]
+fn elements_are_described_by_their_formulas() {
+    let Setting { mut domain, polynomials, .. } = Setting::new(1, false);
+    let [x, y, product] = [0, 1, 2].map(|i: usize| polynomials[i]);
+    let coefficient = domain.element(x.coefficients(), 3);
+    assert_eq!(domain.describe(coefficient), "[X^3] (x mod X^8 - psi^8)");
+    let value = Element { twist: 5, log_scale: -3, ..domain.element(product.evaluations(), 1) };
+    assert_eq!(domain.describe(value), "2^-3 psi^5 [X^0] ((x * y) mod X^1 - psi^9)");
+
+    let twice = domain.multiple(x, 2);
+    let minus_three = domain.multiple(y, MODULI[0] - 3);
+    let [sum, difference] = [domain.sum(twice, y), domain.difference(x, y)];
+    let [factors, negative, zero] =
+        [domain.sum(twice, minus_three), domain.negative(x), domain.multiple(x, 0)];
+    for (polynomial, name) in [
+        (sum, "(0x2 x + y)"),
+        (difference, "(x - y)"),
+        (factors, "(0x2 x + 0x5e y)"),
+        (negative, "(-x)"),
+        (zero, "0"),
+    ] {
+        let coefficient = domain.element(polynomial.coefficients(), 0);
+        assert_eq!(domain.describe(coefficient), format!("[X^0] ({name} mod X^8 - psi^8)"));
+    }
+}
