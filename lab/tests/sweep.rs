@@ -133,8 +133,9 @@ fn errors_wrong_results_and_panics_are_records() {
     Outputs::new(&results).write(folder).unwrap();
     assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("a defect"));
 
-    // They run again on request, and a success replaces the failure.
+    // They run again on request, once each, and a success replaces the failure.
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 0);
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &generate), 3);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, true, &vadd), 3);
     assert_eq!(Results::merge(&[folder]).unwrap().failed(), 0);
     // The failure is still in the journal and does not hide the success.
@@ -384,6 +385,7 @@ fn a_given_program_is_checked_on_given_data() {
     let expected = "`c` differs from the expected data at coefficient 7: it is 0x15 and should be 0x16";
     assert_eq!(error, expected);
     assert!(run("expect.y = 'c.bin'")[1].error.as_ref().unwrap().starts_with("unknown output `y`"));
+    assert!(run("input.x = 'a.bin'")[0].error.as_ref().unwrap().starts_with("unknown input `x`"));
 }
 
 #[test]

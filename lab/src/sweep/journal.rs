@@ -407,3 +407,6 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -214,4 +214,27 @@ mod tests {
         let expected = format!(":{}: invalid record: its checksum does not match its text", count + 1);
         assert!(error.to_string().ends_with(&expected), "{error}");
     }
+    #[test]
+    fn a_line_has_at_most_64_mib() {
+        // A part of a record, as far as anyone knows.
+        let zeros = |length: usize| {
+            let (_folder, paths) = journal("");
+            File::create(&paths[0]).unwrap().set_len(length as u64).unwrap();
+            for_each_record(&paths, |_| unreachable!("there is no record"))
+        };
+        assert!(zeros(MAX_LINE).is_ok());
+        let error = zeros(MAX_LINE + 1).unwrap_err().to_string();
+        assert!(error.ends_with(":1: invalid record: it has more than 67108864 bytes"), "{error}");
+
+        // Complete lines do not count.
+        let torn = format!("{{\"key\":{}\n", " ".repeat(MAX_LINE / 8 * 5));
+        let (_folder, paths) = journal(&(torn + &line("ok", 8)));
+        let mut numbers = Vec::new();
+        for_each_record(&paths, |entry| {
+            numbers.push(entry.number);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(numbers, [2]);
+    }
 }
