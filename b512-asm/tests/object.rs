@@ -187,21 +187,22 @@ const ADDRESS: usize = 16;
 const SIZE: usize = 32;
 
 #[test]
-fn sections_have_the_flags_and_the_alignment_of_their_contents() {
+fn sections_have_the_type_the_flags_and_the_alignment_of_their_contents() {
     let file = file();
-    // Bit 0 is writable, 1 in memory, 2 executable.
-    for (name, flags, alignment) in [
-        (".text", 0b110, 8),
-        (".vdm", 0b011, 16),
-        (".sdm", 0b011, 16),
-        (".b512", 0, 1),
-        (".sdm.words", 0, 16),
+    // Types: 1 is PROGBITS, 8 NOBITS. Flags: bit 0 is writable, 1 in memory, 2 executable.
+    for (name, kind, flags, alignment) in [
+        (".text", 1, 0b110, 8),
+        (".vdm", 8, 0b011, 16),
+        (".sdm", 8, 0b011, 16),
+        (".b512", 1, 0, 1),
+        (".sdm.words", 1, 0, 16),
     ] {
         let field = |offset: usize| {
             let place = header(&file, name) + offset;
             u64::from_le_bytes(file[place..place + 8].try_into().unwrap())
         };
-        assert_eq!((field(8), field(48)), (flags, alignment), "{name}");
+        // The type follows the name, each of 4 bytes.
+        assert_eq!((field(0) >> 32, field(8), field(48)), (kind, flags, alignment), "{name}");
     }
 }
 

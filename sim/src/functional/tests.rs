@@ -278,6 +278,7 @@ fn words_and_moduli_fit_the_word_width() {
         error.to_string(),
         "word 0 of symbol `scalars` is 0x100000000, but the largest word is 0xffffffff (`isa.word_bits`)"
     );
+    assert_eq!(executor.write("scalars", &[u32::MAX.into(); SDM_WORDS as usize]), Ok(()));
     program.vdm.segments[0].words[7] = 1 << 32;
     assert_eq!(
         executor.load(&program).unwrap_err().to_string(),
@@ -483,5 +484,44 @@ fn bounds_follow_stores_that_are_not_aligned() {
         program.moduli.push((small, 7));
         let error = executor(&program).run().unwrap_err();
         assert!(matches!(error.fault, Fault::LaneNotBelowModulus { value: 50, modulus: 7, .. }), "{error}");
+    }
+}
+
+/// Many of them fit the host's memory.
+#[test]
+fn an_executor_for_a_program_has_the_memory_that_it_needs() {
+    let machine = Machine::rpu_128x128();
+    let mut program = Program {
+        symbols: vec![
+            symbol("x", Space::Vdm, 512, 512, Role::Input),
+            symbol("k", Space::Sdm, 2, 3, Role::Table),
+        ],
+        ..Program::default()
+    };
+    let words = |program: &Program| {
+        let executor = Executor::for_program(&machine, program);
+        [Space::Vdm, Space::Sdm].map(|space| executor.words(space, 0..u32::MAX).len())
+    };
+    assert_eq!(words(&program), [1024, 5]);
+    program.vdm.segments = vec![Segment { start: 2000, words: vec![1, 2] }];
+    program.sdm.segments = vec![Segment { start: 7, words: vec![1] }];
+    assert_eq!(words(&program), [2002, 8]);
+}
+
+/// A load of constants is deferred until they are overwritten, after a step back too.
+#[test]
+fn a_restored_state_knows_its_tables() {
+    let (table, out) = (8 * 512, 512);
+    let code = vec![load(0, table), store(1, table), store(0, out)];
+    let words: Vec<u128> = (0..VDM_WORDS.into()).collect();
+    let mut executor = executor(&program(code, 97, words.clone()));
+    executor.start();
+    executor.execute(0).unwrap();
+    let state = executor.state();
+    for _ in 0..2 {
+        executor.execute(1).unwrap();
+        executor.execute(2).unwrap();
+        assert_eq!(executor.words(Space::Vdm, out..out + 512), &words[table as usize..][..512]);
+        executor.restore(&state);
     }
 }
