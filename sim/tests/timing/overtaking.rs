@@ -54,6 +54,21 @@ fn accesses_alike_may_follow_each_other_at_once() {
     assert_eq!(found(&split(), &assemble(source).unwrap()), None);
 }
 
+/// The load issues in the cycle in which the store accesses the words for the last time.
+#[test]
+fn a_load_in_the_last_cycle_of_a_store_overtakes_it() {
+    let mut machine = split();
+    machine.frontend.fetch_to_dispatch_cycles = 0;
+    machine.frontend.dispatch_to_issue_cycles = 1;
+    for (latency, word) in [(6, Some(896)), (7, None)] {
+        machine.scalar.load_latency_cycles = latency;
+        let source =
+            ".scratch x, 1024\nvstore v1, a0, x, strided 2^1\nsload s1, 0\nvload v2, a0, x+896\nhalt\n";
+        let expected = word.map(|word| Overtaking { earlier: 0, later: 2, word });
+        assert_eq!(found(&machine, &assemble(source).unwrap()), expected);
+    }
+}
+
 /// The same by definition: all cycles of all words.
 fn by_definition(machine: &Machine, program: &Program) -> Option<(usize, usize)> {
     let timing = simulate(machine, program);

@@ -4,10 +4,11 @@
 //! register's SRAM in cycles 7 to 10.
 
 use crate::rules::{machine, program, v};
-use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Pipe, SReg};
+use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Op, Pipe, SReg};
 use sim::Machine;
 use sim::timing::Cycle;
 use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Stall};
+use std::collections::BTreeSet;
 
 fn load(vd: usize) -> Instr {
     Instr::Vload { vd: v(vd), base: AReg::at(0), offset: Offset::default(), mode: AddressMode::Linear }
@@ -71,6 +72,7 @@ fn instructions_in_queues_are_expected_to_access_srams() {
         engine.expect(&mut expected, &micro_op(&machine, load(0)), Cycle(3));
         assert_eq!(taken(&engine, &expected, 2..500), [(7, 1), (8, 1), (9, 1), (10, 1)]);
         assert_eq!(engine.srams_taken_beside(Cycle(2), 6, &expected), 1);
+        assert_eq!(engine.srams_taken_beside(Cycle(2), 7, &expected), 1);
         assert_eq!(engine.srams_taken_beside(Cycle(2), 5, &expected), 0);
 
         // A product that reads SRAM 0 for four cycles.
@@ -85,9 +87,88 @@ fn instructions_in_queues_are_expected_to_access_srams() {
 
         // Reads are expected too, and only writes meet a port of their own.
         engine.expect(&mut expected, &micro_op(&machine, store(5)), Cycle(20));
-        let reads = [(20, 32), (21, 32), (22, 32), (23, 32)];
-        assert_eq!(taken(&engine, &expected, 11..500), if two_ports { &[][..] } else { &reads });
+        let all: Vec<_> = (7..11).map(|at| (at, 1)).chain((20..24).map(|at| (at, 32))).collect();
+        assert_eq!(taken(&engine, &expected, 2..500), all[..if two_ports { 4 } else { 8 }]);
     }
+}
+
+#[test]
+fn an_sram_may_be_taken_and_expected_in_different_cycles() {
+    let (machine, mut engine) = after(&[], load(0));
+    engine.advance_to(Cycle(4));
+    let mut expected = Engine::expectations(&machine);
+    engine.expect(&mut expected, &micro_op(&machine, load(0)), Cycle(7));
+    assert_eq!(taken(&engine, &expected, 4..100), (7..15).map(|at| (at, 1)).collect::<Vec<_>>());
+    assert_eq!(engine.srams_taken_beside(Cycle(4), 20, &expected), 1);
+}
+
+#[test]
+fn expected_accesses_are_as_far_apart_as_beats() {
+    let (machine, engine) = after(&["hple.initiation_interval=2"], sload());
+    let mut expected = Engine::expectations(&machine);
+    engine.expect(&mut expected, &micro_op(&machine, vmul(1, 16, 2)), Cycle(3));
+    let reads = [3, 5, 7, 9].map(|at| (at, 0b101));
+    let writes = [14, 16, 18, 20].map(|at| (at, 0b10));
+    assert_eq!(taken(&engine, &expected, 2..500), [reads, writes].concat());
+}
+
+#[test]
+fn a_long_delay_before_issue_is_within_the_table() {
+    let (machine, engine) = after(&["frontend.dispatch_to_issue_cycles=1000"], sload());
+    let mut expected = Engine::expectations(&machine);
+    engine.expect(&mut expected, &micro_op(&machine, load(0)), Cycle(1002));
+    assert_eq!(taken(&engine, &expected, 2..1500), [1006, 1007, 1008, 1009].map(|at| (at, 1)));
+}
+
+/// The table is a ring, which moves with the front end.
+#[test]
+fn expectations_are_forgotten_once_they_are_past() {
+    let (machine, mut engine) = after(&[], sload());
+    let reader = micro_op(&machine, store(5));
+    let mut expected = Engine::expectations(&machine);
+    for now in (3..20_000).step_by(7) {
+        engine.advance_to(Cycle(now));
+        engine.expect(&mut expected, &reader, Cycle(now + 5));
+        let own = (now + 5..now + 9).map(|at| (at, 32));
+        // The last two cycles of the one before.
+        let before = (now..now + 2).filter(|_| now > 3).map(|at| (at, 32));
+        assert_eq!(taken(&engine, &expected, now..now + 100), before.chain(own).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn an_instruction_without_its_writes_meets_reads_only() {
+    let (machine, mut engine) = after(&[], load(0));
+    engine.advance_to(Cycle(4));
+    // Its load writes SRAM 0 in cycles 7 to 10.
+    let product = micro_op(&machine, vmul(0, 16, 2));
+    let issue = |micro_op| [2, 7].map(|from| engine.earliest_issue(&micro_op, Cycle(from)).0);
+    assert_eq!(issue(micro_op(&machine, load(16))), [7, 7]);
+    assert_eq!(issue(micro_op(&machine, load(16)).without_writes()), [3, 7]);
+    assert_eq!(issue(product), issue(product.without_writes()));
+}
+
+#[test]
+fn a_decoder_knows_the_least_occupancy_and_follows_addresses() {
+    let machine = machine(&["vdm.mapping=xor", "hple.initiation_interval=2", "vbar.initiation_interval=3"]);
+    let mut decoder = Decoder::new(&machine);
+    for (op, occupancy) in [(Op::Vmul, 8), (Op::Unpklo, 4), (Op::Vload, 12), (Op::Vstore, 12)] {
+        assert_eq!(decoder.least_occupancy(op), occupancy, "{op:?}");
+    }
+    let strided = |offset| {
+        let mode = AddressMode::Strided(Log2::new(7).unwrap());
+        Instr::Vload { vd: v(0), base: AReg::at(2), offset: Offset::new(offset).unwrap(), mode }
+    };
+    let mut occupancies = BTreeSet::new();
+    for address in 0..500 {
+        decoder.set_address(AReg::at(2), 37 * address);
+        let mut program = program(&[strided(0)]);
+        program.addresses = vec![(AReg::at(2), 37 * address)];
+        let found = decoder.decode(&strided(0));
+        assert_eq!(found, Decoder::program(&machine, &program)[0]);
+        occupancies.insert(found.occupancy);
+    }
+    assert!(occupancies.len() > 1, "{occupancies:?}");
 }
 
 #[test]
@@ -108,6 +189,19 @@ fn nothing_is_known_of_the_past_and_of_the_far_future() {
         engine.expect(&mut expected, &writer, Cycle(now + 1));
         let own = [5, 6, 7, 8].map(|cycle| (now + cycle, 1));
         assert_eq!(taken(&engine, &expected, now..now + 5000), own);
+    }
+}
+
+/// The table of reservations moves with the issues, however far apart.
+#[test]
+fn the_machine_may_pause() {
+    let (machine, mut engine) = after(&[], load(0));
+    for now in [100_000, 100_020, 1_000_000] {
+        engine.advance_to(Cycle(now));
+        engine.dispatch(&micro_op(&machine, load(0)));
+        engine.advance_to(Cycle(now + 2));
+        let own = [5, 6, 7, 8].map(|cycle| (now + cycle, 1));
+        assert_eq!(taken(&engine, &Engine::expectations(&machine), now..now + 5000), own);
     }
 }
 
@@ -191,4 +285,10 @@ fn registers_are_free_for_readers_and_for_writers() {
     assert_eq!(busy(&[&shared], load(5), 2..13), [[(32, 32)].repeat(9), [(0, 0)].repeat(2)].concat());
     assert_eq!(busy(&[&strict], vmul(1, 0, 2), 2..20), [[(7, 7)].repeat(16), [(0, 0)].repeat(2)].concat());
     assert_eq!(busy(&[&shared], vmul(1, 0, 2), 2..20), [[(2, 7)].repeat(16), [(0, 0)].repeat(2)].concat());
+    // Of two readers, one is in the pipe and one waits for it.
+    let (machine, mut engine) = after(&[&shared], vmul(1, 0, 2));
+    engine.dispatch(&micro_op(&machine, vmul(3, 0, 2)));
+    engine.advance_to(Cycle(5));
+    let free = engine.free_registers();
+    assert_eq!((!free.readable, !free.writable), (0b1010, 0b1111));
 }

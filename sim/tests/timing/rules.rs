@@ -431,17 +431,23 @@ fn an_address_register_moves_the_access() {
 
 #[test]
 fn banks_are_used_at_the_addresses_that_the_program_loads() {
-    let load = |vd| load_as(vd, 0, AddressMode::Repeated(log2(0)));
+    let load = |vd, base| {
+        let mode = AddressMode::Repeated(log2(0));
+        Instr::Vload { vd: v(vd), base: AReg::at(base), offset: Offset::default(), mode }
+    };
+    let set = Instr::Aload { rt: AReg::at(0), offset: Offset::default() };
     let program = Program {
         sdm: Image { segments: vec![Segment { start: 0, words: vec![5] }] },
-        ..program(&[load(0), Instr::Aload { rt: AReg::at(0), offset: Offset::default() }, load(1)])
+        addresses: vec![(AReg::at(1), 7)],
+        ..program(&[load(0, 0), set, load(1, 0), load(2, 1)])
     };
     let machine = machine(&[]);
     let timing = random::compare(&machine, &program).unwrap();
     // One access in each beat: its lanes share the word.
     let share = 4.0 / timing.cycles.0 as f64;
     let banks = timing.bank_utilisation(&machine, &program).unwrap();
-    let expected: Vec<f64> = (0..128).map(|bank| if bank == 0 || bank == 5 { share } else { 0.0 }).collect();
+    let expected: Vec<f64> =
+        (0..128).map(|bank| if [0, 5, 7].contains(&bank) { share } else { 0.0 }).collect();
     assert_eq!(banks, expected);
 }
 
@@ -498,6 +504,9 @@ fn the_bounds_are_those_of_the_busiest_unit_and_the_longest_chain() {
     // The front end: five instructions; each scalar load but the last holds it for 2 cycles.
     let timing = run_with_bounds(&[], &[sload(), sload(), sload(), sload(), Instr::Halt {}]);
     assert_eq!(timing.bounds.resource, Cycle(5 + 3));
+    let program = [sload(), sload(), sload(), sload(), Instr::Halt {}];
+    let timing = run_with_bounds(&["frontend.cycles_per_instruction=3"], &program);
+    assert_eq!(timing.bounds.resource, Cycle(4 * 3 + 1));
 }
 
 fn run_with_bounds(changes: &[&str], instructions: &[Instr]) -> Timing {
@@ -510,4 +519,27 @@ fn instructions_are_counted_by_pipe() {
     let pipes = [Pipe::LoadStore, Pipe::Compute, Pipe::Shuffle, Pipe::Scalar];
     assert_eq!(pipes.map(|pipe| timing.instructions[pipe]), [2, 1, 1, 2]);
     assert_eq!(pipes.map(|pipe| timing.busy[pipe]), [8, 4, 4, 0]);
+}
+
+/// A unit with two paths or two ports can be twice as busy.
+#[test]
+fn utilisation_is_a_share_of_the_cycles_of_all_paths_and_ports() {
+    for (changes, paths, ports) in [
+        (&[][..], 1.0, 1.0),
+        (&["vbar.paths=split", "vdm.ports=2"], 2.0, 1.0),
+        (&["vrf.ports=two-port"], 1.0, 2.0),
+    ] {
+        let timing = run(changes, &[load(0), vmul(1, 2, 3)]);
+        let found = timing.utilisation(&machine(changes));
+        let share = 4.0 / timing.cycles.0 as f64;
+        let of = |pipe| found.pipes[pipe];
+        assert_eq!([of(Pipe::LoadStore), of(Pipe::Compute), of(Pipe::Shuffle)], [share / paths, share, 0.0]);
+        assert_eq!(found.srams[..5], [share / ports, share / ports, share / ports, share / ports, 0.0]);
+    }
+}
+
+/// An SRAM is read once a beat for all operands in one register.
+#[test]
+fn a_register_that_is_read_thrice_is_read_once() {
+    assert_eq!(run(&[], &[bfly(1, 2, 16, 16, 16)]).sram_busy[..3], [4, 4, 4]);
 }
