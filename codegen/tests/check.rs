@@ -334,3 +334,18 @@ fn vector_code_stays_within_its_buffers() {
     let fault = check::schedule(&code, &program).unwrap_err().to_string();
     assert_eq!(fault, "instruction 0 of the vector code loads or stores beyond its buffer");
 }
+
+/// A pass changes neither the claims nor the rings.
+#[test]
+fn forwarded_code_has_the_same_claims() {
+    let code = generate(&request(golden::ADD, 1024), &large(), &PlanChoice::Classical).unwrap().code;
+    let check = |change: &dyn Fn(&mut codegen::code::Code)| {
+        let mut changed = code.clone();
+        change(&mut changed);
+        check::forwarding(&code, &changed)
+    };
+    assert_eq!(check(&|_| {}), Ok(()));
+    assert_eq!(check(&|code| code.claims.clear()), Err(check::ForwardingFault::Claims));
+    assert_eq!(check(&|code| code.towers[0].modulus += 2), Err(check::ForwardingFault::Claims));
+    assert_eq!(check(&|code| code.isa = Isa::new(512, 64).unwrap()), Err(check::ForwardingFault::Claims));
+}

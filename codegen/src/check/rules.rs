@@ -44,7 +44,7 @@ impl Domain {
         match factor {
             Factor::Residue(residue) if let Some(terms) = self.mixture(u) => {
                 let terms = terms.map(|(term, own)| (term, self.modulus_of(u.polynomial).mul(own, residue)));
-                self.mixed(terms)
+                Some(self.mixed(terms))
             }
             Factor::Root { .. } if self.mixture(u).is_some() => None,
             Factor::Root { exponent, scaled } => {
@@ -117,7 +117,7 @@ impl Domain {
             return None;
         }
         let minus_one = self.modulus_of(u.polynomial).neg(1);
-        Some([self.mixed([(u, 1), (v, 1)])?, self.mixed([(u, 1), (v, minus_one)])?])
+        Some([self.mixed([(u, 1), (v, 1)]), self.mixed([(u, 1), (v, minus_one)])])
     }
 
     /// Unmix: the sum and difference of two mixtures of the same elements.
@@ -127,24 +127,22 @@ impl Domain {
             return None;
         }
         let modulus = *self.modulus_of(u.polynomial);
-        let sum = self.mixed([(a, modulus.add(p, r)), (b, modulus.add(q, s))])?;
-        Some([sum, self.mixed([(a, modulus.sub(p, r)), (b, modulus.sub(q, s))])?])
+        let sum = self.mixed([(a, modulus.add(p, r)), (b, modulus.add(q, s))]);
+        Some([sum, self.mixed([(a, modulus.sub(p, r)), (b, modulus.sub(q, s))])])
     }
 
     /// A combination of two elements of one tower, with factors from 0 to q - 1. Without one of them, it
     /// is a multiple of the other.
-    fn mixed(&mut self, mut terms: [(Element, u128); 2]) -> Option<Element> {
+    fn mixed(&mut self, mut terms: [(Element, u128); 2]) -> Element {
         match terms {
-            [(_, 0), (_, 0)] => None,
             [(u, factor), (_, 0)] | [(_, 0), (u, factor)] => {
-                Some(Element { polynomial: self.multiple(u.polynomial, factor), ..u })
+                Element { polynomial: self.multiple(u.polynomial, factor), ..u }
             }
             _ => {
                 terms.sort_unstable();
                 let tower = self.tower_of(terms[0].0.polynomial);
                 let polynomial = self.intern(Polynomial::Mixture(terms), tower);
-                let log_degree = 0;
-                Some(Element { polynomial, root: 0, coefficient: 0, twist: 0, log_scale: 0, log_degree })
+                Element { polynomial, root: 0, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
             }
         }
     }

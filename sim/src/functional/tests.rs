@@ -525,3 +525,31 @@ fn a_restored_state_knows_its_tables() {
         executor.restore(&state);
     }
 }
+
+/// A store of zeros that is not aligned says nothing about the words beside it.
+#[test]
+fn bounds_keep_the_words_beside_a_store() {
+    let add = Instr::Vadd { vd: V(3), vs: V(2), vt: V(2), rm: RM };
+    let program = program(vec![store(1, 100), load(2, 0), add], 7, vec![50; 512]);
+    let error = executor(&program).run().unwrap_err();
+    assert!(matches!(error.fault, Fault::LaneNotBelowModulus { lane: 0, value: 50, .. }), "{error}");
+}
+
+/// Known bounds and prepared factors do not outlive the words that a caller overwrites.
+#[test]
+fn constants_that_are_written_take_effect() {
+    let multiply = Instr::Vmul { vd: V(2), vs: V(0), vt: V(1), rm: RM };
+    let code = vec![load(0, 512), load(1, 0), multiply, store(2, 1024)];
+    let mut program = program(code, 97, vec![0; 2048]);
+    program.symbols[1] = symbol("table", Space::Vdm, 0, 512, Role::Table);
+    let mut executor = executor(&program);
+    let product =
+        |executor: &mut Executor| executor.run().ok().map(|_| executor.words(Space::Vdm, 1024..1025)[0]);
+    let cases = [(0, 0, Some(0)), (2, 3, Some(6)), (2, 5, Some(10)), (98, 5, Some(5)), (2, 98, None)];
+    for (word, factor, expected) in cases {
+        executor.write_constants([(Space::Vdm, 0..512, factor), (Space::Vdm, 512..1024, word)]);
+        assert_eq!(product(&mut executor), expected, "{word} times {factor}");
+    }
+    executor.write("table", &[7; 512]).unwrap();
+    assert_eq!(product(&mut executor), Some(14));
+}

@@ -232,6 +232,25 @@ proptest! {
     }
 }
 
+/// The residues modulo X^h - psi^e and X^h + psi^e, or its negative.
+#[test]
+fn conjugates_join_in_both_orders() {
+    let Setting { mut domain, polynomials, towers: [tower, _], .. } = Setting::new(1, false);
+    let u = Element {
+        polynomial: polynomials[0],
+        root: 4,
+        coefficient: 1,
+        twist: 3,
+        log_scale: 0,
+        log_degree: 2,
+    };
+    let v = Element { root: 4 + N, ..u };
+    let [sum, difference] = domain.combine(u, v, tower).unwrap();
+    assert_eq!((sum.root, sum.coefficient, difference.coefficient), (8, 1, 1 + 4));
+    let negative = Element { twist: v.twist + N, ..v };
+    assert_eq!(domain.combine(u, negative, tower), Some([difference, sum]));
+}
+
 /// As messages name them.
 #[test]
 fn elements_are_described_by_their_formulas() {
