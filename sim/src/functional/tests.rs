@@ -1,6 +1,7 @@
 //! The executor compared with the slow engine on random programs; and each fault.
 
 mod engines;
+mod known;
 
 use super::*;
 use crate::testing::SlowEngine;
@@ -485,71 +486,4 @@ fn bounds_follow_stores_that_are_not_aligned() {
         let error = executor(&program).run().unwrap_err();
         assert!(matches!(error.fault, Fault::LaneNotBelowModulus { value: 50, modulus: 7, .. }), "{error}");
     }
-}
-
-/// Many of them fit the host's memory.
-#[test]
-fn an_executor_for_a_program_has_the_memory_that_it_needs() {
-    let machine = Machine::rpu_128x128();
-    let mut program = Program {
-        symbols: vec![
-            symbol("x", Space::Vdm, 512, 512, Role::Input),
-            symbol("k", Space::Sdm, 2, 3, Role::Table),
-        ],
-        ..Program::default()
-    };
-    let words = |program: &Program| {
-        let executor = Executor::for_program(&machine, program);
-        [Space::Vdm, Space::Sdm].map(|space| executor.words(space, 0..u32::MAX).len())
-    };
-    assert_eq!(words(&program), [1024, 5]);
-    program.vdm.segments = vec![Segment { start: 2000, words: vec![1, 2] }];
-    program.sdm.segments = vec![Segment { start: 7, words: vec![1] }];
-    assert_eq!(words(&program), [2002, 8]);
-}
-
-/// A load of constants is deferred until they are overwritten, after a step back too.
-#[test]
-fn a_restored_state_knows_its_tables() {
-    let (table, out) = (8 * 512, 512);
-    let code = vec![load(0, table), store(1, table), store(0, out)];
-    let words: Vec<u128> = (0..VDM_WORDS.into()).collect();
-    let mut executor = executor(&program(code, 97, words.clone()));
-    executor.start();
-    executor.execute(0).unwrap();
-    let state = executor.state();
-    for _ in 0..2 {
-        executor.execute(1).unwrap();
-        executor.execute(2).unwrap();
-        assert_eq!(executor.words(Space::Vdm, out..out + 512), &words[table as usize..][..512]);
-        executor.restore(&state);
-    }
-}
-
-/// A store of zeros that is not aligned says nothing about the words beside it.
-#[test]
-fn bounds_keep_the_words_beside_a_store() {
-    let add = Instr::Vadd { vd: V(3), vs: V(2), vt: V(2), rm: RM };
-    let program = program(vec![store(1, 100), load(2, 0), add], 7, vec![50; 512]);
-    let error = executor(&program).run().unwrap_err();
-    assert!(matches!(error.fault, Fault::LaneNotBelowModulus { lane: 0, value: 50, .. }), "{error}");
-}
-
-/// Known bounds and prepared factors do not outlive the words that a caller overwrites.
-#[test]
-fn constants_that_are_written_take_effect() {
-    let multiply = Instr::Vmul { vd: V(2), vs: V(0), vt: V(1), rm: RM };
-    let code = vec![load(0, 512), load(1, 0), multiply, store(2, 1024)];
-    let mut program = program(code, 97, vec![0; 2048]);
-    program.symbols[1] = symbol("table", Space::Vdm, 0, 512, Role::Table);
-    let mut executor = executor(&program);
-    let product =
-        |executor: &mut Executor| executor.run().ok().map(|_| executor.words(Space::Vdm, 1024..1025)[0]);
-    let cases = [(0, 0, Some(0)), (2, 3, Some(6)), (2, 5, Some(10)), (98, 5, Some(5)), (2, 98, None)];
-    for (word, factor, expected) in cases {
-        executor.write_constants([(Space::Vdm, 0..512, factor), (Space::Vdm, 512..1024, word)]);
-        assert_eq!(product(&mut executor), expected, "{word} times {factor}");
-    }
-    executor.write("table", &[7; 512]).unwrap();
-    assert_eq!(product(&mut executor), Some(14));
 }

@@ -110,6 +110,11 @@ fn expected_accesses_are_as_far_apart_as_beats() {
     let reads = [3, 5, 7, 9].map(|at| (at, 0b101));
     let writes = [14, 16, 18, 20].map(|at| (at, 0b10));
     assert_eq!(taken(&engine, &expected, 2..500), [reads, writes].concat());
+    // Two beats.
+    let (machine, engine) = after(&["hple.count=256", "hple.initiation_interval=3"], sload());
+    let mut expected = Engine::expectations(&machine);
+    engine.expect(&mut expected, &micro_op(&machine, vmul(1, 16, 2)), Cycle(3));
+    assert_eq!(taken(&engine, &expected, 2..500), [(3, 0b101), (6, 0b101), (14, 0b10), (17, 0b10)]);
 }
 
 #[test]
@@ -291,4 +296,42 @@ fn registers_are_free_for_readers_and_for_writers() {
     engine.advance_to(Cycle(5));
     let free = engine.free_registers();
     assert_eq!((!free.readable, !free.writable), (0b1010, 0b1111));
+}
+
+/// The decoder looks a load or store up by a smaller address with the same conflicts.
+#[test]
+fn rounds_are_those_of_the_address() {
+    let log = |log| Log2::new(log).unwrap();
+    for banks in [8, 32, 128] {
+        let machine = machine(&["vdm.mapping=xor", &format!("vdm.banks={banks}")]);
+        let lanes = machine.hple.count.min(banks);
+        let by_definition = |mode: AddressMode, address: u32| -> u32 {
+            let beats = (0..machine.vector_length()).step_by(lanes as usize);
+            beats
+                .map(|first| {
+                    let mut accesses = vec![0; banks as usize];
+                    for lane in first..first + lanes {
+                        let word = address.wrapping_add(mode.element(lane));
+                        accesses[machine.vdm.mapping.bank(word, banks)] += 1;
+                    }
+                    accesses.into_iter().max().unwrap_or(0)
+                })
+                .sum()
+        };
+        let mut decoder = Decoder::new(&machine);
+        for mode in [AddressMode::Linear, AddressMode::Strided(log(2)), AddressMode::StridedSkip(log(3))] {
+            let block = u64::from(mode.span(machine.instruction_set())).next_power_of_two();
+            // Carries into the bits above run through ones.
+            let within = (0..block).step_by(37).chain([1, block - 1]);
+            for (ones, within) in within.flat_map(|at| (0..16).map(move |ones| (ones, at))) {
+                let address = (((1 << ones) - 1) * block + within) as u32;
+                let expected = by_definition(mode, address);
+                assert_eq!(
+                    decoder.vbar_cycles(mode, address, true),
+                    expected,
+                    "{banks} {mode:?} {address:#x}"
+                );
+            }
+        }
+    }
 }

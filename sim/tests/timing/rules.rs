@@ -477,6 +477,7 @@ fn cycles_are_charged_to_the_first_rule_that_fails() {
     // The sum issues in 14 and completes in 19.
     assert_eq!(stalls.get(Cause::Drain), 19 - 14);
     assert_eq!(stalls.total(), 19);
+    assert_eq!(Cause::all().map(|cause| stalls.get(cause)).sum::<u64>(), 19);
 }
 
 #[test]
