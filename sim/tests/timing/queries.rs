@@ -135,7 +135,7 @@ fn expectations_are_forgotten_once_they_are_past() {
         engine.advance_to(Cycle(now));
         engine.expect(&mut expected, &reader, Cycle(now + 5));
         let own = (now + 5..now + 9).map(|at| (at, 32));
-        // The last two cycles of the one before.
+        // The previous reader has two cycles left.
         let before = (now..now + 2).filter(|_| now > 3).map(|at| (at, 32));
         assert_eq!(taken(&engine, &expected, now..now + 100), before.chain(own).collect::<Vec<_>>());
     }

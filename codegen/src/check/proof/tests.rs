@@ -212,11 +212,13 @@ fn malformed_instructions_are_refused() {
     assert_eq!(beyond, "instruction 0, lane 511: word 1024 is beyond buffer `x`");
 }
 
+type Use<'a> = &'a dyn Fn(&mut Code, TowerId);
+
 /// A claim about a ring needs its psi, and so does a number that is a power of it. Other towers need none.
 #[test]
 fn a_root_is_checked_if_the_proof_needs_it() {
     let root = Number::Root { exponent: 1, scaled: false };
-    let uses: [&dyn Fn(&mut Code, TowerId); 3] = [
+    let uses: [Use<'_>; 3] = [
         &|code, tower| _ = code.scalar(tower, root),
         &|code, tower| _ = code.constant(Constant { tower, numbers: vec![root] }),
         &|code, tower| {

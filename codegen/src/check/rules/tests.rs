@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// The residues modulo X^h - psi^e and X^h + psi^e, or its negative.
+/// The second residue, modulo X^h + psi^e, may be its negative.
 #[test]
 fn conjugates_join_in_both_orders() {
     let Setting { mut domain, polynomials, towers: [tower, _], .. } = Setting::new(1, false);
@@ -251,7 +251,7 @@ fn conjugates_join_in_both_orders() {
     assert_eq!(domain.combine(u, negative, tower), Some([difference, sum]));
 }
 
-/// As messages name them.
+/// Messages contain these texts.
 #[test]
 fn elements_are_described_by_their_formulas() {
     let Setting { mut domain, polynomials, .. } = Setting::new(1, false);

@@ -45,6 +45,6 @@ fn other_files_are_not_journals() {
     }
     let expected: Vec<_> = names[..2].iter().map(|name| folder.path().join(name)).collect();
     assert_eq!(journal_paths(folder.path()).unwrap(), expected);
-    // All of their bytes.
+    // It counts the bytes of both.
     assert_eq!(journal_state(folder.path()), (names[0].len() + names[1].len()) as u64);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Many of them fit the host's memory.
+/// So many executors fit the host's memory.
 #[test]
 fn an_executor_for_a_program_has_the_memory_that_it_needs() {
     let machine = Machine::rpu_128x128();
