@@ -1,7 +1,7 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
 //! A search first tries known recipes: the library's for the same task, and [derived](crate::plan::derive)
-//! plans. It then tries the fastest with more cautious schedules. A full search also
+//! plans. It then tries the fastest with proven settings, and with more cautious schedules. A full search also
 //! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
 //! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is
 //! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
@@ -16,7 +16,9 @@ pub use self::build::build;
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{Random, Way, as_tuned, cautious, neighbour, random_recipe, survey, variants, varied};
+use self::candidates::{
+    Random, Way, as_tuned, cautious, neighbour, proven, random_recipe, survey, variants, varied,
+};
 use self::parts::{Beam, by_parts};
 use self::trials::Trials;
 use crate::compile::Prepared;
@@ -49,7 +51,7 @@ pub struct Effort {
 
 impl Effort {
     /// The default effort of a tuning run.
-    pub const DEFAULT: Self = Self { plans: 64, tunings: 6, orders: 3, refinements: 100, seed: 0 };
+    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, seed: 0 };
     /// The effort for one target of the library, for a transform of 65,536 points.
     pub const BUILD: Self = Self::DEFAULT;
 
@@ -96,13 +98,10 @@ impl Memory for () {
 const QUICK: u64 = 180_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
-/// The parts of both that it spends on known recipes and on cautious schedules, in percent. The rest is for
-/// beams, unless it does not pay for one.
-const KNOWN: u64 = 25;
-const CAUTIOUS: u64 = 15;
-/// The same parts without beams. They are for large programs, of which the budget pays for a handful.
-const KNOWN_ONLY: u64 = 85;
-const CAUTIOUS_ONLY: u64 = 15;
+/// Its shares of both.
+const SHARES: Shares = Shares { known: 35, settings: 15, cautious: 10, beams: 40 };
+/// The shares if they do not pay for a beam: of large programs, the budget pays for a handful of schedules.
+const SHARES_WITHOUT_BEAMS: Shares = Shares { known: 50, settings: 40, cautious: 10, beams: 0 };
 /// The beams of quick and of full searches. Wide ones find more in the same time than many narrow ones.
 const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2, settings: 3 }];
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
@@ -112,8 +111,26 @@ const REFINEMENTS_PER_BEAM: usize = 40;
 const QUICK_PLANS: usize = 16;
 /// The instructions that could be scheduled while one plan is derived, for each index bit.
 const DERIVATION: u64 = 100;
+/// The number of the library's recipes, the nearest ones, that a [`quick`] search tries with the settings for their
+/// own machines.
+const AS_TUNED: usize = 2;
+/// The number of codes that a [`quick`] search tries with all proven settings.
+const PROVEN_LEADERS: usize = 4;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
+
+/// The shares of a budget, in percent.
+#[derive(Clone, Copy)]
+struct Shares {
+    /// For the library's recipes and derived plans.
+    known: u64,
+    /// For the fastest of these with other proven settings.
+    settings: u64,
+    /// For more cautious schedules of the fastest.
+    cautious: u64,
+    /// For beam searches.
+    beams: u64,
+}
 
 /// What is left of the budget of a quick search.
 #[derive(Clone)]
@@ -158,8 +175,9 @@ impl Budget {
 
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
-/// It tries the library's recipes for the same task, those for similar machines first. If the budget is large
-/// enough, it derives plans and tries them.
+/// It tries the library's recipes for the same task, those for similar machines first: the nearest ones as they are,
+/// all with proven settings. If the budget is large enough, it derives plans and tries them. The fastest
+/// then get other settings.
 ///
 /// # Errors
 /// Returns the error of the first candidate if none fits the machine.
@@ -169,21 +187,26 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 
     let candidates = known(request, machine);
     let smallest = candidates.iter().flatten().map(size).min().unwrap_or(0);
-    let mut for_beams = Budget::percent(100 - KNOWN - CAUTIOUS, machine);
-    let beams_pay = QUICK_BEAMS.iter().any(|beam| for_beams.clone().pay(smallest, beam.schedules(), true));
-    let (known, others) = if beams_pay { (KNOWN, CAUTIOUS) } else { (KNOWN_ONLY, CAUTIOUS_ONLY) };
-    let (mut first, mut budget) = (Vec::new(), Budget::percent(known, machine));
-    let mut try_if_affordable = |recipes: Vec<Recipe>, budget: &mut Budget| {
-        if budget.pay(size(&recipes[0]), recipes.len(), true) {
+    let beams = Budget::percent(SHARES.beams, machine);
+    let beams_pay = QUICK_BEAMS.iter().any(|beam| beams.clone().pay(smallest, beam.schedules(), true));
+    let shares = if beams_pay { SHARES } else { SHARES_WITHOUT_BEAMS };
+    let [mut for_known, mut for_settings, mut for_cautious, mut for_beams] =
+        [shares.known, shares.settings, shares.cautious, shares.beams]
+            .map(|share| Budget::percent(share, machine));
+
+    let mut first: Vec<Recipe> = Vec::new();
+    let mut try_if_affordable = |mut recipes: Vec<Recipe>, budget: &mut Budget| {
+        recipes.retain(|recipe| !first.contains(recipe));
+        if !recipes.is_empty() && budget.pay(size(&recipes[0]), recipes.len(), true) {
             first.extend(recipes);
         }
     };
-    candidates.into_iter().for_each(|recipes| try_if_affordable(recipes, &mut budget));
+    candidates.into_iter().for_each(|recipes| try_if_affordable(recipes, &mut for_known));
     // Plans are derived only if at least one of them can be tried. This takes the time of some beams.
-    if budget.clone().pay(smallest, 1, true) {
-        let purse = if beams_pay { &mut for_beams } else { &mut budget };
+    if for_known.clone().pay(smallest, 1, true) {
+        let purse = if beams_pay { &mut for_beams } else { &mut for_settings };
         for recipe in derived(request, machine, purse) {
-            try_if_affordable(vec![recipe], &mut budget);
+            try_if_affordable(vec![recipe], &mut for_known);
         }
     }
     if first.is_empty() {
@@ -191,15 +214,15 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     }
     search.try_all(&first);
 
-    // The first alternative of all leaders comes before the second of any.
+    let leaders = search.leading_codes(PROVEN_LEADERS);
+    let alternatives = leaders.iter().map(|leader| proven(leader).collect()).collect();
+    let mut round = in_turn(alternatives);
+    round.retain(|recipe| !first.contains(recipe) && for_settings.pay(size(recipe), 1, false));
+    search.try_all(&round);
+
     let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
-    let alternatives: Vec<Vec<Recipe>> = leaders.map(|(_, leader)| cautious(leader, machine)).collect();
-    let most = alternatives.iter().map(Vec::len).max().unwrap_or(0);
-    let mut round: Vec<Recipe> = (0..most)
-        .flat_map(|number| alternatives.iter().filter_map(move |list| list.get(number).cloned()))
-        .collect();
-    let mut budget = Budget::percent(others, machine);
-    round.retain(|recipe| budget.pay(size(recipe), 1, false));
+    let mut round = in_turn(leaders.map(|(_, leader)| cautious(leader, machine)).collect());
+    round.retain(|recipe| for_cautious.pay(size(recipe), 1, false));
     search.try_all(&round);
 
     if let Some((_, best)) = search.ranked.first().filter(|_| beams_pay) {
@@ -212,13 +235,23 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     search.result(&first[0])
 }
 
-/// The known recipes for a request, each with its schedule for the machine that it was tuned for: the
-/// classical pair first, so that no result is slower, then the library's.
+/// The elements of some lists in turn: the first of all lists comes before the second of any.
+fn in_turn<T: Clone>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number).cloned())).collect()
+}
+
+/// The known recipes for a request: the classical pair first, so that no result is slower, then the library's
+/// with the first of the proven settings. The nearest ones come also with their schedules for the machines
+/// that they were tuned for.
 fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
     let (target, isa) = (Target::of(machine), machine.instruction_set());
     let reference = target.machine();
     let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
-    let library = library.map(|recipe| as_tuned(recipe, machine, &reference));
+    let library = library.enumerate().map(|(number, recipe)| {
+        let as_tuned = if number < AS_TUNED { as_tuned(recipe, machine, &reference) } else { Vec::new() };
+        as_tuned.into_iter().chain(proven(recipe).next()).collect()
+    });
     let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
     classical.chain(library).collect()
 }
@@ -228,7 +261,7 @@ fn derived(request: &Request, machine: &Machine, budget: &mut Budget) -> Vec<Rec
     let has_plans = !ops::of(request.operation).transforms().is_empty();
     let bits = request.shape(machine.instruction_set()).bits();
     let affordable = !has_plans || budget.pay_for_plans(bits);
-    if affordable { varied(survey(request, machine, QUICK_PLANS)) } else { Vec::new() }
+    if affordable { varied(survey(request, machine, QUICK_PLANS, 1)) } else { Vec::new() }
 }
 
 /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
@@ -274,7 +307,7 @@ fn search(
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
     let mut search = Search::new(request, machine, memory, progress);
-    let mut first = survey(request, machine, effort.plans);
+    let mut first = survey(request, machine, effort.plans, SURVEY_SETTINGS);
     first.extend(known);
     search.expected = first.len() + effort.refinements;
     search.try_all(&first);
@@ -299,6 +332,9 @@ pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
 
 /// The number of plans whose settings are refined.
 const LEADERS: usize = 3;
+
+/// The number of settings with which a full search tries each plan first.
+const SURVEY_SETTINGS: usize = 2;
 
 /// The number of plans that a full search tries with all settings.
 const SETTINGS_LEADERS: usize = 10;
@@ -358,6 +394,17 @@ impl<'a> Search<'a> {
             let way = Way::of(recipe);
             if leaders.len() < count && !leaders.contains(&way) {
                 leaders.push(way);
+            }
+        }
+        leaders
+    }
+
+    /// The fastest recipe of each of the leading codes.
+    fn leading_codes(&self, count: usize) -> Vec<Recipe> {
+        let mut leaders: Vec<Recipe> = Vec::new();
+        for (_, recipe) in &self.ranked {
+            if leaders.len() < count && !leaders.iter().any(|known| Prepared::serves(known, recipe)) {
+                leaders.push(recipe.clone());
             }
         }
         leaders

@@ -59,9 +59,24 @@ pub struct Part {
     pub copies: u32,
 }
 
-impl From<[u32; 6]> for Part {
-    fn from([constants_ahead, candidates, patience, early, reserve, copies]: [u32; 6]) -> Self {
+impl Part {
+    /// The settings, in the order of the fields.
+    pub(crate) const fn new(
+        [constants_ahead, candidates, patience, early, reserve, copies]: [u32; 6],
+    ) -> Self {
         Self { constants_ahead, candidates, patience, early, reserve, copies }
+    }
+
+    /// Settings of the whole code with these in place of their own.
+    pub(crate) fn of(self, tuning: Tuning) -> Tuning {
+        let Self { constants_ahead, candidates, patience, early, reserve, copies } = self;
+        Tuning { constants_ahead, candidates, patience, early, reserve, copies, ..tuning }
+    }
+}
+
+impl From<[u32; 6]> for Part {
+    fn from(settings: [u32; 6]) -> Self {
+        Self::new(settings)
     }
 }
 

@@ -10,11 +10,11 @@ use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
 use rustc_hash::FxHashMap;
 use sim::Machine;
 
-/// `count` derived plans for each algorithm, each in two orders with one setting, and the classical pair.
-pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<Recipe> {
+/// `count` derived plans for each algorithm, each in two orders with `settings` settings, and the classical pair.
+pub(super) fn survey(request: &Request, machine: &Machine, count: usize, settings: usize) -> Vec<Recipe> {
     let plans = plans_for(request, machine, count);
     let ways = plans.into_iter().map(|plans| Way { method: None, plans });
-    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2, 1));
+    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2, settings));
     let others = ways_without_plans(request, machine);
     let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3, 1)));
     // With the classical pair among the candidates, the result is never slower than that pair.
@@ -60,6 +60,12 @@ pub(super) fn varied(recipes: Vec<Recipe>) -> Vec<Recipe> {
     // The sort is stable.
     rounds.sort_by_key(|(round, _)| *round);
     rounds.into_iter().map(|(_, recipe)| recipe).collect()
+}
+
+/// A recipe with each of the proven settings.
+pub(super) fn proven(recipe: &Recipe) -> impl Iterator<Item = Recipe> {
+    let settings = |tuning| Tuning { table: recipe.tuning.table, ..tuning };
+    tunings().into_iter().map(move |tuning| Recipe { tuning: settings(tuning), ..recipe.clone() })
 }
 
 /// Recipes of a way, with up to `orders` orders and `settings` settings.
@@ -197,35 +203,48 @@ const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     }
 }
 
-/// Proven settings, the best first.
+/// Proven settings: those that together gave the fastest programs on random machines, the most useful first.
 fn tunings() -> Vec<Tuning> {
-    let base = Tuning::default();
-    let with = |constants_ahead, candidates, reserve, copies, patience, early| Tuning {
-        constants_ahead,
-        candidates,
-        reserve,
-        copies,
-        patience,
-        early,
-        ..base.clone()
-    };
-    vec![
-        with(8, 48, 8, 4, 0, 0),
-        with(32, 16, 10, 3, 0, 0),
-        with(6, 100, 12, 2, 0, 0),
-        with(16, 48, 10, 1, 0, 0),
-        with(24, 48, 16, 2, 3, 1),
-        with(16, 100, 20, 3, 0, 2),
-    ]
+    PROVEN.map(|(srams, part)| part.of(Tuning { srams, ..Tuning::default() })).to_vec()
 }
+
+const PROVEN: [(SramCare, Part); 16] = {
+    const fn queues(part: [u32; 6]) -> (SramCare, Part) {
+        (SramCare::Queues, Part::new(part))
+    }
+    const fn schedule(part: [u32; 6]) -> (SramCare, Part) {
+        (SramCare::Schedule, Part::new(part))
+    }
+    [
+        queues([32, 16, 0, 2, 20, 3]),
+        schedule([6, 100, 0, 0, 12, 2]),
+        queues([32, 64, 3, 4, 16, 1]),
+        queues([48, 32, 0, 2, 12, 2]),
+        queues([48, 64, 0, 2, 8, 1]),
+        queues([64, 64, 3, 0, 16, 3]),
+        queues([16, 16, 0, 2, 12, 2]),
+        queues([32, 64, 0, 1, 12, 2]),
+        queues([48, 64, 0, 1, 8, 5]),
+        queues([32, 64, 0, 1, 20, 3]),
+        schedule([16, 8, 0, 2, 20, 3]),
+        schedule([8, 48, 0, 0, 8, 4]),
+        schedule([32, 16, 0, 0, 10, 3]),
+        schedule([16, 48, 0, 0, 10, 1]),
+        schedule([24, 48, 3, 1, 16, 2]),
+        schedule([16, 100, 0, 2, 20, 3]),
+    ]
+};
 
 /// The cycles for which an arithmetic instruction holds its pipe.
 const fn beats(machine: &Machine) -> u32 {
     machine.vector_length() / machine.hple.count * machine.hple.initiation_interval
 }
 
-/// Random settings of a part.
+/// Random settings of a part: as often as not proven ones.
 pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
+    if random.pick(&[true, false]) {
+        return random.pick(&PROVEN).1;
+    }
     Part {
         constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
         candidates: random.pick(&[8, 16, 32, 64, 100]),
@@ -239,14 +258,8 @@ pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
 /// A way with random settings.
 pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machine: &Machine) -> Recipe {
     let Way { method, plans } = way;
-    let Part { constants_ahead, candidates, patience, early, reserve, copies } = random_part(random, machine);
-    let tuning = Tuning {
-        constants_ahead,
-        candidates,
-        patience,
-        early,
-        reserve,
-        copies,
+    let part = random_part(random, machine);
+    let tuning = part.of(Tuning {
         margin: Margin {
             load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
             shuffle: random.pick(&[0, 0, 0, 1, 2]),
@@ -255,9 +268,9 @@ pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machi
         },
         table: TableOrder::BySize,
         plain: random.pick(&[false, false, true]),
-        srams: random.pick(&[SramCare::Schedule, SramCare::Schedule, SramCare::Queues]),
+        srams: random.pick(&[SramCare::Queues, SramCare::Queues, SramCare::Schedule]),
         ..Tuning::default()
-    };
+    });
     let order = random.pick(&ORDERS);
     let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
     let forwarding = random.pick(&FORWARDINGS);
@@ -270,7 +283,7 @@ pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, mac
     let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
-        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+        match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) {
             0 => tuning.constants_ahead = other.tuning.constants_ahead,
             1 => tuning.candidates = other.tuning.candidates,
             2 => tuning.patience = other.tuning.patience,
@@ -281,6 +294,7 @@ pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, mac
             7 => recipe.order = other.order,
             8 => recipe.forwarding = other.forwarding,
             9 => tuning.plain = other.tuning.plain,
+            10 => tuning.srams = other.tuning.srams,
             _ => recipe.stagger = other.stagger,
         }
     }
