@@ -236,8 +236,10 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
     let (tables, bytes, _) = run(&machine);
     assert!(tables == Tables::Large && bytes >= 6 * limb, "{tables:?}, {bytes}");
     machine.vdm.size_mib = 1;
-    let (tables, bytes, spills) = run(&machine);
-    assert!(tables == Tables::Small && bytes < 3 * limb && spills == 0, "{tables:?}, {bytes}, {spills}");
+    let (tables, fewer, spills) = run(&machine);
+    // Although they travel several times, and the large ones once.
+    let are_small = tables == Tables::Small && 3 * fewer < 2 * bytes;
+    assert!(are_small && spills == 0, "{tables:?}, {fewer} instead of {bytes}, {spills}");
 }
 
 /// Places in the off-chip memory: the key unless it is on the chip, the operand, the output, and what does not fit

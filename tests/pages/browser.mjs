@@ -132,7 +132,7 @@ const timeline = async (first, named) => {
 };
 
 const run = () => timeline(1, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/);
-const ring = () => timeline(0, /^\w+, (line|bytes) \d+\n[\d.,]+ to [\d.,]+ ns/);
+const ring = () => timeline(0, /^[\w-]+, (line|bytes) \d+\n[\d.,]+ to [\d.,]+ ns/);
 
 const live = async () => {
   const before = await count("#table-0 tbody tr");

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 /// The number of targets that [`build`] searches for again, and how often. The first is the paper's machine.
 const IMPROVED: usize = 2;
 const IMPROVEMENTS: usize = 2;
+/// The least number of refinements in these searches if the task has no other targets, whose recipes would help.
+const REFINEMENTS_ALONE: usize = 600;
 
 /// Searches the recipes of a task for some targets. It starts from nothing: the library has no influence.
 ///
@@ -46,6 +48,8 @@ pub fn build(
         let (cycles, recipe) = tried.min_by_key(|(cycles, _)| *cycles).expect("its search found a recipe");
         task.insert(recipe.clone(), Measured { cycles: cycles.0, machine: target.clone() });
     }
+    let least = if targets.len() > IMPROVED { 0 } else { REFINEMENTS_ALONE };
+    let effort = Effort { refinements: scaled.refinements.max(least), ..scaled };
     for seed in (effort.seed..).take(IMPROVEMENTS) {
         for target in targets.iter().take(IMPROVED) {
             let Found { cycles, .. } = improve(request, &mut task, target, Effort { seed, ..effort })?;
@@ -63,7 +67,7 @@ pub fn build(
 fn improve(request: &Request, task: &mut Task, target: &Target, effort: Effort) -> Result<Found, Error> {
     let recipes = task.entries.iter().map(|entry| entry.recipe.clone()).collect();
     let machine = target.machine();
-    let found = search(request, &machine, effort.scaled_to(request), recipes, &(), &|_, _, _| ())?;
+    let found = search(request, &machine, effort, recipes, &(), &|_, _, _| ())?;
     for target in task.targets() {
         let machine = target.machine();
         let cycles = Trials::new(request, &machine, &()).try_recipe(&found.recipe);
