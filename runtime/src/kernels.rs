@@ -11,6 +11,7 @@ use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
+use codegen::library::{BUILT_IN, Target};
 use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, compile_within, instantiate};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
@@ -244,10 +245,31 @@ impl OperationKernel {
         let timed = if words <= u64::from(machine.vdm_words() / NEGLIGIBLE_SHARE) {
             timed.clone()
         } else {
-            let request = request(batch.operation, degree, rings).ok()?;
-            Timed::of(&request, &compile_small(&request, recipe, machine, Tables::Small).ok()?, machine)
+            return self.with_smallest_cost(&request(batch.operation, degree, rings).ok()?, machine);
         };
         Some(Self { timed, recipe: recipe.clone(), rings: rings.clone(), kernel: OnceLock::new() })
+    }
+
+    /// The kernel with small tables that takes the least time together with transfers of as many words as its table and its
+    /// scratch memory have, since these displace limbs. It is by this recipe or one of the library's for similar
+    /// machines: plans differ in both.
+    fn with_smallest_cost(&self, request: &Request, machine: &Machine) -> Option<Self> {
+        let target = Target::of(machine);
+        let known = BUILT_IN.nearest(request, &target).take(OTHER_RECIPES).cloned().map(Arc::new);
+        let recipes: Vec<Arc<Recipe>> = std::iter::once(self.recipe.clone()).chain(known).collect();
+        let kernels = recipes.into_par_iter().filter_map(|recipe| {
+            let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
+            Some((Timed::of(request, &kernel, machine), recipe))
+        });
+        let kernels: Vec<(Timed, Arc<Recipe>)> = kernels.collect();
+        let word_bytes = u64::from(machine.instruction_set().word_bytes());
+        let transfer_ns = |timed: &Timed| {
+            machine.hbm.occupancy_ns((timed.scratch_words + u64::from(timed.table_words)) * word_bytes)
+        };
+        let cost_ns = |timed: &Timed| timed.launch_ns(machine) + transfer_ns(timed);
+        let (timed, recipe) =
+            kernels.into_iter().min_by(|(one, _), (other, _)| cost_ns(one).total_cmp(&cost_ns(other)))?;
+        Some(Self { timed, recipe, rings: self.rings.clone(), kernel: OnceLock::new() })
     }
 }
 
@@ -396,6 +418,9 @@ fn operations(
 
 /// A kernel that takes a larger part of the VDM takes as little as it can, so that other limbs stay there.
 const NEGLIGIBLE_SHARE: u32 = 16;
+
+/// The number of the library's recipes to try for a kernel with small tables.
+const OTHER_RECIPES: usize = 6;
 
 /// Compiles a kernel.
 fn compile_small(
