@@ -242,17 +242,19 @@ impl OperationKernel {
         let Self { timed, recipe, rings, .. } = self;
         let operands = 2 * degree.get() * rings.len() as u64;
         let words = operands + timed.scratch_words + u64::from(timed.table_words);
-        let timed = if words <= u64::from(machine.vdm_words() / NEGLIGIBLE_SHARE) {
-            timed.clone()
-        } else {
+        if words > u64::from(machine.vdm_words() / NEGLIGIBLE_SHARE) {
             return self.with_smallest_cost(&request(batch.operation, degree, rings).ok()?, machine);
-        };
-        Some(Self { timed, recipe: recipe.clone(), rings: rings.clone(), kernel: OnceLock::new() })
+        }
+        Some(Self {
+            timed: timed.clone(),
+            recipe: recipe.clone(),
+            rings: rings.clone(),
+            kernel: OnceLock::new(),
+        })
     }
 
-    /// The kernel with small tables that takes the least time together with transfers of as many words as its table and its
-    /// scratch memory have, since these displace limbs. It is by this recipe or one of the library's for similar
-    /// machines: plans differ in both.
+    /// The kernel with small tables of the least cost, by this recipe or one of the library's for similar machines.
+    /// The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
     fn with_smallest_cost(&self, request: &Request, machine: &Machine) -> Option<Self> {
         let target = Target::of(machine);
         let known = BUILT_IN.nearest(request, &target).take(OTHER_RECIPES).cloned().map(Arc::new);
