@@ -77,12 +77,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == task.operation);
         kernel && (args.n.is_empty() || args.n.contains(&task.n))
     };
-    let tasks = BUILT_IN.tasks.iter().filter(listed);
+    let tasks = BUILT_IN.tasks().filter(listed);
     let mut programs: Vec<_> = tasks.flat_map(Task::programs).collect();
     programs.sort_by_cached_key(|(task, _, known)| {
         let target = &known.machine;
         let memory = (name(&target.mapping), name(&target.busyboard));
-        let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory);
+        let latencies = (target.multiplier_latency, target.sbar_latency, target.vbar_latency);
+        let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory, latencies);
         (&task.operation, task.towers, task.n, properties, target.hples, target.banks)
     });
     let mut rows: Vec<Vec<String>> = programs
@@ -100,8 +101,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// Searches recipes for the library's tasks and targets, and writes one file per task.
 fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
     let name = |task: &Task| task.file_name().trim_end_matches(".toml").to_owned();
-    if let Some(unknown) = args.task.iter().find(|given| !BUILT_IN.tasks.iter().any(|t| name(t) == **given)) {
-        let known: Vec<String> = BUILT_IN.tasks.iter().map(name).collect();
+    if let Some(unknown) = args.task.iter().find(|given| !BUILT_IN.tasks().any(|t| name(t) == **given)) {
+        let known: Vec<String> = BUILT_IN.tasks().map(name).collect();
         let help = Some(format!("the library's tasks are {}", known.join(", ")));
         return Err(Failure::Wrong { message: format!("unknown task `{unknown}`"), help });
     }
@@ -112,12 +113,17 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
     let effort = Effort { refinements: args.refinements, ..Effort::BUILD };
     let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
     let start = Instant::now();
-    for task in BUILT_IN.tasks.iter().filter(chosen) {
+    for task in BUILT_IN.tasks().filter(chosen) {
         let wrong = |error: codegen::Error| Failure::wrong(error, None);
         let request = task.request().map_err(wrong)?;
         let report = |found: &Measured| {
-            let Target { hples, banks, .. } = found.machine;
-            eprintln!("{}: {} cycles on {hples} HPLEs, {banks} banks", name(task), found.cycles);
+            let Target { hples, banks, multiplier_latency, vbar_latency, sbar_latency, .. } = found.machine;
+            eprintln!(
+                "{}: {} cycles on {hples} HPLEs, {banks} banks; latencies: multiplier {multiplier_latency}, \
+                VBAR {vbar_latency}, SBAR {sbar_latency}",
+                name(task),
+                found.cycles
+            );
         };
         let built = build(&request, &task.targets(), effort, &report).map_err(wrong)?;
         files::write(&args.output.join(built.file_name()), built.to_toml().as_bytes())?;
@@ -127,12 +133,21 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
-    let others = [
+    let usual = Target::default();
+    let switches = [
         ("gs butterfly", target.gs_butterfly),
         ("ideal vrf ports", target.ideal_vrf_ports),
         ("no multicast", !target.multicast),
     ];
-    let others: Vec<&str> = others.iter().filter(|(_, on)| *on).map(|&(name, _)| name).collect();
+    let latencies = [
+        ("multiplier", target.multiplier_latency, usual.multiplier_latency),
+        ("vbar", target.vbar_latency, usual.vbar_latency),
+        ("sbar", target.sbar_latency, usual.sbar_latency),
+    ];
+    let switches = switches.iter().filter(|(_, on)| *on).map(|&(name, _)| name.to_owned());
+    let latencies = latencies.iter().filter(|(_, own, usual)| own != usual);
+    let others: Vec<String> =
+        switches.chain(latencies.map(|(name, cycles, _)| format!("{name} {cycles}"))).collect();
     let method = entry.recipe.method.as_deref();
     let plans: Vec<&str> =
         method.into_iter().chain(entry.recipe.plans.iter().map(|plan| &*plan.name)).collect();

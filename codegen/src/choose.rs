@@ -162,7 +162,9 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     };
     let suits = |recipe: &&Recipe| recipe.suits(request, isa) && is_safe(recipe);
     let held = BUILT_IN.find(request, &target).filter(suits);
-    match held.or_else(|| BUILT_IN.nearest(request, &target).find(suits)) {
+    let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);
+    let other_towers = || BUILT_IN.find(request, &target.with_usual_latencies()).filter(suits);
+    match held.or_else(nearest).or_else(other_towers) {
         Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },
         None => Choice { recipe: named::constant_geometry(request, isa), origin: Origin::Named(CLASSICAL) },
     }

@@ -3,6 +3,12 @@
 //! Each task, an operation at one degree in some number of rings, has a file in `codegen/plans`. The
 //! files are part of the crate.
 
+mod built_in;
+mod target;
+
+pub use self::built_in::{BUILT_IN, Library};
+pub use self::target::Target;
+
 use crate::bounds::PassBound;
 use crate::compile::compile;
 use crate::error::Error;
@@ -14,105 +20,8 @@ use diagnostic::document::{Document, Format, Item, Schema};
 use ring::Degree;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::machine::{BankMapping, Busyboard};
 use sim::timing::{Cycle, simulate};
 use std::sync::LazyLock;
-
-/// The properties of a machine that decide which recipe is fast on it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    /// `hple.count`.
-    pub hples: u32,
-    /// `vdm.banks`.
-    pub banks: u32,
-    /// `vdm.mapping`.
-    #[serde(default = "interleaved", skip_serializing_if = "is_interleaved")]
-    pub mapping: BankMapping,
-    /// `frontend.busyboard`.
-    #[serde(default = "strict", skip_serializing_if = "is_strict")]
-    pub busyboard: Busyboard,
-    /// `isa.gs_butterfly`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub gs_butterfly: bool,
-    /// `ideal.vrf_ports`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ideal_vrf_ports: bool,
-    /// `vdm.multicast`.
-    #[serde(default = "on", skip_serializing_if = "is_on")]
-    pub multicast: bool,
-}
-
-const fn interleaved() -> BankMapping {
-    BankMapping::Interleaved
-}
-
-const fn strict() -> Busyboard {
-    Busyboard::Strict
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_interleaved(mapping: &BankMapping) -> bool {
-    *mapping == interleaved()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_strict(busyboard: &Busyboard) -> bool {
-    *busyboard == strict()
-}
-
-const fn on() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_on(switch: &bool) -> bool {
-    *switch
-}
-
-impl Target {
-    /// The target of a machine.
-    pub fn of(machine: &Machine) -> Self {
-        Self {
-            hples: machine.hple.count,
-            banks: machine.vdm.banks,
-            mapping: machine.vdm.mapping,
-            busyboard: machine.frontend.busyboard,
-            gs_butterfly: machine.isa.gs_butterfly,
-            ideal_vrf_ports: !machine.sram_ports_are_limited(),
-            multicast: machine.vdm.multicast,
-        }
-    }
-
-    /// The dissimilarity of two targets. The ratio of banks to HPLEs weighs most: it decides whether memory
-    /// or arithmetic is the bottleneck.
-    fn distance(&self, other: &Self) -> u32 {
-        let log2 = |target: &Self| (target.hples.ilog2(), target.banks.ilog2());
-        let ((hples, banks), (other_hples, other_banks)) = (log2(self), log2(other));
-        let ratio = (hples + other_banks).abs_diff(other_hples + banks);
-        let unlike = |weight, same: bool| if same { 0 } else { weight };
-        4 * ratio
-            + 2 * hples.abs_diff(other_hples)
-            + unlike(16, self.mapping == other.mapping)
-            + unlike(16, self.gs_butterfly == other.gs_butterfly)
-            + unlike(3, self.ideal_vrf_ports == other.ideal_vrf_ports)
-            + unlike(1, self.busyboard == other.busyboard)
-            + unlike(1, self.multicast == other.multicast)
-    }
-
-    /// The paper's machine with this target's properties.
-    pub fn machine(&self) -> Machine {
-        let mut machine = Machine::rpu_128x128();
-        machine.hple.count = self.hples;
-        machine.vdm.banks = self.banks;
-        machine.vdm.mapping = self.mapping;
-        machine.frontend.busyboard = self.busyboard;
-        machine.isa.gs_butterfly = self.gs_butterfly;
-        machine.ideal.vrf_ports = self.ideal_vrf_ports;
-        machine.vdm.multicast = self.multicast;
-        machine
-    }
-}
 
 /// The recipes for an operation at one degree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -190,12 +99,6 @@ impl Task {
         Self { operation, n, towers, entries: Vec::new() }
     }
 
-    /// Whether a request is an instance of this task.
-    fn serves(&self, request: &Request) -> bool {
-        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
-        self.operation == name && self.n == n && self.towers == towers
-    }
-
     /// The request of this task, with moduli of 60 bits: they do not affect the cycles.
     ///
     /// # Errors
@@ -216,13 +119,15 @@ impl Task {
 
     /// The content of its file.
     pub fn to_toml(&self) -> String {
-        let value = |target: &Measured| toml::Value::try_from(target).expect("a target forms a table");
         let mut text = format!("{HEAD}operation = \"{}\"\nn = {}\n", self.operation, self.n);
         if self.towers != 1 {
             text += &format!("towers = {}\n", self.towers);
         }
         for Entry { targets, recipe } in &self.entries {
-            let targets: String = targets.iter().map(|target| format!("    {},\n", value(target))).collect();
+            let line = |Measured { cycles, machine }: &Measured| {
+                format!("    {{ cycles = {cycles}, machine = {} }},\n", machine.to_toml())
+            };
+            let targets: String = targets.iter().map(line).collect();
             text += &format!("\n[[entry]]\ntargets = [\n{targets}]\n[entry.recipe]\n{}", recipe.to_toml());
         }
         text
@@ -241,6 +146,12 @@ impl Task {
         let mut targets: Vec<Target> = self.programs().map(|(_, _, known)| known.machine.clone()).collect();
         targets.sort_by_cached_key(|target| (target.distance(&paper), format!("{target:?}")));
         targets
+    }
+
+    /// The cycles of the program for a target.
+    pub fn cycles(&self, target: &Target) -> Option<u64> {
+        let known = self.programs().find(|(_, _, known)| known.machine == *target);
+        known.map(|(_, _, known)| known.cycles)
     }
 
     /// Adds the result of a search, unless the existing recipe for that target is at least as fast.
@@ -312,78 +223,4 @@ pub struct Measured {
     pub cycles: u64,
     /// The target.
     pub machine: Target,
-}
-
-/// A library.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Library {
-    /// Its tasks, each once.
-    pub tasks: Vec<Task>,
-}
-
-impl Library {
-    /// The entries for a request's operation, degree and number of rings.
-    fn entries(&self, request: &Request) -> &[Entry] {
-        self.tasks.iter().find(|task| task.serves(request)).map_or(&[], |task| &task.entries)
-    }
-
-    /// The recipes for a request's operation, degree and number of rings, on any machine.
-    pub fn recipes(&self, request: &Request) -> impl Iterator<Item = &Recipe> {
-        self.entries(request).iter().map(|entry| &entry.recipe)
-    }
-
-    /// The recipes for a request's operation, degree and number of rings: those for similar targets first.
-    pub fn nearest(&self, request: &Request, target: &Target) -> impl Iterator<Item = &Recipe> {
-        let mut entries: Vec<&Entry> = self.entries(request).iter().collect();
-        // The sort is stable: of equals, the library's first comes first.
-        entries.sort_by_cached_key(|entry| {
-            entry.targets.iter().map(|known| known.machine.distance(target)).min()
-        });
-        entries.into_iter().map(|entry| &entry.recipe)
-    }
-
-    /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if
-    /// the request has several, from ideal to real VRF ports, and from a VDM without multicast to one
-    /// with it.
-    pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        let (name, n, towers) = (request.operation.name(), request.n(), request.towers());
-        let alike = |task: &&Task| (task.towers > 1) == (towers > 1) && task.operation == name && task.n == n;
-        let mut tasks: Vec<&Task> = self.tasks.iter().filter(alike).collect();
-        tasks.sort_by_key(|task| task.towers.abs_diff(towers));
-        let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
-        let with_multicast = [target, &with_ports].map(|t| Target { multicast: true, ..t.clone() });
-        [target, &with_ports].into_iter().chain(&with_multicast).find_map(|target| {
-            let mut entries = tasks.iter().flat_map(|task| &task.entries);
-            let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
-            entry.map(|entry| &entry.recipe)
-        })
-    }
-}
-
-/// The files of the built-in library: name and content.
-const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/plans.rs"));
-
-/// The built-in library.
-pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
-    let task = |(name, text): &(&str, &str)| {
-        toml::from_str(text).unwrap_or_else(|error| panic!("codegen/plans/{name}: {error}"))
-    };
-    Library { tasks: FILES.iter().map(task).collect() }
-});
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn each_file_has_the_name_and_the_text_of_its_task() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans");
-        assert!(FILES.len() > 30, "{} files", FILES.len());
-        for ((name, _), task) in FILES.iter().zip(&BUILT_IN.tasks) {
-            assert_eq!(*name, task.file_name());
-            assert_eq!(toml::from_str::<Task>(&task.to_toml()).as_ref(), Ok(task), "{name}");
-            bless::fresh(folder.join(name), task.to_toml());
-        }
-    }
 }

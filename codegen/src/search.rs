@@ -95,7 +95,7 @@ impl Memory for () {
 
 /// The instructions that a [`quick`] search schedules: some 0.3 s of work for one core, since a
 /// microsecond or two goes into each. With split paths, each takes half as long again.
-const QUICK: u64 = 180_000;
+const QUICK: u64 = 200_000;
 /// The most trials of a [`quick`] search. Small programs gain nothing from more.
 const QUICK_TRIALS: usize = 400;
 /// Its shares of both.
@@ -151,8 +151,8 @@ impl Budget {
 
     /// Pays for schedules of one code with so many instructions, if the budget allows it.
     fn pay(&mut self, instructions: u64, schedules: usize, code_is_new: bool) -> bool {
-        // The code takes some 40% of the time of a schedule.
-        let code = if code_is_new { instructions * 2 / 5 } else { 0 };
+        // The code takes some 30% of the time of a schedule.
+        let code = if code_is_new { instructions * 3 / 10 } else { 0 };
         let cost = instructions * schedules as u64 + code;
         let affordable = cost <= self.instructions && schedules <= self.trials;
         if affordable {
@@ -245,15 +245,22 @@ fn in_turn<T: Clone>(lists: Vec<Vec<T>>) -> Vec<T> {
 /// with the first of the proven settings. The nearest ones come also with their schedules for the machines
 /// that they were tuned for.
 fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
-    let (target, isa) = (Target::of(machine), machine.instruction_set());
-    let reference = target.machine();
-    let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
-    let library = library.enumerate().map(|(number, recipe)| {
-        let as_tuned = if number < AS_TUNED { as_tuned(recipe, machine, &reference) } else { Vec::new() };
+    let isa = machine.instruction_set();
+    let library = similar(request, machine).enumerate().map(|(number, (recipe, reference))| {
+        let as_tuned =
+            if number < AS_TUNED { as_tuned(recipe, machine, &reference.machine()) } else { Vec::new() };
         as_tuned.into_iter().chain(proven(recipe).next()).collect()
     });
     let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
     classical.chain(library).collect()
+}
+
+/// The library's recipes that suit a request, each with the target that it was tuned for, those for similar machines
+/// first.
+fn similar(request: &Request, machine: &Machine) -> impl Iterator<Item = (&'static Recipe, &'static Target)> {
+    let isa = machine.instruction_set();
+    let nearest = BUILT_IN.nearest(request, &Target::of(machine));
+    nearest.filter(move |(recipe, _)| recipe.suits(request, isa))
 }
 
 /// Derived recipes if the budget pays for them, the most promising first.
@@ -291,9 +298,9 @@ pub fn tune(
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
     // A recipe that is fast on one machine is often fast on another.
-    let (target, isa) = (Target::of(machine), machine.instruction_set());
-    let library = BUILT_IN.nearest(request, &target).filter(|recipe| recipe.suits(request, isa));
-    let known = library.flat_map(|recipe| as_tuned(recipe, machine, &target.machine())).collect();
+    let known = similar(request, machine)
+        .flat_map(|(recipe, reference)| as_tuned(recipe, machine, &reference.machine()))
+        .collect();
     search(request, machine, effort, known, memory, progress)
 }
 
@@ -316,15 +323,21 @@ fn search(
     let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
     search.expected += round.len();
     search.try_all(&round);
-    let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
-    let round: Vec<Recipe> = leaders.flat_map(|(_, leader)| cautious(leader, machine)).collect();
-    search.expected += round.len();
-    search.try_all(&round);
-    search.refine(effort.refinements, effort.seed);
-    let beams = effort.refinements.div_ceil(REFINEMENTS_PER_BEAM);
-    search.expected += beams * FULL_BEAM.width;
-    search.search_parts(beams, FULL_BEAM, effort.seed)?;
+    search.improve(effort)?;
     search.result(&first[0])
+}
+
+/// A full search that starts from known recipes only.
+fn search_from(
+    known: &[Recipe],
+    request: &Request,
+    machine: &Machine,
+    effort: Effort,
+) -> Result<Found, Error> {
+    let mut search = Search::new(request, machine, &(), &|_, _, _| ());
+    search.try_all(known);
+    search.improve(effort)?;
+    search.result(&known[0])
 }
 
 /// Receives the number of recipes tried, the total, and the cycles of the best one so far.
@@ -408,6 +421,22 @@ impl<'a> Search<'a> {
             }
         }
         leaders
+    }
+
+    /// Tries more cautious schedules of the fastest recipes, then refinements, then settings of parts.
+    ///
+    /// # Errors
+    /// Returns an error if a recipe that has a program has no code.
+    fn improve(&mut self, effort: Effort) -> Result<(), Error> {
+        let machine = self.trials.machine();
+        let leaders = self.ranked.iter().take(CAUTIOUS_LEADERS);
+        let round: Vec<Recipe> = leaders.flat_map(|(_, leader)| cautious(leader, machine)).collect();
+        self.expected += round.len();
+        self.try_all(&round);
+        self.refine(effort.refinements, effort.seed);
+        let beams = effort.refinements.div_ceil(REFINEMENTS_PER_BEAM);
+        self.expected += beams * FULL_BEAM.width;
+        self.search_parts(beams, FULL_BEAM, effort.seed)
     }
 
     /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a

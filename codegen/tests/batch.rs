@@ -10,7 +10,7 @@ use sim::timing::simulate;
 
 /// The tasks of the library for batches.
 fn tasks() -> impl Iterator<Item = &'static Task> {
-    BUILT_IN.tasks.iter().filter(|task| task.towers > 1)
+    BUILT_IN.tasks().filter(|task| task.towers > 1)
 }
 
 fn request(operation: Operation, n: u32, towers: usize) -> Request {

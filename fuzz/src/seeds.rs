@@ -73,7 +73,7 @@ pub(crate) fn sweeps(repository: &Path) -> Vec<Vec<u8>> {
 pub(crate) fn recipes(repository: &Path) -> Vec<Vec<u8>> {
     let names = [golden::NTT, golden::INTT, golden::POLYMUL].map(|operation| operation.name());
     let mut seeds = files(repository, "fuzz/seeds/recipe", &[".txt"]);
-    for task in BUILT_IN.tasks.iter().filter(|task| task.n == 1024 && task.towers == 1) {
+    for task in BUILT_IN.tasks().filter(|task| task.n == 1024 && task.towers == 1) {
         let Some(first) = names.iter().position(|name| *name == task.operation) else { continue };
         for entry in &task.entries {
             let text = toml::to_string(&entry.recipe).expect("a recipe becomes TOML");

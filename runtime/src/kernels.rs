@@ -256,9 +256,13 @@ impl OperationKernel {
     /// The kernel with small tables of the least cost, by this recipe or one of the library's for similar machines.
     /// The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
     fn with_smallest_cost(&self, request: &Request, machine: &Machine) -> Option<Self> {
-        let target = Target::of(machine);
-        let known = BUILT_IN.nearest(request, &target).take(OTHER_RECIPES).cloned().map(Arc::new);
-        let recipes: Vec<Arc<Recipe>> = std::iter::once(self.recipe.clone()).chain(known).collect();
+        let mut recipes = vec![self.recipe.clone()];
+        // Recipes with the same plans have the same tables.
+        for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
+            if recipes.len() <= OTHER_RECIPES && recipes.iter().all(|known| known.plans != recipe.plans) {
+                recipes.push(Arc::new(recipe.clone()));
+            }
+        }
         let kernels = recipes.into_par_iter().filter_map(|recipe| {
             let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
             Some((Timed::of(request, &kernel, machine), recipe))

@@ -186,6 +186,26 @@ fn the_screen_follows_the_size_of_the_terminal() {
     terminal.check_restored();
 }
 
+/// Of a change of size and a key that arrive together, neither is lost.
+#[test]
+fn a_key_right_after_a_change_of_size_is_read() {
+    const HELP: &str = "execute an instruction";
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    for number in 0..100 {
+        let rows = 30 + number % 2;
+        terminal.screen.screen_mut().set_size(length(rows), length(110));
+        terminal.pty().resize(Size::new(rows, 110)).unwrap();
+        // The debugger wakes for the size meanwhile, more or less.
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(number.into()) {}
+        terminal.keys("?");
+        terminal.wait_for_text(HELP);
+        terminal.keys("\x1b[B");
+        terminal.wait_for("the program again", |screen| !screen.contents().contains(HELP));
+    }
+}
+
 #[test]
 fn the_screen_is_drawn_only_after_a_change() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The order of the instructions, and what it must respect.
 
-use super::{Buffer, Code, Inst, InstId};
-use b512_asm::{AddressMode, Op};
+use super::{Code, Inst, InstId, MemRef};
+use b512_asm::Op;
 
 impl Code {
     /// Interleaves the towers: each one starts when the previous one is `stagger` instructions
@@ -80,7 +80,7 @@ impl Code {
     /// The memory dependences of each instruction: a load comes after the stores that it reads
     /// from, a store after the loads and stores of the words that it overwrites.
     pub fn memory_order(&self) -> Vec<Vec<InstId>> {
-        /// The accesses to a word, or to a vector.
+        /// The accesses to a word.
         #[derive(Clone, Copy, Default)]
         struct Word {
             writer: Option<InstId>,
@@ -91,24 +91,23 @@ impl Code {
         #[derive(Clone, Copy)]
         struct Read(u32);
 
-        // Whole vectors stand for their words in buffers with no other accesses.
-        let length = self.isa.vector_length();
-        let mut sizes = vec![length; self.buffers.len()];
-        for memory in self.insts.iter().filter_map(|inst| inst.memory) {
-            if memory.mode != AddressMode::Linear || memory.word % length != 0 {
-                sizes[memory.buffer.index()] = 1;
-            }
+        // The elements of an access are all sums of some bits: those of the last element.
+        let bits = |memory: &MemRef| memory.mode.element(self.isa.vector_length() - 1);
+        // Bits in which all accesses to a buffer have all words: the first of these words stands for the others.
+        let mut common = vec![u32::MAX; self.buffers.len()];
+        for memory in self.insts.iter().filter_map(|inst| inst.memory.as_ref()) {
+            let is_aligned = memory.word & bits(memory) == 0;
+            common[memory.buffer.index()] &= if is_aligned { bits(memory) } else { 0 };
         }
-        let count = |(buffer, &size): (&Buffer, &u32)| buffer.words.div_ceil(size) as usize;
         let mut words: Vec<Vec<Word>> =
-            self.buffers.iter().zip(&sizes).map(|sized| vec![Word::default(); count(sized)]).collect();
+            self.buffers.iter().map(|buffer| vec![Word::default(); buffer.words as usize]).collect();
         // Each read, with an earlier read of the same word.
         let mut reads: Vec<(InstId, Option<Read>)> = Vec::new();
         // For each instruction, the last one found to depend on it.
         let mut successor = vec![None; self.insts.len()];
         let mut order = vec![Vec::new(); self.insts.len()];
         for (number, inst) in self.insts.iter().enumerate() {
-            let (Some(memory), id) = (inst.memory, InstId(number as u32)) else { continue };
+            let (Some(memory), id) = (&inst.memory, InstId(number as u32)) else { continue };
             let before: &mut Vec<InstId> = &mut order[number];
             let mut depends_on = |earlier: InstId| {
                 if earlier != id && successor[earlier.index()] != Some(id) {
@@ -117,9 +116,8 @@ impl Code {
                 }
             };
             let buffer = &mut words[memory.buffer.index()];
-            let size = sizes[memory.buffer.index()];
-            for lane in (0..length).step_by(size as usize) {
-                let word = &mut buffer[((memory.word + memory.mode.element(lane)) / size) as usize];
+            for element in sums(bits(memory) & !common[memory.buffer.index()]) {
+                let word = &mut buffer[(memory.word + element) as usize];
                 word.writer.into_iter().for_each(&mut depends_on);
                 if inst.op == Op::Vstore {
                     while let Some(Read(read)) = word.reader {
@@ -136,5 +134,80 @@ impl Code {
             before.sort_unstable();
         }
         order
+    }
+}
+
+/// All sums of some bits, in ascending order, each once.
+fn sums(bits: u32) -> impl Iterator<Item = u32> {
+    let next = move |sum: &u32| Some(sum.wrapping_sub(bits) & bits).filter(|&next| next != 0);
+    std::iter::successors(Some(0), next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::BufferId;
+    use crate::library::{BUILT_IN, Task};
+    use crate::{compile, compile_within};
+    use b512_asm::{AddressMode, Log2};
+    use std::collections::{BTreeSet, HashMap};
+
+    /// The definition, word by word.
+    fn by_word(code: &Code) -> Vec<Vec<InstId>> {
+        let mut writers: HashMap<(BufferId, u32), InstId> = HashMap::new();
+        let mut readers: HashMap<(BufferId, u32), BTreeSet<InstId>> = HashMap::new();
+        let mut order = Vec::new();
+        for (inst, id) in code.insts.iter().zip((0..).map(InstId)) {
+            let mut before = BTreeSet::new();
+            if let Some(MemRef { buffer, word, mode, .. }) = inst.memory {
+                for lane in 0..code.isa.vector_length() {
+                    let word = (buffer, word + mode.element(lane));
+                    before.extend(writers.get(&word));
+                    if inst.op == Op::Vstore {
+                        before.extend(readers.remove(&word).unwrap_or_default());
+                        writers.insert(word, id);
+                    } else {
+                        readers.entry(word).or_default().insert(id);
+                    }
+                }
+            }
+            before.remove(&id);
+            order.push(before.into_iter().collect());
+        }
+        order
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_single_words() {
+        let tasks = BUILT_IN.tasks().filter(|task| task.n <= 8192);
+        let mut several_words = 0;
+        for (task, entry, known) in tasks.flat_map(Task::programs) {
+            let (request, machine) = (task.request().unwrap(), known.machine.machine());
+            let kernel = compile(&request, &entry.recipe, &machine).unwrap();
+            let small = compile_within(&request, &entry.recipe, &machine, 0).unwrap();
+            for mut code in [kernel.code, small.code] {
+                let name = task.file_name();
+                assert_eq!(code.memory_order(), by_word(&code), "{name}");
+                // Not aligned, and in other modes.
+                for (number, inst) in code.insts.iter_mut().enumerate() {
+                    let Some(memory) = &mut inst.memory else { continue };
+                    let words = code.buffers[memory.buffer.index()].words;
+                    let mut other = *memory;
+                    match number % 7 {
+                        0 => other.word += 8,
+                        1 => other.mode = AddressMode::Repeated(Log2::new(4).unwrap()),
+                        2 => other.mode = AddressMode::StridedSkip(Log2::new(5).unwrap()),
+                        3 => other.mode = AddressMode::Strided(Log2::new(1).unwrap()),
+                        _ => {}
+                    }
+                    if other.word + other.mode.span(code.isa) <= words {
+                        several_words += usize::from(other != *memory);
+                        *memory = other;
+                    }
+                }
+                assert_eq!(code.memory_order(), by_word(&code), "{name}, changed");
+            }
+        }
+        assert!(several_words > 1000, "{several_words}");
     }
 }

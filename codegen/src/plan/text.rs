@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_text_of_every_plan_of_the_library_is_read_back() {
-        for plan in BUILT_IN.tasks.iter().flat_map(|t| &t.entries).flat_map(|entry| &entry.recipe.plans) {
+        for plan in BUILT_IN.tasks().flat_map(|t| &t.entries).flat_map(|entry| &entry.recipe.plans) {
             assert_eq!(plan.to_string().parse().as_ref(), Ok(plan));
         }
     }

@@ -1,9 +1,10 @@
 //! Construction of the library.
 
+use super::candidates::as_tuned;
 use super::trials::Trials;
-use super::{Effort, Found, search};
+use super::{Effort, Found, search, search_from};
 use crate::error::Error;
-use crate::library::{Measured, Target, Task};
+use crate::library::{Entry, Measured, Target, Task};
 use crate::recipe::Recipe;
 use crate::request::Request;
 use rayon::prelude::*;
@@ -13,13 +14,20 @@ const IMPROVED: usize = 2;
 const IMPROVEMENTS: usize = 2;
 /// The least number of refinements in these searches if the task has no other targets, whose recipes would help.
 const REFINEMENTS_ALONE: usize = 600;
+/// The most rounds of further searches for targets whose programs are slower than those of worse machines, and by how
+/// much they may be, as a ratio.
+const ROUNDS: usize = 4;
+const TOLERANCE: (u64, u64) = (1, 200);
+/// How many times as many refinements these searches try, since they start from known recipes only.
+const MORE: usize = 2;
 
 /// Searches the recipes of a task for some targets. It starts from nothing: the library has no influence.
 ///
 /// There is one full search for each target, which also tries the recipes found for the targets before.
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
-/// is searched for again, from the recipes of all. The result depends on the arguments only. `effort` is for
-/// 65,536 points; smaller programs get more refinements.
+/// is searched for again, from the recipes of all. Then comes each target with a program more than 0.5% slower
+/// than that of a target that it [dominates](Target::dominates), in up to four rounds. The result depends on
+/// the arguments only. `effort` is for 65,536 points; smaller programs get more refinements.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.
@@ -56,11 +64,34 @@ pub fn build(
             progress(&Measured { cycles: cycles.0, machine: target.clone() });
         }
     }
+    let effort = Effort { refinements: effort.refinements * MORE, ..effort };
+    for seed in (effort.seed + IMPROVEMENTS as u64..).take(ROUNDS) {
+        for target in slower_than_worse(&task) {
+            let machine = target.machine();
+            let tuned =
+                |entry: &Entry| as_tuned(&entry.recipe, &machine, &entry.targets[0].machine.machine());
+            let known: Vec<Recipe> = task.entries.iter().flat_map(tuned).collect();
+            let found = search_from(&known, request, &machine, Effort { seed, ..effort })?;
+            give(request, &mut task, &found.recipe);
+            progress(&Measured { cycles: found.cycles.0, machine: target.clone() });
+        }
+    }
     Ok(task)
 }
 
-/// Searches again for a target of a task, from all recipes of the task. Each target for which the result
-/// is faster than its recipe gets it. Returns the result.
+/// The targets of a task whose programs are slower than that of a target that they dominate, beyond the tolerance.
+fn slower_than_worse(task: &Task) -> Vec<Target> {
+    let cycles = |target: &Target| task.cycles(target).expect("a target of the task");
+    let (share, whole) = TOLERANCE;
+    let is_slower = |target: &Target, other: &Target| {
+        target.dominates(other) && cycles(target) * whole > cycles(other) * (whole + share)
+    };
+    let targets = task.targets();
+    targets.iter().filter(|target| targets.iter().any(|other| is_slower(target, other))).cloned().collect()
+}
+
+/// Searches again for a target of a task, from all recipes of the task. Gives the result to all targets, and
+/// returns it.
 ///
 /// # Errors
 /// Returns the error of the first candidate if the target has no program.
@@ -68,12 +99,16 @@ fn improve(request: &Request, task: &mut Task, target: &Target, effort: Effort) 
     let recipes = task.entries.iter().map(|entry| entry.recipe.clone()).collect();
     let machine = target.machine();
     let found = search(request, &machine, effort, recipes, &(), &|_, _, _| ())?;
+    give(request, task, &found.recipe);
+    Ok(found)
+}
+
+/// Gives a recipe to each target of a task for which it is faster than its own.
+fn give(request: &Request, task: &mut Task, recipe: &Recipe) {
     for target in task.targets() {
         let machine = target.machine();
-        let cycles = Trials::new(request, &machine, &()).try_recipe(&found.recipe);
-        if let Some(cycles) = cycles {
-            task.insert(found.recipe.clone(), Measured { cycles: cycles.0, machine: target });
+        if let Some(cycles) = Trials::new(request, &machine, &()).try_recipe(recipe) {
+            task.insert(recipe.clone(), Measured { cycles: cycles.0, machine: target });
         }
     }
-    Ok(found)
 }

@@ -13,7 +13,7 @@ use crate::kernel::{KernelSpec, RequestSpec};
 use crate::model::MODEL_VERSION;
 use crate::program::{self, ProgramFile};
 use crate::run::{SCHEMA, program_blake3};
-use codegen::library::{self, BUILT_IN};
+use codegen::library::BUILT_IN;
 use codegen::{PlanChoice, Recipe};
 use diagnostic::{Diagnostic, Diagnostics};
 use golden::Operation;
@@ -451,8 +451,7 @@ impl Resolver {
     fn library_of(&self, request: &RequestSpec) -> String {
         let task = (request.operation, request.n);
         let Ok(library) = self.libraries.get(task, || {
-            let same_task = |known: &&library::Task| known.operation == task.0.name() && known.n == task.1;
-            let tasks: Vec<_> = BUILT_IN.tasks.iter().filter(same_task).collect();
+            let tasks: Vec<_> = BUILT_IN.tasks_of(task.0.name(), task.1).collect();
             Ok::<_, Infallible>(hash(&tasks))
         });
         library

@@ -1,0 +1,155 @@
+//! The machines for which a library holds recipes.
+
+use serde::{Deserialize, Serialize};
+use sim::Machine;
+use sim::machine::{BankMapping, Busyboard};
+use std::sync::LazyLock;
+
+/// The properties of a machine that decide which recipe is fast on it. By default those of the paper's machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Target {
+    /// `hple.count`.
+    pub hples: u32,
+    /// `hple.multiplier_latency_cycles`.
+    pub multiplier_latency: u32,
+    /// `vdm.banks`.
+    pub banks: u32,
+    /// `vdm.mapping`.
+    pub mapping: BankMapping,
+    /// `vdm.multicast`.
+    pub multicast: bool,
+    /// `vbar.latency_cycles`.
+    pub vbar_latency: u32,
+    /// `sbar.latency_cycles`.
+    pub sbar_latency: u32,
+    /// `frontend.busyboard`.
+    pub busyboard: Busyboard,
+    /// `isa.gs_butterfly`.
+    pub gs_butterfly: bool,
+    /// `ideal.vrf_ports`.
+    pub ideal_vrf_ports: bool,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        static PAPER: LazyLock<Target> = LazyLock::new(|| Target::of(&Machine::rpu_128x128()));
+        PAPER.clone()
+    }
+}
+
+impl Target {
+    /// The target of a machine.
+    pub fn of(machine: &Machine) -> Self {
+        Self {
+            hples: machine.hple.count,
+            multiplier_latency: machine.hple.multiplier_latency_cycles,
+            banks: machine.vdm.banks,
+            mapping: machine.vdm.mapping,
+            multicast: machine.vdm.multicast,
+            vbar_latency: machine.vbar.latency_cycles,
+            sbar_latency: machine.sbar.latency_cycles,
+            busyboard: machine.frontend.busyboard,
+            gs_butterfly: machine.isa.gs_butterfly,
+            ideal_vrf_ports: !machine.sram_ports_are_limited(),
+        }
+    }
+
+    /// The paper's machine with this target's properties.
+    pub fn machine(&self) -> Machine {
+        let mut machine = Machine::rpu_128x128();
+        machine.hple.count = self.hples;
+        machine.hple.multiplier_latency_cycles = self.multiplier_latency;
+        machine.vdm.banks = self.banks;
+        machine.vdm.mapping = self.mapping;
+        machine.vdm.multicast = self.multicast;
+        machine.vbar.latency_cycles = self.vbar_latency;
+        machine.sbar.latency_cycles = self.sbar_latency;
+        machine.frontend.busyboard = self.busyboard;
+        machine.isa.gs_butterfly = self.gs_butterfly;
+        machine.ideal.vrf_ports = self.ideal_vrf_ports;
+        machine
+    }
+
+    /// This target with the latencies of the paper's machine.
+    pub(crate) fn with_usual_latencies(&self) -> Self {
+        let Self { multiplier_latency, vbar_latency, sbar_latency, .. } = Self::default();
+        Self { multiplier_latency, vbar_latency, sbar_latency, ..self.clone() }
+    }
+
+    /// The dissimilarity of two targets. The ratio of banks to HPLEs weighs most: it decides whether memory
+    /// or arithmetic is the bottleneck.
+    pub(super) fn distance(&self, other: &Self) -> u32 {
+        let log2 = |target: &Self| (target.hples.ilog2(), target.banks.ilog2());
+        let ((hples, banks), (other_hples, other_banks)) = (log2(self), log2(other));
+        let ratio = (hples + other_banks).abs_diff(other_hples + banks);
+        let unlike = |weight, same: bool| if same { 0 } else { weight };
+        let later = |latency: fn(&Self) -> u32| 2 * latency(self).abs_diff(latency(other)).min(16);
+        32 * ratio
+            + 16 * hples.abs_diff(other_hples)
+            + unlike(128, self.mapping == other.mapping)
+            + unlike(128, self.gs_butterfly == other.gs_butterfly)
+            + unlike(24, self.ideal_vrf_ports == other.ideal_vrf_ports)
+            + unlike(1, self.busyboard == other.busyboard)
+            + unlike(3, self.multicast == other.multicast)
+            + later(|target| target.multiplier_latency)
+            + later(|target| target.vbar_latency)
+            + later(|target| target.sbar_latency)
+    }
+
+    /// Whether this target is at least as good as another in each of its properties. The mappings of banks
+    /// have no order.
+    pub fn dominates(&self, other: &Self) -> bool {
+        let shared_reads = |target: &Self| target.busyboard == Busyboard::SharedReads;
+        self.mapping == other.mapping
+            && self.hples >= other.hples
+            && self.banks >= other.banks
+            && self.multiplier_latency <= other.multiplier_latency
+            && self.vbar_latency <= other.vbar_latency
+            && self.sbar_latency <= other.sbar_latency
+            && self.multicast >= other.multicast
+            && shared_reads(self) >= shared_reads(other)
+            && self.gs_butterfly >= other.gs_butterfly
+            && self.ideal_vrf_ports >= other.ideal_vrf_ports
+    }
+
+    /// The inline table of its file: the numbers of HPLEs and banks, and what differs from the paper's machine.
+    pub(super) fn to_toml(&self) -> toml::Value {
+        let table = |target: &Self| toml::Table::try_from(target).expect("a target forms a table");
+        let (mut own, usual) = (table(self), table(&Self::default()));
+        own.retain(|key, value| ["hples", "banks"].contains(&key) || usual.get(key) != Some(value));
+        own.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each property alone makes a target better, in one direction; without an order, neither dominates.
+    #[test]
+    fn a_better_target_dominates_the_paper_s() {
+        use BankMapping::Xor;
+        use Busyboard::SharedReads;
+        let usual = Target::default;
+        let better = [
+            Target { hples: 256, ..usual() },
+            Target { multiplier_latency: 10, ..usual() },
+            Target { banks: 256, ..usual() },
+            Target { vbar_latency: 3, ..usual() },
+            Target { sbar_latency: 3, ..usual() },
+            Target { busyboard: SharedReads, ..usual() },
+            Target { gs_butterfly: true, ..usual() },
+            Target { ideal_vrf_ports: true, ..usual() },
+        ];
+        for better in &better {
+            assert!(better.dominates(&usual()) && !usual().dominates(better), "{better:?}");
+        }
+        for other in [Target { mapping: Xor, ..usual() }, Target { hples: 256, banks: 64, ..usual() }] {
+            assert!(!other.dominates(&usual()) && !usual().dominates(&other), "{other:?}");
+        }
+        let without_multicast = Target { multicast: false, ..usual() };
+        assert!(usual().dominates(&without_multicast) && !without_multicast.dominates(&usual()));
+        assert!(usual().dominates(&usual()));
+    }
+}
