@@ -93,7 +93,7 @@ fn a_faster_multiplier_is_not_slower() {
 }
 
 /// Of the pairs of the library's programs, at most one in fifty has a better machine that is more than 0.5% slower,
-/// none by 3%. With their latencies, accesses meet more often at the ports of the register file.
+/// none by 3%. Further searches for the better machine do not reach the cycles of the worse one.
 #[test]
 fn the_library_gives_a_better_machine_a_better_program() {
     let (mut pairs, mut slower) = (0, Vec::new());
