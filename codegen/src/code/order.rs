@@ -198,7 +198,7 @@ mod tests {
                         1 => other.mode = AddressMode::Repeated(Log2::new(4).unwrap()),
                         2 => other.mode = AddressMode::StridedSkip(Log2::new(5).unwrap()),
                         3 => other.mode = AddressMode::Strided(Log2::new(1).unwrap()),
-                        _ => {}
+                        4.. => {}
                     }
                     if other.word + other.mode.span(code.isa) <= words {
                         several_words += usize::from(other != *memory);

@@ -14,8 +14,8 @@ const IMPROVED: usize = 2;
 const IMPROVEMENTS: usize = 2;
 /// The least number of refinements in these searches if the task has no other targets, whose recipes would help.
 const REFINEMENTS_ALONE: usize = 600;
-/// The most rounds of further searches for targets whose programs are slower than those of worse machines, and by how
-/// much they may be, as a ratio.
+/// The most rounds of further searches for targets that are slower than dominated ones, and the tolerated ratio of
+/// the excess.
 const ROUNDS: usize = 4;
 const TOLERANCE: (u64, u64) = (1, 200);
 /// How many times as many refinements these searches try, since they start from known recipes only.
@@ -25,9 +25,9 @@ const MORE: usize = 2;
 ///
 /// There is one full search for each target, which also tries the recipes found for the targets before.
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
-/// is searched for again, from the recipes of all. Then comes each target with a program more than 0.5% slower
-/// than that of a target that it [dominates](Target::dominates), in up to four rounds. The result depends on
-/// the arguments only. `effort` is for 65,536 points; smaller programs get more refinements.
+/// is searched for again, from the recipes of all. Up to four rounds of searches follow, for each target that
+/// is more than 0.5% slower than a [dominated](Target::dominates) one. The result depends on the arguments only.
+/// `effort` is for 65,536 points; smaller programs get more refinements.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.
@@ -79,7 +79,7 @@ pub fn build(
     Ok(task)
 }
 
-/// The targets of a task whose programs are slower than that of a target that they dominate, beyond the tolerance.
+/// The targets of a task that are slower than a dominated target, beyond the tolerance.
 fn slower_than_worse(task: &Task) -> Vec<Target> {
     let cycles = |target: &Target| task.cycles(target).expect("a target of the task");
     let (share, whole) = TOLERANCE;
