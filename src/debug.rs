@@ -75,6 +75,8 @@ const WAIT: Duration = Duration::from_millis(200);
 
 /// Draws the screen and reads keys until the user leaves or a signal arrives.
 fn show(app: &mut App, terminal: &mut DefaultTerminal, stop: &AtomicBool) -> io::Result<()> {
+    // From the first poll on, a change of the terminal's size is an event; without it, one during the first draw is lost.
+    event::poll(Duration::ZERO)?;
     let mut has_changed = true;
     while !app.is_done() && !stop.load(Ordering::Relaxed) {
         if has_changed {

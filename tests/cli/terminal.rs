@@ -18,6 +18,17 @@ const PROGRAM: &str = ".kernel sums\n.input x, 512\n.output y, 512\n.modulus m1,
 /// The longest wait for an effect. A busy machine takes seconds to start a program.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The debugger's first message.
+const MESSAGE: &str = "? explains the keys";
+
+/// The command that debugs a small program.
+fn debugger(folder: &Path) -> std::process::Command {
+    std::fs::write(folder.join("sums.b512"), PROGRAM).unwrap();
+    let mut debugger = command(folder);
+    debugger.args(["debug", "sums.b512"]);
+    debugger
+}
+
 fn length(cells: u16) -> NonZeroU16 {
     NonZeroU16::new(cells).expect("a terminal has cells")
 }
@@ -32,26 +43,23 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Starts the debugger of a small program in a terminal that shows `$ ` before it.
+    /// Starts the debugger of a small program, and waits for its first screen.
     fn debug(folder: &Path) -> Self {
-        std::fs::write(folder.join("sums.b512"), PROGRAM).unwrap();
-        let mut debugger = command(folder);
-        debugger.args(["debug", "sums.b512"]);
-        Self::start(debugger)
+        let mut terminal = Self::start(debugger(folder), 30, 110);
+        terminal.wait_for_text(MESSAGE);
+        terminal
     }
 
-    /// Starts a debugger, and waits for its first screen.
-    fn start(command: std::process::Command) -> Self {
+    /// Starts a debugger in a terminal of some rows and columns that shows `$ ` before it.
+    fn start(command: std::process::Command, rows: u16, columns: u16) -> Self {
         let (pty, pts) = open().expect("a pseudo-terminal");
-        let mut screen = Parser::new(length(30), length(110), 0);
+        let mut screen = Parser::new(length(rows), length(columns), 0);
         screen.process(b"$ ");
         fcntl_setfl(&pty, fcntl_getfl(&pty).expect("flags") | OFlags::NONBLOCK)
             .expect("reads that do not wait");
-        pty.resize(Size::new(30, 110)).expect("a size");
+        pty.resize(Size::new(rows, columns)).expect("a size");
         let child = Command::from(command).spawn_borrowed(&pts).expect("the debugger starts");
-        let mut terminal = Self { sides: Some((pty, pts)), child, screen };
-        terminal.wait_for_text("? explains the keys");
-        terminal
+        Self { sides: Some((pty, pts)), child, screen }
     }
 
     fn pty(&self) -> &Pty {
@@ -186,6 +194,20 @@ fn the_screen_follows_the_size_of_the_terminal() {
     terminal.check_restored();
 }
 
+/// A change of size before the end of the first draw is not lost. The first screen has more bytes than a terminal takes
+/// that nobody reads, so that its draw is not done yet after a second.
+#[test]
+fn the_first_draw_follows_the_size_of_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(debugger(folder.path()), 300, 3000);
+    std::thread::sleep(Duration::from_secs(1));
+    terminal.pty().resize(Size::new(45, 150)).unwrap();
+    terminal.wait_for("45 rows", |screen| {
+        let mut rows = screen.rows(0, 150);
+        rows.nth(44).is_some_and(|row| row.contains("q quit")) && rows.all(|row| row.is_empty())
+    });
+}
+
 /// Of a change of size and a key that arrive together, neither is lost.
 #[test]
 fn a_key_right_after_a_change_of_size_is_read() {
@@ -240,7 +262,8 @@ fn the_debugger_ends_with_its_terminal() {
     for script in ["exec \"$0\" debug sums.b512", "trap '' HUP; exec \"$0\" debug sums.b512"] {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", script, env!("CARGO_BIN_EXE_rpu")]).current_dir(folder.path());
-        let mut terminal = Terminal::start(shell);
+        let mut terminal = Terminal::start(shell, 30, 110);
+        terminal.wait_for_text(MESSAGE);
         terminal.sides = None;
         let status = terminal.wait_for_end();
         assert!(!status.success(), "{script}: {status}");
