@@ -107,8 +107,7 @@ impl Prepared {
     /// The beginning of a schedule of the code. `assumed` is the machine that the tuning assumes.
     pub(crate) fn start<'a>(&'a self, assumed: &'a Machine, tuning: &'a Tuning) -> Partial<'a> {
         let Self { code, layout, graph, .. } = self;
-        let (launch, prologue) = (layout.launch(), layout.prologue(code));
-        Partial::start(code, graph, &layout.addresses, &launch, &prologue, assumed, tuning)
+        Partial::start(code, graph, &layout.addresses, &layout.launch(), assumed, tuning)
     }
 
     /// The number of instructions of the code.
@@ -119,8 +118,7 @@ impl Prepared {
     /// Schedules the code.
     pub(crate) fn schedule(&self, machine: &Machine, tuning: &Tuning) -> Result<Scheduled, Error> {
         let Self { code, layout, graph, .. } = self;
-        let (launch, prologue) = (layout.launch(), layout.prologue(code));
-        let mut scheduled = schedule(code, graph, &layout.addresses, &launch, &prologue, machine, tuning)?;
+        let mut scheduled = schedule(code, graph, &layout.addresses, &layout.launch(), machine, tuning)?;
         scheduled.instructions.push(Instr::Halt {});
         scheduled.origin.push(None);
         Ok(scheduled)

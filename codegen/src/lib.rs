@@ -15,7 +15,7 @@
 //! let machine = Machine::rpu_128x128();
 //! let choice = choose(&request, &machine, &PlanChoice::Best)?;
 //! let program = compile(&request, &choice.recipe, &machine)?.program;
-//! assert_eq!(simulate(&machine, &program).cycles.0, 296);
+//! assert_eq!(simulate(&machine, &program).cycles.0, 294);
 //!
 //! // The program states its result. The golden model checks the claim.
 //! let claim = &program.claims[0];

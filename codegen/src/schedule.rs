@@ -10,7 +10,8 @@
 //! use. If a register is needed, the constant with the furthest next use is evicted. Under the
 //! strict busyboard, two instructions cannot read the same register concurrently, so a constant in
 //! demand is kept in several registers. If a constant is evicted before its first use, its load is dropped
-//! from the finished schedule.
+//! from the finished schedule. Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else
+//! can dispatch.
 //!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
@@ -31,7 +32,7 @@ pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 
 use self::id_set::IdSet;
 use self::registers::{Content, RegSet, Registers};
-use crate::code::{Code, ConstantId, Inst, InstId, ValueId};
+use crate::code::{Code, ConstantId, Inst, InstId, ScalarId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, VReg};
@@ -45,8 +46,8 @@ use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Template};
 pub struct Scheduled {
     /// The instructions, in dispatch order.
     pub instructions: Vec<Instr>,
-    /// For each instruction, its instruction in the code; `None` for prologue instructions, loads of
-    /// constants, spills and reloads.
+    /// For each instruction, its instruction in the code; `None` for loads of constants and scalars, spills and
+    /// reloads.
     pub origin: Vec<Option<InstId>>,
     /// The size of the spill memory, in words.
     pub spill_words: u32,
@@ -54,8 +55,8 @@ pub struct Scheduled {
 
 /// Orders the instructions of `code` and allocates their registers.
 ///
-/// `graph` is the [`Graph`] of the code; schedules of one code share it. The instructions of `prologue` come before all others. `launch` holds the initial values of the
-/// address registers.
+/// `graph` is the [`Graph`] of the code; schedules of one code share it. `launch` holds the initial values of the address
+/// registers.
 ///
 /// # Errors
 /// Returns an error if a buffer is too large for the address field.
@@ -64,12 +65,11 @@ pub fn schedule(
     graph: &Graph,
     addresses: &Addresses,
     launch: &[(AReg, u32)],
-    prologue: &[Instr],
     machine: &Machine,
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
     let machine = tuning.assumed(machine);
-    let mut partial = Partial::start(code, graph, addresses, launch, prologue, &machine, tuning);
+    let mut partial = Partial::start(code, graph, addresses, launch, &machine, tuning);
     if !tuning.reorder {
         return partial.in_program_order();
     }
@@ -242,6 +242,8 @@ struct Scheduler<'a> {
     ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,
+    /// The scalars that no register holds yet, the one with the first use last.
+    missing_scalars: Vec<ScalarId>,
     /// The registers that are free in the current cycle, and the cycles in which the pipes become idle, by
     /// path. The greedy scheduler updates them before it compares candidates; a dispatch and the passage of
     /// time make them stale.
@@ -272,14 +274,17 @@ impl<'a> Scheduler<'a> {
     ) -> Self {
         let count = code.insts.len();
         let (mut wants_constant, mut ready) = (IdSet::new(count), Ready::new(count));
+        let mut missing_scalars: Vec<ScalarId> = Vec::new();
         for (id, inst) in (0..).map(InstId).zip(&code.insts) {
             if inst.constant.is_some() {
                 wants_constant.insert(id);
             }
+            missing_scalars.extend(inst.scalar.filter(|scalar| !missing_scalars.contains(scalar)));
             if graph.predecessors[id.index()] == 0 {
                 ready.set(inst).insert(id);
             }
         }
+        missing_scalars.reverse();
         Self {
             code,
             graph,
@@ -306,6 +311,7 @@ impl<'a> Scheduler<'a> {
             ahead: Vec::new(),
             ahead_is_stale: true,
             ready,
+            missing_scalars,
             readable: RegSet::default(),
             writable: RegSet::default(),
             pipe_free: PerPipe::default(),
@@ -440,6 +446,11 @@ impl<'a> Scheduler<'a> {
                 self.ready.set(self.inst(successor)).insert(successor);
             }
         }
+    }
+
+    fn load_scalar(&mut self, scalar: ScalarId) {
+        self.missing_scalars.retain(|&missing| missing != scalar);
+        self.emit(self.addresses.load_scalar(scalar), None);
     }
 
     fn emit(&mut self, instr: Instr, origin: Option<InstId>) {

@@ -102,8 +102,8 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     });
 }
 
-/// The library's program for 1,024 points, by streams, takes two cycles more than the bound of its code, and fewer
-/// than any derived plan can.
+/// The library's program for 1,024 points, by streams, takes the bound of its code, which is less than the bound of any
+/// derived plan of one pass. So no other schedule of these is faster.
 #[test]
 fn no_program_by_a_plan_is_as_fast_as_streams_of_two_vectors() {
     let machine = Machine::rpu_128x128();
@@ -112,7 +112,8 @@ fn no_program_by_a_plan_is_as_fast_as_streams_of_two_vectors() {
     assert_eq!(recipe.method.as_deref(), Some("streams"));
     let bound = |recipe: &Recipe| compile(&request, recipe, &machine).unwrap().bounds(&machine)[0].cycles();
     let cycles = simulate(&machine, &compile(&request, &recipe, &machine).unwrap().program).cycles;
-    assert!(cycles.0 < 300 && bound(&recipe).0 + 2 == cycles.0, "{cycles} cycles, bound {}", bound(&recipe));
+    assert_eq!(cycles, bound(&recipe));
+    assert!(cycles.0 < 300, "{cycles} cycles");
     let plans = derive(Shape::b512(10), &machine, 256);
     assert!(plans.len() > 10, "{} plans", plans.len());
     for plan in plans.into_iter().filter(|plan| plan.passes.len() == 1) {

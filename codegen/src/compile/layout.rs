@@ -6,7 +6,7 @@ use crate::number::{Expression, Number};
 use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Image, Instr, MReg, Offset, Pipe, Program, Role, SReg, Segment, Space, Symbol};
+use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, SReg, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use std::cmp::Reverse;
 
@@ -94,19 +94,6 @@ impl Layout {
     /// The address registers that the controlling core sets.
     pub(super) fn launch(&self) -> Vec<(AReg, u32)> {
         (0..).map(AReg::at).zip(self.bases.iter().copied()).collect()
-    }
-
-    /// Loads of the scalars that the code uses. The SDM word of a scalar has the index of its
-    /// number.
-    pub(super) fn prologue(&self, code: &Code) -> Vec<Instr> {
-        let is_used = |number: &usize| {
-            code.insts.iter().any(|inst| inst.scalar.is_some_and(|scalar| scalar.index() == *number))
-        };
-        let load = |number: usize| Instr::Sload {
-            rt: self.addresses.scalars[number],
-            offset: Offset::new(number as u32).expect("there are at most 64 scalars"),
-        };
-        (0..code.scalars.len()).filter(is_used).map(load).collect()
     }
 
     /// The program of a schedule, without the contents of its memories.

@@ -1,6 +1,6 @@
 //! The memory map, and instructions that refer to it.
 
-use crate::code::{Code, ConstantId, Inst, MemRef};
+use crate::code::{Code, ConstantId, Inst, MemRef, ScalarId};
 use arrayvec::ArrayVec;
 use b512_asm::{AReg, Direction, Instr, MReg, Offset, Operand, OperandKind, SReg, VReg};
 use thiserror::Error;
@@ -81,6 +81,12 @@ impl Addresses {
         let offset = offset(self.constants[constant.index()])?;
         let mode = code.constants[constant.index()].mode(code.isa);
         Ok(Instr::Vload { vd, base: self.table, offset, mode })
+    }
+
+    /// The load of a scalar. Its word of the SDM has its index.
+    pub(crate) fn load_scalar(&self, scalar: ScalarId) -> Instr {
+        let offset = Offset::new(scalar.0).expect("there are at most 64 scalars");
+        Instr::Sload { rt: self.scalars[scalar.index()], offset }
     }
 }
 

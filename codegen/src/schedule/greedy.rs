@@ -28,6 +28,8 @@ impl Scheduler<'_> {
                 self.next_in_program_order()?;
             } else if let Some(candidate) = self.choose()? {
                 self.commit(candidate)?;
+            } else if let Some(&scalar) = self.missing_scalars.last().filter(|_| self.engine.accepts()) {
+                self.load_scalar(scalar);
             } else if self.engine.idle() {
                 self.relieve()?;
             } else {
@@ -219,6 +221,9 @@ impl Scheduler<'_> {
     /// in `wanted`.
     fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
         let inst = self.inst(id);
+        if inst.scalar.is_some_and(|scalar| self.missing_scalars.contains(&scalar)) {
+            return Ok(None);
+        }
         let (mut sources, mut readable) = (SourceRegs::new(), true);
         for &value in inst.sources.as_slice() {
             match self.place[value.index()] {

@@ -2,7 +2,7 @@
 
 use super::{Addresses, Graph, Part, ScheduleError, Scheduled, Scheduler, Tuning};
 use crate::code::{Code, ConstantId};
-use b512_asm::{AReg, Instr, PerPipe, Pipe};
+use b512_asm::{AReg, PerPipe, Pipe};
 use sim::Machine;
 use sim::timing::Cycle;
 
@@ -30,16 +30,12 @@ impl<'a> Partial<'a> {
         graph: &'a Graph,
         addresses: &'a Addresses,
         launch: &[(AReg, u32)],
-        prologue: &[Instr],
         machine: &'a Machine,
         tuning: &'a Tuning,
     ) -> Self {
         let mut scheduler = Scheduler::new(code, graph, addresses, machine, tuning);
         for &(reg, address) in launch {
             scheduler.decoder.set_address(reg, address);
-        }
-        for instr in prologue {
-            scheduler.emit(*instr, None);
         }
         Self { scheduler }
     }

@@ -62,8 +62,8 @@ impl Scheduler<'_> {
         (0..self.code.insts.len()).try_for_each(|number| self.dispatch(InstId(number as u32)))
     }
 
-    /// Dispatches an instruction, preceded by the spills, reloads and loads of constants that it
-    /// needs. All its predecessors must have been dispatched.
+    /// Dispatches an instruction, preceded by the spills, reloads, and loads of constants and scalars that
+    /// it needs. All its predecessors must have been dispatched.
     fn dispatch(&mut self, id: InstId) -> Result<(), ScheduleError> {
         let inst = self.inst(id);
         // Registers of operands must not be reallocated.
@@ -87,6 +87,9 @@ impl Scheduler<'_> {
                 self.commit(Candidate { micro_op, action, issue: self.engine.now() })?;
             }
             sources.extend(self.registers.copies(constant).into_iter().next());
+        }
+        if let Some(scalar) = inst.scalar.filter(|scalar| self.missing_scalars.contains(scalar)) {
+            self.load_scalar(scalar);
         }
         let mut results = ResultRegs::new();
         for _ in inst.results.iter() {
