@@ -448,6 +448,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// Dispatches the load of a scalar, which holds the front end.
     fn load_scalar(&mut self, scalar: ScalarId) {
         self.missing_scalars.retain(|&missing| missing != scalar);
         self.emit(self.addresses.load_scalar(scalar), None);
