@@ -1,5 +1,6 @@
 //! The speed of the tools compared with other implementations of the same work, in one run: `cargo
-//! bench -p rpu --bench ratios` prints a table; `-- --readme` writes it into the README.
+//! bench -p rpu --bench ratios --features tfhe-ntt` prints a table; `-- --readme` writes it into the README.
+//! Without the feature, the column of `tfhe-ntt` is empty.
 //!
 //! The candidates take turns, and the best time of each counts: other load on the machine then
 //! changes the times, but hardly the ratios. Everything is single-threaded except the sweep.
@@ -349,13 +350,10 @@ fn transforms64(table: &mut Table<'_>, program: &Program, (q, root): (u128, u128
     let factors: Vec<u64> = (0..N).map(|j| modulus.pow(root, reversed(j) as u128) as u64).collect();
     let mut plain_words = words.clone();
     let plain = Candidate::new(MANY, move || plain64(&mut plain_words, &factors, q as u64));
-    let tfhe = tfhe_ntt::prime64::Plan::try_new(N, q as u64).expect("a prime for this length");
-    let mut tfhe_words = words.clone();
-    let tfhe = Candidate::new(MANY, move || tfhe.fwd(&mut tfhe_words));
     let others = Others {
         num_bigint: Some(table.candidate(num_bigint)),
         plain: Some(table.candidate(plain)),
-        tfhe_ntt: Some(table.candidate(tfhe)),
+        tfhe_ntt: tfhe_ntt64(&words, q as u64).map(|candidate| table.candidate(candidate)),
     };
     let ntt = Ntt64::new(N, q as u64, root as u64).expect("a root");
     table.row(
@@ -365,6 +363,19 @@ fn transforms64(table: &mut Table<'_>, program: &Program, (q, root): (u128, u128
         others,
     );
     table.row("functional simulation, 60 bits, plan `best`", 1, simulation, others);
+}
+
+/// The transform of `tfhe-ntt`.
+#[cfg(feature = "tfhe-ntt")]
+fn tfhe_ntt64<'a>(words: &[u64], q: u64) -> Option<Candidate<'a>> {
+    let plan = tfhe_ntt::prime64::Plan::try_new(N, q).expect("a prime for this length");
+    let mut words = words.to_vec();
+    Some(Candidate::new(MANY, move || plan.fwd(&mut words)))
+}
+
+#[cfg(not(feature = "tfhe-ntt"))]
+fn tfhe_ntt64<'a>(_: &[u64], _: u64) -> Option<Candidate<'a>> {
+    None
 }
 
 /// Every step of a program except its execution.
@@ -415,6 +426,9 @@ fn tools<'a>(
 
 /// Puts the table between the markers of the README.
 fn rewrite_readme(text: &str) -> Result<(), Box<dyn std::error::Error>> {
+    if cfg!(not(feature = "tfhe-ntt")) {
+        return Err("the README's table needs `--features tfhe-ntt`".into());
+    }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path)?;
     let (before, rest) = readme.split_once(MARKERS[0]).ok_or("the README has no place for the table")?;

@@ -24,20 +24,3 @@ pub(crate) fn degree(text: &str) -> Result<u32, String> {
 pub(crate) fn wide_degree(text: &str) -> Result<u64, String> {
     degree(text).map(u64::from)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn degrees_have_units() {
-        for (text, n) in [("2", 2), ("1024", 1024), ("1K", 1024), ("64k", 65_536), ("1M", 1 << 20)] {
-            assert_eq!(degree(text), Ok(n), "{text}");
-        }
-        for text in
-            ["", "K", "1", "1000", "1KK", "-2", "0x400", "4M", "1099511627776", "99999999999999999999M"]
-        {
-            assert!(degree(text).is_err(), "{text}");
-        }
-    }
-}

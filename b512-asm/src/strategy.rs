@@ -13,15 +13,17 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 /// Any instruction but `halt`, extensions included.
-pub fn instr() -> impl Strategy<Value = Instr> {
+pub fn instr() -> BoxedStrategy<Instr> {
     let ops: Vec<Op> = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect();
-    select(ops).prop_flat_map(operation)
+    select(ops).prop_flat_map(operation).boxed()
 }
 
 /// The instruction `op` with random operands.
-pub fn operation(op: Op) -> impl Strategy<Value = Instr> {
+pub fn operation(op: Op) -> BoxedStrategy<Instr> {
     let operands: Vec<_> = op.info().operands.iter().map(|spec| operand(spec.kind)).collect();
-    operands.prop_map(move |operands| op.with_operands(&operands).expect("operands of the table's kinds"))
+    operands
+        .prop_map(move |operands| op.with_operands(&operands).expect("operands of the table's kinds"))
+        .boxed()
 }
 
 /// A random operand of that kind.
@@ -37,31 +39,34 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
 }
 
 /// A random vector length and word width.
-pub fn isa() -> impl Strategy<Value = Isa> {
+pub fn isa() -> BoxedStrategy<Isa> {
     let lane_bits = Isa::MIN_VECTOR_LENGTH.ilog2()..=Isa::MAX_VECTOR_LENGTH.ilog2();
     (lane_bits, select(Isa::WORD_BITS.to_vec()))
         .prop_map(|(lane_bits, word_bits)| Isa::new(1 << lane_bits, word_bits).expect("in range"))
+        .boxed()
 }
 
 /// A random map of lanes.
-pub fn lane_map() -> impl Strategy<Value = LaneMap> {
+pub fn lane_map() -> BoxedStrategy<LaneMap> {
     (0..=LaneMap::MAX / 2, 0..=LaneMap::MAX)
         .prop_map(|(half, shift)| LaneMap::new(2 * half + 1, shift).expect("an odd multiplier"))
+        .boxed()
 }
 
 /// A random addressing mode.
-pub fn address_mode() -> impl Strategy<Value = AddressMode> {
+pub fn address_mode() -> BoxedStrategy<AddressMode> {
     let modes = [AddressMode::Strided, AddressMode::StridedSkip, AddressMode::Repeated];
     let exponent = (0..=Log2::MAX).prop_map(|value| Log2::new(value).expect("in range"));
     prop_oneof![
         1 => Just(AddressMode::Linear),
         3 => (select(modes.to_vec()), exponent).prop_map(|(mode, value)| mode(value)),
     ]
+    .boxed()
 }
 
 /// A random program that [`Program::check`] accepts, with at most a few dozen instructions and
 /// words. It may be meaningless.
-pub fn program() -> impl Strategy<Value = Program> {
+pub fn program() -> BoxedStrategy<Program> {
     let parts = (
         prop_oneof![3 => Just(Isa::B512), 1 => isa()],
         prop_oneof![Just(String::new()), name()],
@@ -73,97 +78,98 @@ pub fn program() -> impl Strategy<Value = Program> {
         vec(symbol(), 0..6),
         vec(claim(), 0..3),
     );
-    parts.prop_map(|(isa, name, mut instructions, images, addresses, registers, moduli, symbols, claims)| {
-        instructions.push(Instr::Halt {});
-        let mut program = Program {
-            isa,
-            name,
-            instructions,
-            vdm: images.0,
-            sdm: images.1,
-            addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
-            moduli: registers
-                .into_iter()
-                .map(MReg::at)
-                .zip(moduli.iter().map(|q| (q & isa.max_word()).max(3)))
-                .collect(),
-            symbols,
-            claims: Vec::new(),
-        };
-        for (i, symbol) in program.symbols.iter_mut().enumerate() {
-            symbol.name.push_str(&format!(".{i}"));
-        }
-        let random = program.symbols.len();
-        for (i, claim) in claims.into_iter().enumerate() {
-            add_claim(&mut program, i, claim);
-        }
-        separate(&mut program.symbols, random);
-        for segment in [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
-        {
-            segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
-        }
-        if let Some(modulus) = program.only_modulus() {
-            let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
-            words.for_each(|word| *word %= modulus);
-        }
-        program
-    })
+    parts
+        .prop_map(|(isa, name, mut instructions, images, addresses, registers, moduli, symbols, claims)| {
+            instructions.push(Instr::Halt {});
+            let mut program = Program {
+                isa,
+                name,
+                instructions,
+                vdm: images.0,
+                sdm: images.1,
+                addresses: addresses.into_iter().map(|(reg, address)| (AReg::at(reg), address)).collect(),
+                moduli: registers
+                    .into_iter()
+                    .map(MReg::at)
+                    .zip(moduli.iter().map(|q| (q & isa.max_word()).max(3)))
+                    .collect(),
+                symbols,
+                claims: Vec::new(),
+            };
+            for (i, symbol) in program.symbols.iter_mut().enumerate() {
+                symbol.name.push_str(&format!(".{i}"));
+            }
+            let random = program.symbols.len();
+            for (i, claim) in claims.into_iter().enumerate() {
+                add_claim(&mut program, i, claim);
+            }
+            separate(&mut program.symbols, random);
+            for segment in
+                [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments)
+            {
+                segment.words.iter_mut().for_each(|word| *word &= isa.max_word());
+            }
+            if let Some(modulus) = program.only_modulus() {
+                let words = program.vdm.segments.iter_mut().flat_map(|segment| &mut segment.words);
+                words.for_each(|word| *word %= modulus);
+            }
+            program
+        })
+        .boxed()
 }
 
 /// Names, including words with another meaning elsewhere in the text.
-fn name() -> impl Strategy<Value = String> {
+fn name() -> BoxedStrategy<String> {
     let reserved = ["at", "vdm", "sdm", "n", "root", "v0", "a1", "m1", "halt", "linear", "ntt"];
-    prop_oneof![select(reserved.to_vec()).prop_map(str::to_owned), "[A-Za-z_][A-Za-z0-9_.]{0,8}"]
+    prop_oneof![select(reserved.to_vec()).prop_map(str::to_owned), "[A-Za-z_][A-Za-z0-9_.]{0,8}"].boxed()
 }
 
-fn odd_modulus() -> impl Strategy<Value = u128> {
-    (any::<u128>(), 0..127_u32).prop_map(|(bits, shift)| (bits >> shift | 1).max(3))
+fn odd_modulus() -> BoxedStrategy<u128> {
+    (any::<u128>(), 0..127_u32).prop_map(|(bits, shift)| (bits >> shift | 1).max(3)).boxed()
 }
 
 /// A symbol anywhere in a memory.
-fn symbol() -> impl Strategy<Value = Symbol> {
+fn symbol() -> BoxedStrategy<Symbol> {
     let place = select(Space::ALL.to_vec()).prop_flat_map(|space| {
         (Just(space), 0..space.max_words())
             .prop_flat_map(|(space, start)| (Just(space), Just(start), 1..=space.max_words() - start))
     });
-    (name(), place, select(Role::ALL.to_vec())).prop_map(|(name, (space, start, words), role)| Symbol {
-        name,
-        space,
-        start,
-        words,
-        role,
-    })
+    (name(), place, select(Role::ALL.to_vec()))
+        .prop_map(|(name, (space, start, words), role)| Symbol { name, space, start, words, role })
+        .boxed()
 }
 
 /// A few segments with or without gaps between them, far from the end of either memory.
-fn image() -> impl Strategy<Value = Image> {
+fn image() -> BoxedStrategy<Image> {
     let gap = prop_oneof![Just(0), 0..1_u32 << 16];
     let words = vec(prop_oneof![any::<u128>(), (0..100_u64).prop_map(u128::from)], 1..20);
-    vec((gap, words), 0..4).prop_map(|parts| {
-        let mut free = 0;
-        let segment = |(gap, words)| {
-            let segment = Segment { start: free + gap, words };
-            free = segment.end();
-            segment
-        };
-        Image { segments: parts.into_iter().map(segment).collect() }
-    })
+    vec((gap, words), 0..4)
+        .prop_map(|parts| {
+            let mut free = 0;
+            let segment = |(gap, words)| {
+                let segment = Segment { start: free + gap, words };
+                free = segment.end();
+                segment
+            };
+            Image { segments: parts.into_iter().map(segment).collect() }
+        })
+        .boxed()
 }
 
 /// A claim about symbols that no program declares yet, with settings of any kind.
-fn claim() -> impl Strategy<Value = Claim> {
+fn claim() -> BoxedStrategy<Claim> {
     let value = prop_oneof![
         any::<u128>().prop_map(Setting::Number),
         vec(any::<u128>(), 0..4).prop_map(Setting::Numbers),
         name().prop_map(Setting::Word),
     ];
     let names = |letter, most: usize| (1..=most).prop_map(move |count| vec![letter; count]);
-    (names("y", 2), name(), names("x", 3), vec((name(), value), 0..4)).prop_map(
-        |(outputs, operation, inputs, settings)| {
+    (names("y", 2), name(), names("x", 3), vec((name(), value), 0..4))
+        .prop_map(|(outputs, operation, inputs, settings)| {
             let own = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
             Claim { outputs: own(outputs), operation, inputs: own(inputs), settings }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Turns those of the first `count` symbols that share words with another symbol of their role into scratch

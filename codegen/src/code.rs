@@ -429,17 +429,20 @@ impl Code {
         Inst { op, sources, constant: None, scalar: None, results, memory: None, map: None, tower, pass }
     }
 
+    /// Adds an instruction that has the operands of its operation.
     fn push_checked(&mut self, inst: Inst) {
-        let registers = |kind, direction| {
-            let specs = inst.op.info().operands.iter();
-            specs.filter(|s| s.kind == kind && s.direction == direction).count()
-        };
-        debug_assert_eq!(
-            registers(OperandKind::VReg, Direction::Read),
-            inst.sources.len() + usize::from(inst.constant.is_some())
-        );
-        debug_assert_eq!(registers(OperandKind::VReg, Direction::Write), inst.results.len());
-        debug_assert_eq!(registers(OperandKind::SReg, Direction::Read), usize::from(inst.scalar.is_some()));
+        let (mut reads, mut writes, mut scalars) = (0, 0, 0);
+        for operand in inst.op.info().operands {
+            match (operand.kind, operand.direction) {
+                (OperandKind::VReg, Direction::Read) => reads += 1,
+                (OperandKind::VReg, Direction::Write) => writes += 1,
+                (OperandKind::SReg, Direction::Read) => scalars += 1,
+                _ => {}
+            }
+        }
+        let given = (inst.sources.len() + usize::from(inst.constant.is_some()), inst.results.len());
+        assert_eq!((reads, writes), given, "vectors of {:?}", inst.op);
+        assert_eq!(scalars, usize::from(inst.scalar.is_some()), "scalars of {:?}", inst.op);
         self.insts.push(inst);
     }
 }

@@ -464,7 +464,7 @@ impl<'a> Scheduler<'a> {
     /// The schedule without the loads of constants that were evicted before their first use. Everything must
     /// be done, so that no constant is left in a register.
     fn finish(self) -> Scheduled {
-        debug_assert_eq!(self.left, 0);
+        assert_eq!(self.left, 0);
         let Scheduled { instructions, origin, spill_words } = self.out;
         let mut live = vec![true; instructions.len()];
         self.registers.dead_loads().iter().for_each(|&position| live[position] = false);

@@ -8,6 +8,6 @@
 /// Raise it with every change that alters a program, or the cycles, area or energy of a program on
 /// a machine: results of older versions are then computed again. Do not raise it for a change of
 /// comments, names, speed or error messages, nor for a new recipe in the library: the key of a
-/// point depends on the library's recipes for its task. The test `lab/tests/model.rs` compares a sample of results
+/// point depends on the library's recipes for its task. The test `lab/tests/all/model.rs` compares a sample of results
 /// with a committed file and fails if the version must rise.
 pub const MODEL_VERSION: u32 = 10;

@@ -267,18 +267,18 @@ impl Case {
     }
 }
 
-fn cases() -> impl Strategy<Value = Case> {
+fn cases() -> BoxedStrategy<Case> {
     let sizes = (9_u32..=10, (20_u32..=128, 20_u32..=128), (1_usize..=5, 1_usize..=3), any::<u64>());
     let choices = (any::<u64>(), any::<u64>(), prop_oneof![Just(None), Just(Some(65537)), Just(Some(2))]);
-    (sizes, choices, 0..DATAFLOWS.len(), 1_usize..=5).prop_map(
-        |((log2, bits, counts, seed), (digits, level, t), dataflow, tile)| {
+    (sizes, choices, 0..DATAFLOWS.len(), 1_usize..=5)
+        .prop_map(|((log2, bits, counts, seed), (digits, level, t), dataflow, tile)| {
             let fits = |digits: &usize| counts.0 > counts.0.div_ceil(*digits) * (digits - 1);
             let allowed: Vec<usize> = (1..=counts.0).filter(fits).collect();
             let digits = allowed[digits as usize % allowed.len()];
             let level = 1 + level as usize % counts.0;
             Case { log2, bits, counts, digits, level, t, dataflow, tile, seed }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// The inputs and the outputs of a program on pseudo-random data, by name.

@@ -21,7 +21,7 @@ const FEW_REGISTERS: &[usize] = &[0, 1, 2, 3, 4, 5, 16, 17, 20, 32, 33, REGISTER
 
 /// Programs of up to `longest` instructions: on few registers, so that hazards are frequent, or on
 /// all of them, so that queues fill.
-pub fn programs(longest: usize) -> impl Strategy<Value = Program> {
+pub fn programs(longest: usize) -> BoxedStrategy<Program> {
     static ALL: [usize; REGISTERS] = {
         let mut registers = [0; REGISTERS];
         let mut register = 0;
@@ -48,14 +48,18 @@ pub fn programs(longest: usize) -> impl Strategy<Value = Program> {
             sdm: Image { segments: vec![Segment { start: 0, words: sdm }] },
             ..Program::default()
         })
+        .boxed()
 }
 
-fn instruction(registers: &'static [usize]) -> impl Strategy<Value = Instr> {
-    select(Op::ALL).prop_flat_map(move |op| {
-        let operands: Vec<_> =
-            op.info().operands.iter().map(|spec| operand(op, spec.kind, registers)).collect();
-        operands.prop_map(move |operands| op.with_operands(&operands).expect("operands of the right kinds"))
-    })
+fn instruction(registers: &'static [usize]) -> BoxedStrategy<Instr> {
+    select(Op::ALL)
+        .prop_flat_map(move |op| {
+            let operands: Vec<_> =
+                op.info().operands.iter().map(|spec| operand(op, spec.kind, registers)).collect();
+            operands
+                .prop_map(move |operands| op.with_operands(&operands).expect("operands of the right kinds"))
+        })
+        .boxed()
 }
 
 fn operand(op: Op, kind: OperandKind, registers: &'static [usize]) -> BoxedStrategy<Operand> {
@@ -155,7 +159,10 @@ pub fn describe(machine: &Machine, program: &Program) -> String {
 }
 
 fn replay_command(machine: &Machine, program: &Program) -> String {
-    format!("SIM_REPLAY='{}' cargo test -p sim --test timing agree -- --nocapture", pair(machine, program))
+    format!(
+        "SIM_REPLAY='{}' cargo test -p sim --test all timing::agreement -- --nocapture",
+        pair(machine, program)
+    )
 }
 
 /// Renders a machine and a program in words: changes to the paper's machine, address registers, words of the

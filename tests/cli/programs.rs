@@ -478,3 +478,19 @@ fn outputs_are_compared_with_files() {
     assert_eq!(output.stdout, fs::read(folder.join("c.bin")).unwrap());
     assert!(String::from_utf8(output.stderr).unwrap().contains("Where the cycles of the front end go"));
 }
+
+#[test]
+fn degrees_have_units() {
+    let folder = tempfile::tempdir().unwrap();
+    let generated = |n: &str| rpu(folder.path(), &["gen", "add", &format!("--n={n}")]);
+    assert_eq!(generated("1K").stdout, succeed(folder.path(), &["gen", "add", "--n", "1024"]).into_bytes());
+    assert_eq!(generated("64k").stdout, succeed(folder.path(), &["gen", "add", "--n", "65536"]).into_bytes());
+    let refused = |n: &str| String::from_utf8(generated(n).stderr).unwrap();
+    for (text, n) in [("2", 2), ("1M", 1 << 20)] {
+        assert!(refused(text).starts_with(&format!("error: unsupported degree n = {n}: ")), "{text}");
+    }
+    for text in ["", "K", "1", "1000", "1KK", "-2", "0x400", "4M", "1099511627776", "99999999999999999999M"] {
+        let message = format!("error: invalid value '{text}' for '--n <N>'");
+        assert!(refused(text).starts_with(&message), "{text}: {}", refused(text));
+    }
+}

@@ -191,7 +191,7 @@ fn bootstrap(trace: &Path) -> Result<String, Box<dyn Error>> {
         <!-- Generated: `cargo run -p lab --example comparison -- boot_sparse_n512.fhetch.xz`. -->\n\n\
         `boot_sparse_n512` is a CKKS bootstrap of OpenFHE at n = 512, recorded limb by limb: {} operations. The parameters are\n\
         test parameters, not secure. Times are simulated. On data, the runtime's results equal the recorded digests\n\
-        (`RING_PROGRAM_TRACES=DIR cargo test -p runtime --test traces`). Areas and energies are modelled; a star marks\n\
+        (`RING_PROGRAM_TRACES=DIR cargo test -p runtime --test all traces`). Areas and energies are modelled; a star marks\n\
         an extrapolated area. The energy of the HBM is that of its accesses, {HBM_PJ_PER_BIT} pJ a bit, an assumption.\n\n{}\n\
         | machine | time, us | lifted | HBM, MiB | HBM is busy | kernels, mJ | HBM, mJ |\n|---|--:|--:|--:|--:|--:|--:|\n",
         program.operations().len(),

@@ -95,7 +95,7 @@ fn interpret(program: &Program) -> Vec<u128> {
 
 /// A random instruction on few registers, so that dependences are frequent, which causes no fault
 /// on vectors of that length.
-fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
+fn instruction(lanes: u32) -> BoxedStrategy<Instr> {
     // Strided accesses reach over 8 vectors, from at most 2 + 4.
     let mode = (0u8..4, 0u8..=3, 0u8..=Log2::MAX).prop_map(|(mode, stride, block)| match mode {
         0 => AddressMode::Linear,
@@ -104,8 +104,8 @@ fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
         _ => AddressMode::Repeated(Log2::new(block).unwrap()),
     });
     let ops = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect::<Vec<_>>();
-    (proptest::sample::select(ops), proptest::array::uniform6(0u8..6), 0..4 * lanes, mode).prop_map(
-        |(op, registers, words, mode)| {
+    (proptest::sample::select(ops), proptest::array::uniform6(0u8..6), 0..4 * lanes, mode)
+        .prop_map(|(op, registers, words, mode)| {
             let mut registers = registers.into_iter();
             let mut next = || registers.next().unwrap();
             let operands: Vec<Operand> = op
@@ -128,8 +128,8 @@ fn instruction(lanes: u32) -> impl Strategy<Value = Instr> {
                 })
                 .collect();
             op.with_operands(&operands).unwrap()
-        },
-    )
+        })
+        .boxed()
 }
 
 proptest! {

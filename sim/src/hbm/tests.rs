@@ -146,9 +146,9 @@ fn stepped(hbm: &Hbm, jobs: &[Job]) -> Vec<JobSpans> {
         .collect()
 }
 
-fn jobs() -> impl Strategy<Value = Vec<Job>> {
+fn jobs() -> BoxedStrategy<Vec<Job>> {
     let any = (0u64..12, 0u32..12, 0u64..12).prop_map(|(load, compute, store)| job(load, compute, store));
-    prop::collection::vec(any, 0..10)
+    prop::collection::vec(any, 0..10).boxed()
 }
 
 proptest! {

@@ -207,16 +207,18 @@ mod tests {
     use b512_asm::Log2;
     use proptest::prelude::*;
 
-    fn modes() -> impl Strategy<Value = AddressMode> {
-        (0..4u8, 0..=9u8).prop_map(|(kind, exponent)| {
-            let v = Log2::new(exponent).unwrap();
-            match kind {
-                0 => AddressMode::Linear,
-                1 => AddressMode::Strided(v),
-                2 => AddressMode::StridedSkip(v),
-                _ => AddressMode::Repeated(v),
-            }
-        })
+    fn modes() -> BoxedStrategy<AddressMode> {
+        (0..4u8, 0..=9u8)
+            .prop_map(|(kind, exponent)| {
+                let v = Log2::new(exponent).unwrap();
+                match kind {
+                    0 => AddressMode::Linear,
+                    1 => AddressMode::Strided(v),
+                    2 => AddressMode::StridedSkip(v),
+                    _ => AddressMode::Repeated(v),
+                }
+            })
+            .boxed()
     }
 
     proptest! {

@@ -132,7 +132,7 @@ const WINDOW: u32 = 8 * 512;
 const INPUT_VECTORS: u32 = 4;
 
 /// Programs that move and add words of the window.
-fn movers() -> impl Strategy<Value = Program> {
+fn movers() -> BoxedStrategy<Program> {
     let register = || (0..6usize).prop_map(VReg::at);
     let mode = select(vec![
         AddressMode::Linear,
@@ -168,8 +168,8 @@ fn movers() -> impl Strategy<Value = Program> {
         let (name, words) = (name.into(), 512 * vectors);
         Symbol { name, space: Space::Vdm, start, words, role }
     };
-    (prop::collection::vec(prop_oneof![access, compute], 0..12), register()).prop_map(
-        move |(body, result)| {
+    (prop::collection::vec(prop_oneof![access, compute], 0..12), register())
+        .prop_map(move |(body, result)| {
             let ends = [last(result), Instr::Halt {}];
             Program {
                 instructions: first.clone().chain(body).chain(ends).collect(),
@@ -180,8 +180,8 @@ fn movers() -> impl Strategy<Value = Program> {
                 ],
                 ..Program::default()
             }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// The program after other values were left in all registers and in all words but the input's.

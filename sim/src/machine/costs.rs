@@ -21,10 +21,10 @@ fn write_page(page: &mut String) -> Result {
         "\
 # Costs of machine keys
 
-<!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test generated`. -->
+<!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test all generated`. -->
 
 Each key changes the quantities with a mark: the *cycles* of a program, the *clock* and the *area* of the machine, the
-*energy* of a program, and the time of a *stream* of runs with their transfers. The test `sim/tests/costs.rs` varies each
+*energy* of a program, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies each
 key and compares the effects with these marks, in both directions.
 
 The models, and the sources of their numbers:

@@ -11,18 +11,20 @@ use toml::Value;
 
 /// Valid machines that differ from the paper's in every key with a [`Sample`] other than
 /// [`Sample::Fixed`].
-pub fn machines() -> impl Strategy<Value = Machine> {
+pub fn machines() -> BoxedStrategy<Machine> {
     let base = Machine::rpu_128x128().to_value();
     let random = |key: &&Key| key.built_in.is_some_and(|built_in| built_in.sample != Sample::Fixed);
     let (varied, fixed): (Vec<&Key>, Vec<&Key>) = schema::keys().partition(random);
     let fixed: Vec<_> =
         fixed.into_iter().map(|key| (key.path, schema::value_at(&base, key.path).clone())).collect();
     let values: Vec<_> = varied.iter().map(|key| values(key)).collect();
-    values.prop_filter_map("the rules over several keys", move |values| {
-        let varied = varied.iter().map(|key| key.path).zip(values);
-        let machine = assemble(varied.chain(fixed.iter().cloned())).expect("values of the right types");
-        machine.broken_rules().is_empty().then_some(machine)
-    })
+    values
+        .prop_filter_map("the rules over several keys", move |values| {
+            let varied = varied.iter().map(|key| key.path).zip(values);
+            let machine = assemble(varied.chain(fixed.iter().cloned())).expect("values of the right types");
+            machine.broken_rules().is_empty().then_some(machine)
+        })
+        .boxed()
 }
 
 fn values(key: &Key) -> BoxedStrategy<Value> {

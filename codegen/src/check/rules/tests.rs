@@ -165,20 +165,20 @@ struct Other {
     degree: bool,
 }
 
-fn other() -> impl Strategy<Value = Other> {
+fn other() -> BoxedStrategy<Other> {
     let seldom = || prop::bool::weighted(0.15);
     let twist = prop_oneof![2 => Just(0), 2 => Just(u32::MAX), 1 => 0..2 * N];
     let scale = prop_oneof![4 => Just(0i16), 1 => -2..2i16];
-    (prop::option::weighted(0.4, 0usize..6), any::<bool>(), any::<bool>(), twist, scale, seldom()).prop_map(
-        |(polynomial, half, conjugate, twist, scale, degree)| Other {
+    (prop::option::weighted(0.4, 0usize..6), any::<bool>(), any::<bool>(), twist, scale, seldom())
+        .prop_map(|(polynomial, half, conjugate, twist, scale, degree)| Other {
             polynomial,
             half,
             conjugate,
             twist,
             scale,
             degree,
-        },
-    )
+        })
+        .boxed()
 }
 
 fn second(setting: &Setting, u: Element, other: Other) -> Element {

@@ -48,7 +48,7 @@ pub(super) fn permute(ring: &mut RingBuilder<'_>, pairs: &mut [Pair], visit: Vis
     }
     for pair in moving {
         pair.shuffle(ring, visit);
-        debug_assert!(pair.is_sorted());
+        assert!(pair.is_sorted());
     }
 }
 
@@ -93,7 +93,7 @@ impl Pair {
         for ((a, b), _) in a.iter_mut().zip(b).zip(&moves).filter(|(_, moves)| **moves) {
             std::mem::swap(a, b);
         }
-        debug_assert!(self.targets[1].iter().all(|target| target.lane >> bit & 1 == 1));
+        assert!(self.targets[1].iter().all(|target| target.lane >> bit & 1 == 1));
         if moves.iter().all(|&moves| moves) {
             self.registers.swap(0, 1);
         } else if moves.contains(&true) {

@@ -51,19 +51,20 @@ impl Words {
     }
 }
 
-fn words() -> impl Strategy<Value = Words> {
-    (0u8..4, any::<u64>()).prop_map(|(kind, seed)| Words { kind, seed })
+fn words() -> BoxedStrategy<Words> {
+    (0u8..4, any::<u64>()).prop_map(|(kind, seed)| Words { kind, seed }).boxed()
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> BoxedStrategy<Change> {
     prop_oneof![
         Just(Change::Nothing),
         (any::<bool>(), words()).prop_map(|(table, words)| Change::Write { table, words }),
         (0..VDM_WORDS, any::<u8>()).prop_map(|(start, value)| Change::Constants { start, value }),
     ]
+    .boxed()
 }
 
-fn mode() -> impl Strategy<Value = AddressMode> {
+fn mode() -> BoxedStrategy<AddressMode> {
     let log2 = |log2: u8| Log2::new(log2).unwrap();
     prop_oneof![
         4 => Just(AddressMode::Linear),
@@ -71,10 +72,11 @@ fn mode() -> impl Strategy<Value = AddressMode> {
         1 => (0u8..7).prop_map(move |v| AddressMode::StridedSkip(log2(v))),
         2 => (0u8..7).prop_map(move |v| AddressMode::Repeated(log2(v))),
     ]
+    .boxed()
 }
 
 /// An instruction on few registers; most accesses are to whole stretches.
-fn instruction() -> impl Strategy<Value = Instr> {
+fn instruction() -> BoxedStrategy<Instr> {
     let ops: Vec<Op> = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect();
     let products = vec![Op::Vmul, Op::Vmuls, Op::Bfly, Op::Gsbfly];
     let op = prop_oneof![
@@ -85,8 +87,8 @@ fn instruction() -> impl Strategy<Value = Instr> {
         3 => proptest::sample::select(ops),
     ];
     let place = prop_oneof![3 => (0..8u32).prop_map(|stretch| stretch * LANES), 1 => 0..VDM_WORDS];
-    (op, proptest::array::uniform6(0u8..4), place, 0..=SDM_WORDS, mode(), any::<u16>()).prop_map(
-        |(op, registers, place, scalar, mode, map)| {
+    (op, proptest::array::uniform6(0u8..4), place, 0..=SDM_WORDS, mode(), any::<u16>())
+        .prop_map(|(op, registers, place, scalar, mode, map)| {
             let mut registers = registers.into_iter();
             let mut next = || registers.next().unwrap();
             let operand = |kind: OperandKind| match kind {
@@ -106,8 +108,8 @@ fn instruction() -> impl Strategy<Value = Instr> {
             let operands: Vec<Operand> =
                 op.info().operands.iter().map(|spec| spec.kind).map(operand).collect();
             op.with_operands(&operands).unwrap()
-        },
-    )
+        })
+        .boxed()
 }
 
 /// A random program with its memory.

@@ -65,7 +65,7 @@ fn towers(word_bits: u32) -> u32 {
 }
 
 fn designs() -> Vec<Design> {
-    let text = include_str!("../../configs/sweeps/words.toml");
+    let text = include_str!("../../../configs/sweeps/words.toml");
     let plan = Plan::new(&Definition::parse("words.toml", text).unwrap()).unwrap();
     records(&plan, &generate).iter().map(Design::of).collect()
 }
@@ -100,7 +100,7 @@ fn chart(designs: &[Design]) -> Figure {
 fn page(designs: &[Design]) -> String {
     let mut page = String::from(
         "# Word width and vector length for a modulus of 1,600 bits\n\n\
-        <!-- Generated from `configs/sweeps/words.toml`: `BLESS=1 cargo test -p lab --test words`. -->\n\n\
+        <!-- Generated from `configs/sweeps/words.toml`: `BLESS=1 cargo test -p lab --test all words`. -->\n\n\
         Which machine transforms most polynomials of 65,536 coefficients modulo 1,600 bits, per second and mm2? The modulus\n\
         takes 51 towers of 32 bits, 26 of 64 or 13 of 128. Programs are those of `--plan best`, cycles are simulated, and\n\
         areas, clocks and energies modelled ([`docs/costs.md`](../docs/costs.md)). For each word and vector length, the\n\

@@ -30,7 +30,7 @@ const TOGETHER: u32 = 4;
 const INTRODUCTION: &str = "\
 # The automorphism X -> X^g
 
-<!-- Generated: `BLESS=1 cargo test -p lab --test dataflows automorphism`. -->
+<!-- Generated: `BLESS=1 cargo test -p lab --test all dataflows::automorphism`. -->
 
 A rotation of a ciphertext's slots maps X to X^g, with g a power of 5 modulo 2n; a conjugation has g = 2n - 1. Values in
 bit-reversed order move: with n / 512 vectors, called classes, every class moves to a class, and lane `h`, with its bits
@@ -47,7 +47,7 @@ permute the *bits* of an index, so that no instruction does this. There are thes
 
 All results are simulated, in cycles for one polynomial with moduli of 60 bits. Programs in registers take 4 polynomials,
 those through memory as many as fill the matrix. Each is the fastest of three schedules; all machines have a VDM of 32 MiB.
-Tests prove each program by a symbolic checker and run it against the golden model (`codegen/tests/automorphism.rs`).
+Tests prove each program by a symbolic checker and run it against the golden model (`codegen/tests/all/automorphism.rs`).
 
 ![Cycles of the ways](automorphism.svg)
 ";

@@ -235,7 +235,7 @@ impl Study {
 
         let mut page = format!(
             "# The best machine within the area of the paper's, for {task}\n\n\
-            <!-- Generated from reports/{name}.csv: `BLESS=1 cargo test -p lab --test explore`. -->\n\n\
+            <!-- Generated from reports/{name}.csv: `BLESS=1 cargo test -p lab --test all explore`. -->\n\n\
             {} of the {:.1e} designs in [`configs/spaces/{name}.toml`](../configs/spaces/{name}.toml) were evaluated, {} of\n\
             them within the area of the paper's (128, 128), {limit} mm2. {origin}\n\
             The designs are those of one search, not all: better ones may exist. Charts and `{name}.csv` have the results of the\n\

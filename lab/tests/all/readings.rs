@@ -63,7 +63,7 @@ impl Reading {
 }
 
 fn readings() -> Vec<Reading> {
-    let text = include_str!("../../configs/sweeps/readings.toml");
+    let text = include_str!("../../../configs/sweeps/readings.toml");
     let plan = Plan::new(&Definition::parse("readings.toml", text).unwrap()).unwrap();
     records(&plan, &generate).chunks(COSTS.len() + 1).map(Reading::new).collect()
 }
@@ -105,7 +105,7 @@ impl FrontEnd {
 }
 
 fn front_ends() -> Vec<FrontEnd> {
-    let text = include_str!("../../configs/sweeps/front-end.toml");
+    let text = include_str!("../../../configs/sweeps/front-end.toml");
     let plan = Plan::new(&Definition::parse("front-end.toml", text).unwrap()).unwrap();
     records(&plan, &generate).chunks(5).map(FrontEnd::new).collect()
 }

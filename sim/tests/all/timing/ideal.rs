@@ -5,7 +5,7 @@
 //! arrives earlier may take an SRAM from a more critical one. This is the classic anomaly of list
 //! scheduling. The tests below show an example for each switch.
 
-use crate::rules::{machine, program, v};
+use super::rules::{machine, program, v};
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, SReg};
 use sim::Machine;
 use sim::machine::Ideal;

@@ -83,7 +83,7 @@ fn results_are_those_of_the_declared_version() {
     assert!(
         found == committed || !same_version || bless::blessing(),
         "the results differ from those of model version {MODEL_VERSION}. If the change is intended, raise \
-         `MODEL_VERSION` in `lab/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab --test model"
+         `MODEL_VERSION` in `lab/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab --test all model"
     );
     bless::fresh(path, found);
 }

@@ -112,7 +112,7 @@ fn by_definition(machine: &Machine, program: &Program) -> Option<(usize, usize)>
 }
 
 /// Loads and stores of a few words in several modes.
-fn movers() -> impl Strategy<Value = Program> {
+fn movers() -> BoxedStrategy<Program> {
     let log = |log| Log2::new(log).unwrap();
     let mode = select(vec![
         AddressMode::Linear,
@@ -130,6 +130,7 @@ fn movers() -> impl Strategy<Value = Program> {
     });
     prop::collection::vec(access, 1..8)
         .prop_map(|instructions| Program { instructions, ..Program::default() })
+        .boxed()
 }
 
 #[test]

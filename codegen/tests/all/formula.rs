@@ -1,7 +1,6 @@
 //! The passes of the classical plans are the factors of their formulas.
 
-mod interpret;
-
+use crate::interpret;
 use b512_asm::{Op, Role};
 use codegen::code::{BufferId, Claim, Code, Tower};
 use codegen::formula::{Formula, Ring, of};

@@ -65,10 +65,11 @@ fn program(log2: u32, moduli: usize, choices: Vec<Choice>) -> RingProgram {
     builder.finish(None).unwrap()
 }
 
-fn programs() -> impl Strategy<Value = RingProgram> {
+fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u64; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
     (9..18u32, 1..4usize, prop::collection::vec(choice, 0..40))
         .prop_map(|(log2, moduli, choices)| program(log2, moduli, choices))
+        .boxed()
 }
 
 /// The same program with blanks, comments, capitals and other line ends.

@@ -21,7 +21,7 @@ fn plan(text: &str) -> Plan {
     Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap()
 }
 
-const VADD: &str = include_str!("../../kernels-b512/vadd.b512");
+const VADD: &str = include_str!("../../../kernels-b512/vadd.b512");
 
 fn vadd(request: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, String> {
     adder(VADD, request)
@@ -344,7 +344,7 @@ fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
 /// A front over an axis that costs nothing is degenerate.
 #[test]
 fn each_axis_of_the_exploration_costs_area() {
-    let plan = plan(include_str!("../../configs/sweeps/explore.toml"));
+    let plan = plan(include_str!("../../../configs/sweeps/explore.toml"));
     let axes: Vec<_> = plan.manifest.varying.iter().filter_map(|path| sim::machine::key(path)).collect();
     assert_eq!(axes.len(), 6);
     for key in axes {
@@ -357,7 +357,7 @@ fn each_axis_of_the_exploration_costs_area() {
 fn a_given_program_is_checked_on_given_data() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let text = include_str!("../../kernels-b512/vadd.b512");
+    let text = include_str!("../../../kernels-b512/vadd.b512");
     fs::write(file("add.b512"), text.replace(".computes", "// .computes")).unwrap();
     let words =
         |word: fn(u128) -> u128| -> Vec<u8> { (0..512).flat_map(|i| word(i).to_le_bytes()).collect() };

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use sim::Machine;
 use sim::functional::Executor;
 
-const ANSWERS: &str = include_str!("data/conversions.json");
+const ANSWERS: &str = include_str!("../data/conversions.json");
 
 fn hex(text: &Value) -> u128 {
     u128::from_str_radix(text.as_str().unwrap(), 16).unwrap()

@@ -127,9 +127,11 @@ fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
     random.builder.finish(None).unwrap()
 }
 
-fn programs() -> impl Strategy<Value = RingProgram> {
+fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
-    (10..13u32, prop::collection::vec(choice, 0..120)).prop_map(|(log2, choices)| program(log2, choices))
+    (10..13u32, prop::collection::vec(choice, 0..120))
+        .prop_map(|(log2, choices)| program(log2, choices))
+        .boxed()
 }
 
 proptest! {

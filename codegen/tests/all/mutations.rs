@@ -3,8 +3,7 @@
 //! The tests apply random mutations. A mutation that changes the result on random data must be
 //! rejected. The checkers may also reject a mutation that does not change the result.
 
-mod interpret;
-
+use crate::interpret;
 use b512_asm::{AddressMode, FeatureSet, Instr, Log2, Offset, Op, Operand, Program, Setting, VReg};
 use codegen::code::{Code, Inst};
 use codegen::number::Number;
@@ -140,7 +139,7 @@ enum Mutation {
     Claim { setting: Index, by: u32 },
 }
 
-fn mutation() -> impl Strategy<Value = Mutation> {
+fn mutation() -> BoxedStrategy<Mutation> {
     let at = any::<Index>;
     prop_oneof![
         4 => (at(), at(), any::<u8>()).prop_map(|(at, operand, to)| Mutation::Operand { at, operand, to }),
@@ -153,6 +152,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         1 => (at(), 1u32..2048).prop_map(|(register, by)| Mutation::Base { register, by }),
         1 => (at(), 1u32..2048).prop_map(|(setting, by)| Mutation::Claim { setting, by }),
     ]
+    .boxed()
 }
 
 fn operands(instr: &Instr) -> Vec<Operand> {
@@ -279,7 +279,7 @@ enum CodeMutation {
     },
 }
 
-fn code_mutation() -> impl Strategy<Value = CodeMutation> {
+fn code_mutation() -> BoxedStrategy<CodeMutation> {
     let at = any::<Index>;
     prop_oneof![
         at().prop_map(|at| CodeMutation::SwapSources { at }),
@@ -297,6 +297,7 @@ fn code_mutation() -> impl Strategy<Value = CodeMutation> {
         (at(), 1usize..200).prop_map(|(at, by)| CodeMutation::Later { at, by }),
         at().prop_map(|at| CodeMutation::Drop { at }),
     ]
+    .boxed()
 }
 
 /// One of the instructions that satisfy a condition.

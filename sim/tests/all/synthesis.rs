@@ -199,7 +199,7 @@ fn page() -> String {
         "\
 # Structural models against synthesis
 
-<!-- Generated from `configs/tech/synthesis/table.csv`: `BLESS=1 cargo test -p sim --test synthesis`. -->
+<!-- Generated from `configs/tech/synthesis/table.csv`: `BLESS=1 cargo test -p sim --test all synthesis`. -->
 
 The models of area, energy and clock scale fitted constants by the size of logic (`sim/src/gates.rs`) and its delay
 (`sim/src/clock.rs`). The RTL in `configs/tech/synthesis/rtl` is a second witness: `synthesize.py` maps it to NAND2

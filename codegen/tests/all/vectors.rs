@@ -82,7 +82,7 @@ fn check_summary(name: &str, values: &[u128], sha256: &str, head: &[Hex], tail: 
 
 #[test]
 fn transforms_and_products_have_openfhes_digests() {
-    let sets: Vec<Summary> = serde_json::from_str(include_str!("data/digests.json")).unwrap();
+    let sets: Vec<Summary> = serde_json::from_str(include_str!("../data/digests.json")).unwrap();
     assert_eq!(sets.len(), 8);
     for set in sets {
         let (n, q, psi) = (set.n, set.q.0, set.psi.0);
@@ -102,7 +102,8 @@ fn transforms_and_products_have_openfhes_digests() {
 
 #[test]
 fn transforms_and_products_are_openfhes_value_by_value() {
-    for text in [include_str!("data/native64_q60_n1024.json"), include_str!("data/native128_q121_n1024.json")]
+    for text in
+        [include_str!("../data/native64_q60_n1024.json"), include_str!("../data/native128_q121_n1024.json")]
     {
         let set: Full = serde_json::from_str(text).unwrap();
         let (n, q, psi) = (set.n, set.q.0, set.psi.0);

@@ -19,22 +19,23 @@ enum Step {
 }
 
 /// A memory operand at one of few places, so that operands often overlap.
-fn place(buffers: std::ops::Range<u32>) -> impl Strategy<Value = MemRef> {
+fn place(buffers: std::ops::Range<u32>) -> BoxedStrategy<MemRef> {
     let log2 = |value| Log2::new(value).unwrap();
     let mode = prop_oneof![
         4 => (0..3u32).prop_map(|half| (half * 256, AddressMode::Linear)),
         1 => (0..2u32).prop_map(move |word| (word, AddressMode::Strided(log2(1)))),
         1 => Just((0, AddressMode::StridedSkip(log2(8)))),
     ];
-    (buffers, mode).prop_map(|(buffer, (word, mode))| MemRef { buffer: BufferId(buffer), word, mode })
+    (buffers, mode).prop_map(|(buffer, (word, mode))| MemRef { buffer: BufferId(buffer), word, mode }).boxed()
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> BoxedStrategy<Step> {
     prop_oneof![
         2 => place(0..3).prop_map(|at| Step::Load { at }),
         2 => (any::<Index>(), place(1..3)).prop_map(|(value, at)| Step::Store { value, at }),
         1 => (any::<Index>(), any::<Index>()).prop_map(|(left, right)| Step::Add { left, right }),
     ]
+    .boxed()
 }
 
 /// Code without instructions, with an input x, an output y and a scratch buffer s.

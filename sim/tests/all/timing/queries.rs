@@ -1,9 +1,9 @@
 //! The engine's answers to a scheduler, in small known situations.
 //!
-//! On the machine of [`rules`](crate::rules), a load that dispatches in cycle 2 issues in cycle 3, and writes its
+//! On the machine of [`rules`](super::rules), a load that dispatches in cycle 2 issues in cycle 3, and writes its
 //! register's SRAM in cycles 7 to 10.
 
-use crate::rules::{machine, program, v};
+use super::rules::{machine, program, v};
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Op, Pipe, SReg};
 use sim::Machine;
 use sim::timing::Cycle;

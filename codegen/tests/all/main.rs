@@ -1,0 +1,18 @@
+//! Code generation, through its public interface.
+
+mod agreement;
+mod automorphism;
+mod batch;
+mod catalogue;
+mod check;
+mod conversions;
+mod formula;
+mod forwarding;
+mod he;
+mod interpret;
+mod known_answers;
+mod mutations;
+mod operations;
+mod paper;
+mod quality;
+mod vectors;

@@ -1,0 +1,8 @@
+//! Sweeps, searches, and the reports of the model.
+
+mod dataflows;
+mod explore;
+mod model;
+mod readings;
+mod sweep;
+mod words;

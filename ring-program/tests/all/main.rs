@@ -1,0 +1,9 @@
+//! Ring programs: their text, their meaning, and real traces.
+
+mod data;
+mod files;
+mod niobium;
+mod operations;
+mod products;
+mod round_trip;
+mod traces;

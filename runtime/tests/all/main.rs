@@ -1,0 +1,4 @@
+//! The runtime on random programs and on real traces.
+
+mod random;
+mod traces;
