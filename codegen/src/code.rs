@@ -432,13 +432,11 @@ impl Code {
     /// Adds an instruction that has the operands of its operation.
     fn push_checked(&mut self, inst: Inst) {
         let (mut reads, mut writes, mut scalars) = (0, 0, 0);
-        for operand in inst.op.info().operands {
-            match (operand.kind, operand.direction) {
-                (OperandKind::VReg, Direction::Read) => reads += 1,
-                (OperandKind::VReg, Direction::Write) => writes += 1,
-                (OperandKind::SReg, Direction::Read) => scalars += 1,
-                _ => {}
-            }
+        for spec in inst.op.info().operands {
+            let is = |kind, direction| usize::from((spec.kind, spec.direction) == (kind, direction));
+            reads += is(OperandKind::VReg, Direction::Read);
+            writes += is(OperandKind::VReg, Direction::Write);
+            scalars += is(OperandKind::SReg, Direction::Read);
         }
         let given = (inst.sources.len() + usize::from(inst.constant.is_some()), inst.results.len());
         assert_eq!((reads, writes), given, "vectors of {:?}", inst.op);
