@@ -179,12 +179,13 @@ fn mutate(program: &mut Program, mutation: &Mutation) {
                 }
                 Operand::Mode(_) => {
                     let log2 = Log2::new(to / 4 % 10).unwrap();
-                    Operand::Mode(match to % 4 {
-                        0 => AddressMode::Linear,
-                        1 => AddressMode::Strided(log2),
-                        2 => AddressMode::StridedSkip(log2),
-                        _ => AddressMode::Repeated(log2),
-                    })
+                    let modes = [
+                        AddressMode::Linear,
+                        AddressMode::Strided(log2),
+                        AddressMode::StridedSkip(log2),
+                        AddressMode::Repeated(log2),
+                    ];
+                    Operand::Mode(modes[usize::from(to % 4)])
                 }
                 other => other,
             };

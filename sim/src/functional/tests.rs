@@ -97,12 +97,13 @@ fn interpret(program: &Program) -> Vec<u128> {
 /// on vectors of that length.
 fn instruction(lanes: u32) -> BoxedStrategy<Instr> {
     // Strided accesses reach over 8 vectors, from at most 2 + 4.
-    let mode = (0u8..4, 0u8..=3, 0u8..=Log2::MAX).prop_map(|(mode, stride, block)| match mode {
-        0 => AddressMode::Linear,
-        1 => AddressMode::Strided(Log2::new(stride).unwrap()),
-        2 => AddressMode::StridedSkip(Log2::new(block).unwrap()),
-        _ => AddressMode::Repeated(Log2::new(block).unwrap()),
-    });
+    let log2 = |log2: u8| Log2::new(log2).unwrap();
+    let mode = prop_oneof![
+        Just(AddressMode::Linear),
+        (0u8..=3).prop_map(move |stride| AddressMode::Strided(log2(stride))),
+        (0u8..=Log2::MAX).prop_map(move |block| AddressMode::StridedSkip(log2(block))),
+        (0u8..=Log2::MAX).prop_map(move |block| AddressMode::Repeated(log2(block))),
+    ];
     let ops = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect::<Vec<_>>();
     (proptest::sample::select(ops), proptest::array::uniform6(0u8..6), 0..4 * lanes, mode)
         .prop_map(|(op, registers, words, mode)| {

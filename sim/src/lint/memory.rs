@@ -208,17 +208,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn modes() -> BoxedStrategy<AddressMode> {
-        (0..4u8, 0..=9u8)
-            .prop_map(|(kind, exponent)| {
-                let v = Log2::new(exponent).unwrap();
-                match kind {
-                    0 => AddressMode::Linear,
-                    1 => AddressMode::Strided(v),
-                    2 => AddressMode::StridedSkip(v),
-                    _ => AddressMode::Repeated(v),
-                }
-            })
-            .boxed()
+        let exponent = (0..=9u8).prop_map(|exponent| Log2::new(exponent).unwrap());
+        prop_oneof![
+            Just(AddressMode::Linear),
+            exponent.clone().prop_map(AddressMode::Strided),
+            exponent.clone().prop_map(AddressMode::StridedSkip),
+            exponent.prop_map(AddressMode::Repeated),
+        ]
+        .boxed()
     }
 
     proptest! {
