@@ -5,6 +5,7 @@
 
 mod assignment;
 mod costs;
+mod dominance;
 mod fit;
 mod keys;
 mod load;
@@ -15,8 +16,9 @@ mod schema;
 mod strategy;
 pub mod table;
 
-pub use assignment::Assignment;
+pub use assignment::{Assignment, AssignmentError};
 pub use costs::costs;
+pub use dominance::Speed;
 pub use fit::FitError;
 pub(crate) use fit::Resources;
 pub use keys::{

@@ -153,6 +153,11 @@ impl FeatureSet {
     pub const fn contains(self, feature: Feature) -> bool {
         self.0 & feature.bit() != 0
     }
+
+    /// Whether the set has all features of another.
+    pub const fn includes(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
 }
 
 impl FromIterator<Feature> for FeatureSet {

@@ -2,15 +2,72 @@
 
 use super::Machine;
 use super::load::Override;
-use super::schema;
-use super::table::Key;
+use super::schema::{self, value_at};
+use super::table::{Effect, Key};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+use thiserror::Error;
 use toml::Value;
 
-/// A value of a key that accepts it.
-#[derive(Clone, Debug)]
+/// A value of a key that accepts it. As text, `key=value`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Assignment {
     key: &'static Key,
     value: Value,
+}
+
+/// A text that is no assignment.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("`{0}` gives no key of a machine a value that it accepts; write `key=value`, such as `vdm.banks=64`")]
+pub struct AssignmentError(String);
+
+impl FromStr for Assignment {
+    type Err = AssignmentError;
+
+    fn from_str(text: &str) -> Result<Self, AssignmentError> {
+        let assignment = Override::parse(text).ok().and_then(|text| text.assignment());
+        assignment.ok_or_else(|| AssignmentError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Assignment {
+    type Error = AssignmentError;
+
+    fn try_from(text: String) -> Result<Self, AssignmentError> {
+        text.parse()
+    }
+}
+
+impl From<Assignment> for String {
+    fn from(assignment: Assignment) -> Self {
+        assignment.to_string()
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Value::String(text) => write!(f, "{}={text}", self.key.path),
+            value => write!(f, "{}={value}", self.key.path),
+        }
+    }
+}
+
+impl PartialEq for Assignment {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Assignment {}
+
+impl Hash for Assignment {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_string().hash(state);
+    }
 }
 
 impl Override {
@@ -23,6 +80,14 @@ impl Override {
 }
 
 impl Machine {
+    /// The keys that affect cycles, with this machine's values where `other` has different ones.
+    pub fn timing_beside(&self, other: &Self) -> Vec<Assignment> {
+        let (own, others) = (self.to_value(), other.to_value());
+        let keys = schema::keys().filter(|key| key.effects.contains(&Effect::Cycles));
+        let assignments = keys.map(|key| Assignment { key, value: value_at(&own, key.path).clone() });
+        assignments.filter(|Assignment { key, value }| value_at(&others, key.path) != value).collect()
+    }
+
     /// The machine with some values set, in order; `None` if it breaks a rule over several keys.
     ///
     /// Many times as fast as a machine from a file, which errors need for their positions.

@@ -1,7 +1,7 @@
 //! The generated page of effects and costs of the keys.
 
 use super::keys::SECTIONS;
-use super::table::{Cost, Effect, Key, Rest};
+use super::table::{Cost, Effect, Faster, Key, Rest};
 use std::fmt::{Result, Write};
 
 /// The columns of the page.
@@ -25,7 +25,10 @@ fn write_page(page: &mut String) -> Result {
 
 Each key changes the quantities with a mark: the *cycles* of a program, the *clock* and the *area* of the machine, the
 *energy* of a program, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies each
-key and compares the effects with these marks, in both directions.
+key and compares the effects with these marks, in both directions. In the column *cycles*, *smaller* or *larger* says which of
+two values is the faster one; of texts, the later one in [the list of keys](machine.md) is the larger one. This holds if
+conflicts at ports of the VRF do not count, which a test of random programs checks
+(`sim/tests/all/timing/dominance.rs`).
 
 The models, and the sources of their numbers:
 
@@ -55,7 +58,8 @@ Sweeps mark such points, and say if they vary a key whose cost is not modelled.
 fn write_row(page: &mut String, key: &Key) -> Result {
     write!(page, "| `{}` |", key.path)?;
     for effect in COLUMNS {
-        write!(page, " {} |", if key.effects.contains(&effect) { "x" } else { "" })?;
+        let faster = key.faster.filter(|_| effect == Effect::Cycles).map(Faster::name);
+        write!(page, " {} |", if key.effects.contains(&effect) { faster.unwrap_or("x") } else { "" })?;
     }
     let Some(Cost { model, rest, checked }) = &key.cost else {
         return writeln!(page, " a constant of the technology |  |  |");

@@ -101,6 +101,15 @@ impl Machine {
 }
 
 impl Resources {
+    /// Whether every program for others is one for these.
+    pub(super) fn include(&self, others: &Self) -> bool {
+        self.isa == others.isa
+            && self.features.includes(others.features)
+            && self.instructions >= others.instructions
+            && self.vdm_words >= others.vdm_words
+            && self.sdm_words >= others.sdm_words
+    }
+
     pub(crate) fn check(&self, program: &Program) -> Result<(), FitError> {
         if program.isa != self.isa {
             return Err(FitError::InstructionSet { needed: program.isa, available: self.isa });

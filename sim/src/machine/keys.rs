@@ -243,25 +243,25 @@ sections! {
     Frontend [frontend] {
         /// Instructions dispatched in `cycles_per_instruction` cycles at most, in order.
         width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4),
-            [Cycles Clock Area Energy] "ports of the busyboard, comparisons among the instructions of a cycle", 1..=8;
+            [Cycles(Larger) Clock Area Energy] "ports of the busyboard, comparisons among the instructions of a cycle", 1..=8;
         /// Cycles in which at most `width` instructions dispatch.
         cycles_per_instruction: u32 => Int(1, INTERVAL), "1", Paper "\"the front-end fetches and decodes instructions in-order\", and no rate is printed", Between(1, 3),
-            [Cycles Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
+            [Cycles(Smaller) Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
         /// The uses of a register by in-flight instructions that stall a later instruction.
         busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any,
-            [Cycles Clock Area Energy] "a counter of readers for each register";
+            [Cycles(Larger) Clock Area Energy] "a counter of readers for each register";
         /// The time at which a source register stops being busy.
         source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any,
-            [Cycles Clock Area Energy] "ports of the busyboard for the release of sources";
+            [Cycles(Larger) Clock Area Energy] "ports of the busyboard for the release of sources";
         /// Capacity of each of the three queues between dispatch and issue, in instructions.
         queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6),
-            [Cycles Area Energy] "registers of 80 bits an instruction, and the choice of the head" Free "heads are registers", 1..=32;
+            [Cycles(Larger) Area Energy] "registers of 80 bits an instruction, and the choice of the head" Free "heads are registers", 1..=32;
         /// Cycles from the start command to the first dispatch: fetch and decode.
         fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4),
-            [Cycles Clock Area Energy] "pipeline registers; fetch and decode are spread over the stages";
+            [Cycles(Smaller) Clock Area Energy] "pipeline registers; fetch and decode are spread over the stages";
         /// Cycles from dispatch to the earliest issue.
         dispatch_to_issue_cycles: u32 => Int(0, LATENCY), "0", Fitted "the 1K transform in 309 cycles", Between(0, 4),
-            [Cycles Clock Area Energy] "pipeline registers; with none, arbitration follows the check of the busyboard in one cycle";
+            [Cycles(Smaller) Clock Area Energy] "pipeline registers; with none, arbitration follows the check of the busyboard in one cycle";
         /// Size of the instruction memory, 128 instructions a KiB.
         instruction_memory_kib: u32 => Int(1, 1 << 20), "512", Paper "", Fixed,
             [Area Energy] "an SRAM macro" NotModelled "the time of an access: fetch takes as many stages as it needs", 512..=512;
@@ -271,30 +271,30 @@ sections! {
     Scalar [scalar] {
         /// Cycles for which a scalar, address or modulus load holds the front end.
         load_latency_cycles: u32 => Int(1, LATENCY), "2", Assumed "", Cycles(1),
-            [Cycles Area] "registers of a word a stage" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM";
+            [Cycles(Smaller) Area] "registers of a word a stage" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM";
     }
 
     /// The High-Performance LAW Engines.
     Hple [hple] {
         /// Number of HPLEs, at most one per lane.
         count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096),
-            [Cycles Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
+            [Cycles(Larger) Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
         /// Stages of the modular multiplier. Latency of `vmul` and `vmuls`.
         multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1),
-            [Cycles Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
+            [Cycles(Smaller) Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
         /// Cycles between two operations of one HPLE, additions too.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
-            [Cycles Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
+            [Cycles(Smaller) Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
         /// Stages of the modular adder and subtractor; a butterfly passes through multiplier and adder.
         adder_latency_cycles: u32 => Int(1, LATENCY), "1", Assumed "", Cycles(1),
-            [Cycles Clock Area Energy] "a register of a word a stage; the delay of the adder, spread over the stages";
+            [Cycles(Smaller) Clock Area Energy] "a register of a word a stage; the delay of the adder, spread over the stages";
     }
 
     /// The vector register file: 16 SRAMs a slice, four registers each.
     Vrf [vrf] {
         /// Ports of its SRAMs.
         ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any,
-            [Cycles Clock Area Energy] "macros with two ports", 1..=1;
+            [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
         /// The SRAM of a register.
         placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any,
             [Cycles] "" Free "a permutation of wires";
@@ -307,40 +307,40 @@ sections! {
     Sbar [sbar] {
         /// Stages.
         latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1),
-            [Cycles Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
+            [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of one element per HPLE.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
-            [Cycles Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
+            [Cycles(Smaller) Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
     }
 
     /// The vector crossbar.
     Vbar [vbar] {
         /// Stages between VDM and VRF, for loads and stores alike.
         latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1),
-            [Cycles Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
+            [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
-            [Cycles Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
+            [Cycles(Smaller) Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
         /// Paths of loads and stores.
         paths: VbarPaths => Kind::Choice(VbarPaths::CHOICES), "\"shared\"", Assumed "", Any,
-            [Cycles Area] "a second network for addresses" Free "each word passes one network either way";
+            [Cycles(Larger) Area] "a second network for addresses" Free "each word passes one network either way";
     }
 
     /// The vector data memory.
     Vdm [vdm] {
         /// Number of banks.
         banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any,
-            [Cycles Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
+            [Cycles(Larger) Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
         /// The bank of a word.
         mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any,
             [Cycles Area] "exclusive ors of address bits for each lane" Free "they work on a few bits beside a word, in the stage of the address";
         /// Accesses per bank and cycle.
         ports: u32 => Int(1, 2), "1", Assumed "", Any,
-            [Cycles Clock Area Energy] "macros with two ports", 1..=1;
+            [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
         /// Whether lanes of a load that read the same word share its access to the bank. If not,
         /// every lane makes its own access. Energy counts lanes either way.
         multicast: bool => Bool, "true", Assumed "", Any,
-            [Cycles Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
+            [Cycles(Larger) Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
         size_mib: u32 => Int(1, 32), "4", Paper "", Fixed,
             [Clock Area Energy] "macros of size / banks, with the printed clock of their size", 4..=4;
@@ -383,16 +383,16 @@ sections! {
     Ideal [ideal] {
         /// Every beat of a load or store finds its banks free.
         bank_conflicts: bool => Bool, "false", Label "", Seldom,
-            [Cycles] "" NotModelled "no hardware does this";
+            [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// Queues are unlimited.
         queues: bool => Bool, "false", Label "", Seldom,
-            [Cycles] "" NotModelled "no hardware does this";
+            [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// SRAMs of the VRF make any number of accesses a cycle.
         vrf_ports: bool => Bool, "false", Label "", Seldom,
-            [Cycles] "" NotModelled "no hardware does this";
+            [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// The front end dispatches any number of instructions a cycle.
         front_end: bool => Bool, "false", Label "", Seldom,
-            [Cycles] "" NotModelled "no hardware does this";
+            [Cycles(Larger)] "" NotModelled "no hardware does this";
     }
 }
 

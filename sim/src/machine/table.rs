@@ -17,6 +17,9 @@ pub struct Key {
     pub built_in: Option<BuiltIn>,
     /// The quantities that depend on it.
     pub effects: &'static [Effect],
+    /// Which of two values takes fewer cycles, or as many; `None` if no order is known. Conflicts at ports of the VRF can
+    /// reverse it.
+    pub faster: Option<Faster>,
     /// The cost of its values; `None` for a key of a technology file.
     pub cost: Option<Cost>,
     /// Sets its value in a machine. The error is that of a value of another type.
@@ -36,6 +39,15 @@ pub enum Effect {
     Energy,
     /// The transfers of a stream of runs.
     Stream,
+}
+
+/// The value with fewer cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Faster {
+    /// The smaller number.
+    Smaller,
+    /// The larger number, `true`, or the text at the later [place](Kind::place).
+    Larger,
 }
 
 /// The cost of a key's values in clock, area and energy.
@@ -174,15 +186,15 @@ macro_rules! choices {
 /// Defines the structures of a machine, and the list of their [`Section`]s.
 ///
 /// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`.
-/// `rest` is a [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. A key of a technology file has a kind and effects only. `+` lists the sections below a
-/// section.
+/// `rest` is a [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles may have
+/// a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists the sections below a section.
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
         $(
             $(#[doc = $key_doc:literal])*
             $key:ident: $Type:ty => $kind:expr
                 $(, $value:literal, $origin:ident $reason:literal, $sample:expr)?,
-                [$($effect:ident)*]
+                [$($effect:ident $(($faster:ident))?)*]
                 $($model:literal $($rest:ident $because:literal)? $(, $checked:expr)?)?;
         )*
     } $(+ {
@@ -209,6 +221,7 @@ macro_rules! sections {
                     kind: $kind,
                     built_in: sections!(@built_in $($value, $origin $reason, $sample)?),
                     effects: &[$($crate::machine::table::Effect::$effect),*],
+                    faster: sections!(@faster $($($faster)?)*),
                     cost: sections!(@cost $($model $($rest $because)? $(, $checked)?)?),
                     set: sections!(@set $path $key),
                 },)*],
@@ -226,6 +239,8 @@ macro_rules! sections {
     (@path [$first:ident $(. $rest:ident)*] $($key:ident)?) => {
         concat!(stringify!($first) $(, ".", stringify!($rest))* $(, ".", stringify!($key))?)
     };
+    (@faster) => { None };
+    (@faster $faster:ident) => { Some($crate::machine::table::Faster::$faster) };
     (@cost) => { None };
     (@cost $model:literal $($rest:ident $because:literal)? $(, $checked:expr)?) => {
         Some($crate::machine::table::Cost {
@@ -260,6 +275,16 @@ impl Effect {
             Self::Area => "area",
             Self::Energy => "energy",
             Self::Stream => "stream",
+        }
+    }
+}
+
+impl Faster {
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Smaller => "smaller",
+            Self::Larger => "larger",
         }
     }
 }

@@ -1,0 +1,82 @@
+//! The order of machines by speed.
+
+use super::fit::Resources;
+use super::keys::{LawOperands, Machine, VbarPaths};
+use super::schema;
+use super::table::{Effect, Faster, Key};
+use toml::Value;
+
+/// The properties of a machine that decide which programs it runs, and in how many cycles.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Speed {
+    /// The value of each key that affects cycles, in the order of the table.
+    values: Vec<Rank>,
+    /// Whether loads may take both ports of the VDM: on split paths, they have one.
+    both_ports_are_shared: bool,
+    paths_are_split: bool,
+    resources: Resources,
+    law_accepts_words: bool,
+}
+
+/// The value of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rank {
+    /// A greater one is faster.
+    Of(i64),
+    /// A value without an order.
+    Unordered(i64),
+}
+
+impl Machine {
+    /// Its speed, to compare with that of other machines.
+    pub fn speed(&self) -> Speed {
+        let values = self.to_value();
+        let keys = schema::keys().filter(|key| key.effects.contains(&Effect::Cycles));
+        Speed {
+            values: keys.map(|key| Rank::new(key, schema::value_at(&values, key.path))).collect(),
+            both_ports_are_shared: self.vbar.paths == VbarPaths::Shared && self.vdm.ports > 1,
+            paths_are_split: self.vbar.paths == VbarPaths::Split,
+            resources: self.resources(),
+            law_accepts_words: self.law.operands == LawOperands::Word,
+        }
+    }
+
+    /// See [`Speed::dominates`].
+    pub fn dominates(&self, other: &Self) -> bool {
+        self.speed().dominates(&other.speed())
+    }
+}
+
+impl Speed {
+    /// Whether a machine of this speed runs every program of the other, in as many cycles or fewer if conflicts at ports
+    /// of the VRF do not count. They depend on the cycle of each access, so that an earlier one can cost time.
+    ///
+    /// Each key has the same value or a [faster](Key::faster) one, and memories and instruction set are at least as large.
+    pub fn dominates(&self, other: &Self) -> bool {
+        let is_as_good = |(own, other): (&Rank, &Rank)| match (own, other) {
+            (Rank::Of(own), Rank::Of(other)) => own >= other,
+            (Rank::Unordered(own), Rank::Unordered(other)) => own == other,
+            (Rank::Of(_), Rank::Unordered(_)) | (Rank::Unordered(_), Rank::Of(_)) => false,
+        };
+        self.values.iter().zip(&other.values).all(is_as_good)
+            && !(self.paths_are_split && other.both_ports_are_shared)
+            && self.resources.include(&other.resources)
+            && self.law_accepts_words >= other.law_accepts_words
+    }
+}
+
+impl Rank {
+    fn new(key: &Key, value: &Value) -> Self {
+        let number = match value {
+            Value::String(text) => key.kind.place(text).and_then(|place| i64::try_from(place).ok()),
+            Value::Boolean(value) => Some(i64::from(*value)),
+            value => value.as_integer(),
+        };
+        let number = number.expect("a key that affects cycles is a whole number, a switch or a choice");
+        match key.faster {
+            Some(Faster::Larger) => Self::Of(number),
+            Some(Faster::Smaller) => Self::Of(-number),
+            None => Self::Unordered(number),
+        }
+    }
+}
