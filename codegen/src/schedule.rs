@@ -13,6 +13,8 @@
 //! from the finished schedule. Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else
 //! can dispatch.
 //!
+//! Last come the [moves](Move) of the settings: a search has found that they save cycles, by trial.
+//!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
 
@@ -20,6 +22,7 @@ mod addresses;
 mod graph;
 mod greedy;
 mod id_set;
+mod moves;
 mod partial;
 mod program_order;
 mod registers;
@@ -27,6 +30,7 @@ mod tuning;
 
 pub use self::addresses::{Addresses, ScheduleError};
 pub use self::graph::Graph;
+pub use self::moves::Move;
 pub(crate) use self::partial::{Outlook, Partial};
 pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 
@@ -70,14 +74,25 @@ pub fn schedule(
 ) -> Result<Scheduled, ScheduleError> {
     let machine = tuning.assumed(machine);
     let mut partial = Partial::start(code, graph, addresses, launch, &machine, tuning);
-    if !tuning.reorder {
-        return partial.in_program_order();
+    let mut scheduled = if tuning.reorder {
+        in_parts(&mut partial, tuning)?;
+        partial.finish()
+    } else {
+        partial.in_program_order()?
+    };
+    for change in &tuning.moves {
+        change.apply(&mut scheduled);
     }
+    Ok(scheduled)
+}
+
+/// Reorders greedily, with the settings of each part.
+fn in_parts(partial: &mut Partial<'_>, tuning: &Tuning) -> Result<(), ScheduleError> {
     let parts = if tuning.parts.is_empty() { &[tuning.whole()] } else { tuning.parts.as_slice() };
     for (number, &part) in parts.iter().enumerate() {
         partial.advance(part, number + 1, parts.len())?;
     }
-    Ok(partial.finish())
+    Ok(())
 }
 
 /// The location of a value.

@@ -3,15 +3,19 @@
 //! A search first tries known recipes: the library's for the same task, and [derived](crate::plan::derive)
 //! plans. It then tries the fastest with proven settings, and with more cautious schedules. A full search also
 //! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
-//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is
-//! deterministic, with any number of threads and at any speed: budgets count trials and instructions.
+//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`), and small changes of the
+//! order of the fastest schedules (`search/polish.rs`). A search is deterministic, with any number of threads and at any speed: budgets count trials and instructions.
 
 mod build;
 mod candidates;
+mod catch_up;
 mod parts;
+mod polish;
 mod trials;
 
 pub use self::build::build;
+pub(crate) use self::catch_up::as_on;
+pub use self::catch_up::{Slower, catch_up, lags_behind};
 
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
@@ -20,6 +24,7 @@ use self::candidates::{
     Random, Way, as_tuned, cautious, neighbour, proven, random_recipe, survey, variants, varied,
 };
 use self::parts::{Beam, by_parts};
+use self::polish::{Polish, polished};
 use self::trials::Trials;
 use crate::compile::Prepared;
 use crate::error::Error;
@@ -45,15 +50,18 @@ pub struct Effort {
     pub orders: usize,
     /// The number of random settings to try for the fastest plans together.
     pub refinements: usize,
+    /// The passes over the fastest schedules that try to move instructions.
+    pub moves: usize,
     /// The seed of the random settings.
     pub seed: u64,
 }
 
 impl Effort {
     /// The default effort of a tuning run.
-    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, seed: 0 };
-    /// The effort for one target of the library, for a transform of 65,536 points.
-    pub const BUILD: Self = Self::DEFAULT;
+    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, moves: 2, seed: 0 };
+    /// The effort for one target of the library, for a transform of 65,536 points. Moves are for one machine only, but a recipe
+    /// of the library is for several.
+    pub const BUILD: Self = Self { moves: 0, ..Self::DEFAULT };
 
     /// This effort, stated for 65,536 points, for another request: smaller programs get more refinements in
     /// about the same time, up to 16 times as many.
@@ -314,17 +322,8 @@ fn search(
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
     let mut search = Search::new(request, machine, memory, progress);
-    let mut first = survey(request, machine, effort.plans, SURVEY_SETTINGS);
-    first.extend(known);
-    search.expected = first.len() + effort.refinements;
-    search.try_all(&first);
-    let leading = search.leading_ways(SETTINGS_LEADERS);
-    let settings = |way: &Way| variants(request, machine, way, effort.orders, effort.tunings);
-    let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
-    search.expected += round.len();
-    search.try_all(&round);
-    search.improve(effort)?;
-    search.result(&first[0])
+    let first = search.explore(effort, known)?;
+    search.result(&first)
 }
 
 /// A full search that starts from known recipes only.
@@ -351,6 +350,9 @@ const SURVEY_SETTINGS: usize = 2;
 
 /// The number of plans that a full search tries with all settings.
 const SETTINGS_LEADERS: usize = 10;
+
+/// The number of schedules that a search polishes at a time.
+const POLISHED: usize = 2;
 
 /// The number of refinements per round; each round starts from the best recipe of the previous one.
 const ROUND: usize = 12;
@@ -397,6 +399,46 @@ impl<'a> Search<'a> {
         let tried = outcomes.into_iter().zip(recipes);
         self.ranked.extend(tried.filter_map(|(cycles, recipe)| Some((cycles?, recipe.clone()))));
         // The sort is stable.
+        self.ranked.sort_by_key(|&(cycles, _)| cycles);
+    }
+
+    /// Tries derived plans and known recipes, the fastest of them with other settings, and improvements. Returns the first.
+    ///
+    /// # Errors
+    /// Returns an error if a recipe that has a program has no code.
+    fn explore(&mut self, effort: Effort, known: Vec<Recipe>) -> Result<Recipe, Error> {
+        let (request, machine) = (self.request, self.trials.machine());
+        let mut first = survey(request, machine, effort.plans, SURVEY_SETTINGS);
+        first.extend(known);
+        self.expected += first.len() + effort.refinements;
+        self.try_all(&first);
+        let leading = self.leading_ways(SETTINGS_LEADERS);
+        let settings = |way: &Way| variants(request, machine, way, effort.orders, effort.tunings);
+        let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
+        self.expected += round.len();
+        self.try_all(&round);
+        self.improve(effort)?;
+        if effort.moves > 0 {
+            self.polish_leaders(Polish::of(effort.moves));
+        }
+        Ok(first.swap_remove(0))
+    }
+
+    /// Tries moves in the fastest schedules.
+    fn polish_leaders(&mut self, effort: Polish) {
+        let leaders = self.ranked.iter().take(POLISHED).map(|(_, recipe)| recipe.clone());
+        self.polish(&leaders.collect::<Vec<_>>(), effort);
+    }
+
+    /// Tries moves in some schedules.
+    fn polish(&mut self, recipes: &[Recipe], effort: Polish) {
+        let (trials, machine) = (&self.trials, self.trials.machine());
+        let polish =
+            |recipe: &Recipe| polished(&*trials.prepared(recipe).ok()?, machine, recipe, effort).ok();
+        let found: Vec<(Cycle, Recipe)> = recipes.par_iter().filter_map(polish).collect();
+        self.tried += found.len();
+        self.ranked.extend(found);
+        // The sort is stable: a recipe that moves do not improve stays without them.
         self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 

@@ -97,59 +97,11 @@ impl Target {
             + later(|target| target.sbar_latency)
     }
 
-    /// Whether this target is at least as good as another in each of its properties. The mappings of banks
-    /// have no order.
-    pub fn dominates(&self, other: &Self) -> bool {
-        let shared_reads = |target: &Self| target.busyboard == Busyboard::SharedReads;
-        self.mapping == other.mapping
-            && self.hples >= other.hples
-            && self.banks >= other.banks
-            && self.multiplier_latency <= other.multiplier_latency
-            && self.vbar_latency <= other.vbar_latency
-            && self.sbar_latency <= other.sbar_latency
-            && self.multicast >= other.multicast
-            && shared_reads(self) >= shared_reads(other)
-            && self.gs_butterfly >= other.gs_butterfly
-            && self.ideal_vrf_ports >= other.ideal_vrf_ports
-    }
-
     /// The inline table of its file: the numbers of HPLEs and banks, and what differs from the paper's machine.
     pub(super) fn to_toml(&self) -> toml::Value {
         let table = |target: &Self| toml::Table::try_from(target).expect("a target forms a table");
         let (mut own, usual) = (table(self), table(&Self::default()));
         own.retain(|key, value| ["hples", "banks"].contains(&key) || usual.get(key) != Some(value));
         own.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each property alone makes a target better, in one direction; without an order, neither dominates.
-    #[test]
-    fn a_better_target_dominates_the_paper_s() {
-        use BankMapping::Xor;
-        use Busyboard::SharedReads;
-        let usual = Target::default;
-        let better = [
-            Target { hples: 256, ..usual() },
-            Target { multiplier_latency: 10, ..usual() },
-            Target { banks: 256, ..usual() },
-            Target { vbar_latency: 3, ..usual() },
-            Target { sbar_latency: 3, ..usual() },
-            Target { busyboard: SharedReads, ..usual() },
-            Target { gs_butterfly: true, ..usual() },
-            Target { ideal_vrf_ports: true, ..usual() },
-        ];
-        for better in &better {
-            assert!(better.dominates(&usual()) && !usual().dominates(better), "{better:?}");
-        }
-        for other in [Target { mapping: Xor, ..usual() }, Target { hples: 256, banks: 64, ..usual() }] {
-            assert!(!other.dominates(&usual()) && !usual().dominates(&other), "{other:?}");
-        }
-        let without_multicast = Target { multicast: false, ..usual() };
-        assert!(usual().dominates(&without_multicast) && !without_multicast.dominates(&usual()));
-        assert!(usual().dominates(&usual()));
     }
 }

@@ -1,8 +1,9 @@
 //! Scheduler settings.
 
+use super::Move;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::machine::{Busyboard, VbarPaths};
+use sim::machine::{Assignment, Busyboard, VbarPaths};
 
 /// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -35,10 +36,17 @@ pub struct Tuning {
     /// one path for loads and stores.
     #[serde(skip_serializing_if = "is_off")]
     pub plain: bool,
+    /// Values of machine keys that the scheduler assumes in place of the machine's own. The best program for a slower
+    /// machine can be the best for this one, too. Values that break a rule over several keys are ignored together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assume: Vec<Assignment>,
     /// Settings for parts of the code, which replace those above: each for an equal share of the
     /// instructions, in the order of their dispatch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
+    /// Changes of the order, after all else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Move>,
 }
 
 /// The settings that may change during a schedule.
@@ -161,9 +169,14 @@ impl Tuning {
         Part { constants_ahead, candidates, patience, early, reserve, copies }
     }
 
+    /// The settings without moves, which are for one schedule only.
+    pub(crate) fn without_moves(&self) -> Self {
+        Self { moves: Vec::new(), ..self.clone() }
+    }
+
     /// The machine that the scheduler assumes.
     pub(crate) fn assumed(&self, machine: &Machine) -> Machine {
-        let mut machine = machine.clone();
+        let mut machine = machine.with(&self.assume).unwrap_or_else(|| machine.clone());
         machine.vbar.latency_cycles += self.margin.load_store;
         machine.sbar.latency_cycles += self.margin.shuffle;
         machine.hple.multiplier_latency_cycles += self.margin.compute;
@@ -234,7 +247,9 @@ impl Default for Tuning {
             table: TableOrder::default(),
             margin: Margin::default(),
             plain: false,
+            assume: Vec::new(),
             parts: Vec::new(),
+            moves: Vec::new(),
         }
     }
 }

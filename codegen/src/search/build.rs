@@ -2,22 +2,22 @@
 
 use super::candidates::as_tuned;
 use super::trials::Trials;
-use super::{Effort, Found, search, search_from};
+use super::{Effort, Found, lags_behind, search, search_from};
 use crate::error::Error;
 use crate::library::{Entry, Measured, Target, Task};
 use crate::recipe::Recipe;
 use crate::request::Request;
 use rayon::prelude::*;
+use sim::machine::Speed;
+use sim::timing::Cycle;
 
 /// The number of targets that [`build`] searches for again, and how often. The first is the paper's machine.
 const IMPROVED: usize = 2;
 const IMPROVEMENTS: usize = 2;
 /// The least number of refinements in these searches if the task has no other targets, whose recipes would help.
 const REFINEMENTS_ALONE: usize = 600;
-/// The most rounds of further searches for targets that are slower than dominated ones, and the tolerated ratio of
-/// the excess.
+/// The most rounds of further searches for targets that are slower than dominated ones.
 const ROUNDS: usize = 4;
-const TOLERANCE: (u64, u64) = (1, 200);
 /// How many times as many refinements these searches try, since they start from known recipes only.
 const MORE: usize = 2;
 
@@ -26,7 +26,7 @@ const MORE: usize = 2;
 /// There is one full search for each target, which also tries the recipes found for the targets before.
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
 /// is searched for again, from the recipes of all. Up to four rounds of searches follow, for each target that
-/// is more than 0.5% slower than a [dominated](Target::dominates) one. The result depends on the arguments only.
+/// [lags behind](lags_behind) one that it [dominates](Speed::dominates). The result depends on the arguments only.
 /// `effort` is for 65,536 points; smaller programs get more refinements.
 ///
 /// # Errors
@@ -79,15 +79,15 @@ pub fn build(
     Ok(task)
 }
 
-/// The targets of a task that are slower than a dominated target, beyond the tolerance.
+/// The targets of a task that [lag behind](lags_behind) a dominated target.
 fn slower_than_worse(task: &Task) -> Vec<Target> {
-    let cycles = |target: &Target| task.cycles(target).expect("a target of the task");
-    let (share, whole) = TOLERANCE;
-    let is_slower = |target: &Target, other: &Target| {
-        target.dominates(other) && cycles(target) * whole > cycles(other) * (whole + share)
+    let cycles = |target: &Target| Cycle(task.cycles(target).expect("a target of the task"));
+    let known = |target: Target| (target.machine().speed(), cycles(&target), target);
+    let targets: Vec<(Speed, Cycle, Target)> = task.targets().into_iter().map(known).collect();
+    let lags = |(speed, cycles, _): &&(Speed, Cycle, Target)| {
+        targets.iter().any(|(other, fewer, _)| lags_behind(*cycles, *fewer) && speed.dominates(other))
     };
-    let targets = task.targets();
-    targets.iter().filter(|target| targets.iter().any(|other| is_slower(target, other))).cloned().collect()
+    targets.iter().filter(lags).map(|(_, _, target)| target.clone()).collect()
 }
 
 /// Searches again for a target of a task, from all recipes of the task. Gives the result to all targets, and

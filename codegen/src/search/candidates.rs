@@ -102,7 +102,7 @@ pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) 
     if margin == Margin::default() {
         return vec![recipe.clone()];
     }
-    let tuning = Tuning { margin: recipe.tuning.margin + margin, ..recipe.tuning.clone() };
+    let tuning = Tuning { margin: recipe.tuning.margin + margin, ..recipe.tuning.without_moves() };
     vec![recipe.clone(), Recipe { tuning, ..recipe.clone() }]
 }
 
@@ -117,13 +117,13 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
     let margins = [later(0), later(1), later(2), slower, delayed];
     let with = |plain: bool, margin: Margin| {
         let plain = plain || recipe.tuning.plain;
-        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.clone() };
+        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.without_moves() };
         Recipe { tuning, ..recipe.clone() }
     };
     // The queues filled: each pipe finds its next instruction waiting.
     let ahead = |plain| {
         let early = recipe.tuning.early.max(beats(machine));
-        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.clone() };
+        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.without_moves() };
         Recipe { tuning, ..recipe.clone() }
     };
     let first = [with(true, Margin::default()), ahead(false)];
@@ -281,7 +281,7 @@ pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machi
 /// A recipe that differs from this one in at most three settings.
 pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, machine: &Machine) -> Recipe {
     let other = random_recipe(random, &Way::of(recipe), several, machine);
-    let mut recipe = recipe.clone();
+    let mut recipe = Recipe { tuning: recipe.tuning.without_moves(), ..recipe.clone() };
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
         match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) {

@@ -4,12 +4,14 @@
 //! machines.
 
 use codegen::library::BUILT_IN;
-use codegen::{Error, PlanChoice, Request, compile, generate};
+use codegen::search::{Slower, lags_behind};
+use codegen::{Error, Kernel, PlanChoice, Request, choose_beside, compile, generate};
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
 use sim::machine::{BankMapping, Busyboard, SourceRelease, VbarPaths};
-use sim::timing::simulate;
+use sim::timing::{Cycle, simulate};
+use std::time::{Duration, Instant};
 
 /// The cycles of a program, and their ratio to its bound.
 fn measure(n: u32, plan: &PlanChoice, machine: &Machine) -> (u64, f64) {
@@ -98,9 +100,10 @@ fn a_faster_multiplier_is_not_slower() {
 fn the_library_gives_a_better_machine_a_better_program() {
     let (mut pairs, mut slower) = (0, Vec::new());
     for task in BUILT_IN.tasks() {
-        let known: Vec<_> = task.programs().map(|(_, _, known)| known).collect();
-        for &better in &known {
-            for &worse in known.iter().filter(|worse| better.machine.dominates(&worse.machine)) {
+        let known: Vec<_> =
+            task.programs().map(|(_, _, known)| (known.machine.machine().speed(), known)).collect();
+        for &(ref speed, better) in &known {
+            for &(_, worse) in known.iter().filter(|(worse, _)| speed.dominates(worse)) {
                 pairs += 1;
                 let ratio = better.cycles as f64 / worse.cycles as f64;
                 assert!(ratio < 1.03, "{}: {better:?} against {worse:?}", task.file_name());
@@ -318,39 +321,73 @@ fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
     assert!(slower.is_empty(), "{slower:#?}");
 }
 
-/// Over random pairs, the better machine has the faster program, no program is slower than the classical
-/// one, and programs are near their bounds.
+/// The results for a pair of machines.
+struct Outcome {
+    /// The cycles of the better machine's program, from its own search and beside the worse machine.
+    alone: Cycle,
+    beside: Cycle,
+    /// The cycles of the worse machine's program.
+    slow: Cycle,
+    /// The ratios of both to their bounds.
+    ratios: [f64; 2],
+    /// The time of the further search.
+    further: Duration,
+}
+
+impl Outcome {
+    /// Measures both programs as a sweep over both machines finds them.
+    fn of(Pair { n, better, worse, text }: &Pair) -> Self {
+        assert!(better.dominates(worse), "{text}");
+        let request = Request::with_primes(golden::NTT, Degree::try_from(*n).unwrap(), 60, 1).unwrap();
+        let [own, other] =
+            [better, worse].map(|machine| generate(&request, machine, &PlanChoice::Best).unwrap());
+        let cycles = |machine: &Machine, kernel: &Kernel| simulate(machine, &kernel.program).cycles;
+        let (alone, slow) = (cycles(better, &own), cycles(worse, &other));
+        let start = Instant::now();
+        let best = if lags_behind(alone, slow) {
+            let slower = Slower { machine: worse.clone(), recipe: other.recipe.clone(), cycles: slow };
+            let choice = choose_beside(&request, better, &own.recipe, &[slower]).unwrap();
+            compile(&request, &choice.recipe, better).unwrap()
+        } else {
+            own
+        };
+        let further = start.elapsed();
+        let ratio = |machine: &Machine, kernel: &Kernel| {
+            let bound: u64 = kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum();
+            cycles(machine, kernel).0 as f64 / bound as f64
+        };
+        let ratios = [ratio(better, &best), ratio(worse, &other)];
+        let beside = cycles(better, &best);
+        for (machine, cycles) in [(better, beside), (worse, slow)] {
+            let classical = self::cycles(*n, &PlanChoice::Classical, machine);
+            assert!(cycles.0 <= classical, "{text}: {cycles} cycles, the classical pair {classical}");
+        }
+        Self { alone, beside, slow, ratios, further }
+    }
+}
+
+/// Over random pairs, the better machine has the faster program if both are searched for together, as in a sweep, no program
+/// is slower than the classical one, and programs are near their bounds.
 #[test]
 fn a_better_machine_has_a_better_program() {
     let pairs = pairs(16, 13);
     let count = pairs.len();
-    let outcomes: Vec<_> = pairs
-        .par_iter()
-        .map(|Pair { n, better, worse, text }| {
-            let ((fast, one), (slow, two)) =
-                (measure(*n, &PlanChoice::Best, better), measure(*n, &PlanChoice::Best, worse));
-            for (machine, best) in [(better, fast), (worse, slow)] {
-                let classical = cycles(*n, &PlanChoice::Classical, machine);
-                assert!(best <= classical, "{text}: {best} cycles, the classical pair {classical}");
-            }
-            (fast, slow, one, two, text)
-        })
-        .collect();
-    let mut ratios: Vec<f64> = outcomes.iter().flat_map(|&(_, _, one, two, _)| [one, two]).collect();
+    let outcomes: Vec<Outcome> = pairs.par_iter().map(Outcome::of).collect();
+    let mut ratios: Vec<f64> = outcomes.iter().flat_map(|outcome| outcome.ratios).collect();
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ratios.len() / 2];
-    let slower = |&(fast, slow, ..): &(u64, u64, f64, f64, &String)| fast as f64 / slow as f64 - 1.0;
-    let mut worst: Vec<(f64, &str)> =
-        outcomes.iter().map(|outcome| (slower(outcome), outcome.4.as_str())).collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let many = worst.iter().filter(|(slower, _)| *slower > 0.005).count();
-    println!("{count} pairs, {many} slower by more than 0.5%; median ratio to the bound {median:.3}");
-    for (slower, text) in &worst[..10.min(worst.len())] {
-        println!("{:+.2}% {text}", 100.0 * slower);
-    }
-    // Some of many more pairs than the sample are slower: the search for each machine finds its improvements
-    // apart, and often even the worse machine's program is slower on the better one, since its accesses
-    // then meet in other cycles at ports of the register file.
-    assert_eq!(many, 0, "of {count} pairs; the worst: {:?}", worst[0]);
+    let lag = |outcome: &&Outcome| lags_behind(outcome.alone, outcome.slow);
+    let alone = outcomes.iter().filter(lag).count();
+    let further: Duration = outcomes.iter().map(|outcome| outcome.further).sum();
+    println!(
+        "{count} pairs, {alone} slower by more than 0.5% by their own searches; {:.1} s of further searches for these; \
+         median ratio to the bound {median:.3}",
+        further.as_secs_f64()
+    );
+    let slower = outcomes.iter().zip(&pairs).filter(|(outcome, _)| lags_behind(outcome.beside, outcome.slow));
+    let slower: Vec<String> = slower
+        .map(|(Outcome { beside, slow, .. }, Pair { text, .. })| format!("{beside} against {slow}: {text}"))
+        .collect();
+    assert!(slower.is_empty(), "{} of {count} pairs: {slower:#?}", slower.len());
     assert!(median <= 1.2, "{median}");
 }
