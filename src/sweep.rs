@@ -10,8 +10,7 @@ use diagnostic::counted;
 use diagnostic::input::Content;
 use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
-    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
-    is_sweep,
+    CatchUp, Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, is_sweep,
 };
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
@@ -115,15 +114,16 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Some(Command::Merge { folders, out }) => {
             let mut folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
             let out = out.as_deref().unwrap_or(folders[0]);
-            if folders.contains(&out) {
-                return write_results(&folders, out);
+            if !folders.contains(&out) {
+                if is_sweep(out) {
+                    // It was merged before.
+                    folders.push(out);
+                }
+                Results::merge(&folders)?.save(out)?;
+                folders = vec![out];
             }
-            if is_sweep(out) {
-                // It was merged before.
-                folders.push(out);
-            }
-            Results::merge(&folders)?.save(out)?;
-            write_results(&[out], out)
+            catch_up_merged(&folders, out)?;
+            write_results(&folders, out)
         }
         Some(Command::Status { folders }) => {
             let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
@@ -143,6 +143,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     let plan = pool.install(|| Plan::new(&definition))?;
     let mut journal = Journal::open(out, shard, &plan.manifest)?.stopped_by(signals::watch()?);
     let mut simulated = 0;
+    let mut searches = CatchUp::default();
     loop {
         let batch = journal.pending(&plan, shard, args.retry_failed);
         if batch.points.is_empty() {
@@ -150,9 +151,13 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         }
         let progress = Progress::new(args.progress, &batch);
         let done = |record: &Record| progress.done(record);
+        let generate = |request: &_, plan: &_, machine: &_| searches.generate(request, plan, machine);
         pool.install(|| execute(&plan, &batch, &mut journal, &generate, &done))?;
         progress.finish();
         simulated += batch.points.len();
+    }
+    if shard == Shard::WHOLE && CatchUp::concerns(&definition) {
+        catch_up(&mut searches, &[out], &plan, &mut journal, args.progress, &pool)?;
     }
     // The results have their own view of the points.
     drop((journal, plan));
@@ -166,6 +171,48 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         );
         Ok(())
     }
+}
+
+/// As [`catch_up`], for the sweep of merged folders, of which `out` gets the new records.
+fn catch_up_merged(folders: &[&Path], out: &Path) -> Result<(), Failure> {
+    let results = Results::merge(folders)?;
+    match Plan::to_catch_up(&results) {
+        Ok(None) => Ok(()),
+        Ok(Some(plan)) => {
+            let mut journal =
+                Journal::open(out, Shard::WHOLE, &results.manifest)?.stopped_by(signals::watch()?);
+            let mut searches = CatchUp::default();
+            catch_up(&mut searches, folders, &plan, &mut journal, ProgressKind::Auto, &pool(None)?)
+        }
+        Err(error) => {
+            // The results are complete without it.
+            note!("no search for machines that are slower than worse ones: {error}");
+            Ok(())
+        }
+    }
+}
+
+/// Searches again for points that are slower than others on worse machines, if the sweep is complete.
+fn catch_up(
+    searches: &mut CatchUp,
+    folders: &[&Path],
+    plan: &Plan,
+    journal: &mut Journal,
+    kind: ProgressKind,
+    pool: &rayon::ThreadPool,
+) -> Result<(), Failure> {
+    let mut count = 0;
+    while let Some(wave) = pool.install(|| searches.next(plan, &Results::merge(folders)?))? {
+        let progress = Progress::new(kind, &wave.batch());
+        let done = |record: &Record| progress.done(record);
+        pool.install(|| searches.execute(plan, &wave, journal, &done))?;
+        progress.finish();
+        count += wave.machines();
+    }
+    if count > 0 {
+        note!("searched again for {} slower than a worse one", counted(count, "machine", "machines"));
+    }
+    Ok(())
 }
 
 /// The shard of this process: as given, or that of a SLURM task, or the whole.

@@ -163,16 +163,14 @@ fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport,
         Ok(report) => (Status::Ok, None, Some(report)),
         Err(error) => (Status::Failed, Some(error), None),
     };
-    Record {
-        key: point.key,
-        status,
-        error,
-        rung: None,
-        point: point.settings,
-        program_source: origin.map(|origin| origin.name().to_owned()),
-        recipes_tried: origin.map(Origin::tried),
-        report,
-    }
+    let source = |origin: Origin| match &point.beside {
+        Some(beside) => (beside.program_source.clone(), beside.recipes_tried),
+        None => (origin.name().to_owned(), origin.tried()),
+    };
+    let (program_source, recipes_tried) = origin.map(source).unzip();
+    let beside = point.beside.as_ref().map(|beside| beside.further());
+    let (key, point) = (point.key, point.settings);
+    Record { key, status, error, rung: None, point, program_source, recipes_tried, beside, report }
 }
 
 /// Generates the program of a point.

@@ -3,6 +3,7 @@
 //! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
 //! resolves it into points, each with its machine and a key that depends on everything that
 //! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
+//! [`CatchUp`] searches again for points that are slower than others on worse machines.
 //! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
 //! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
@@ -29,6 +30,7 @@
 //! Everything except the journals and the job is a function of the results: it is byte-identical
 //! for any number of shards and any order of completion.
 
+mod catch_up;
 mod chart;
 mod check;
 mod columns;
@@ -61,6 +63,7 @@ mod task;
 mod verify;
 mod view;
 
+pub use catch_up::{CatchUp, Wave};
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
@@ -68,9 +71,9 @@ pub use journal::{Batch, Journal, JournalError, is_sweep, journal_state, line};
 pub use key::{PointKey, PointKeyError};
 pub use manifest::{Halving, Manifest, Objective, Reference, Settings, Source, Workload};
 pub use meter::Spent;
-pub use plan::{GivenProgram, Plan, PlannedPoint, Task};
+pub use plan::{Beside, GivenProgram, Plan, PlannedPoint, Task};
 pub use points::{ManifestPoint, Points};
-pub use record::{Record, Status};
+pub use record::{Further, Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;
 pub use ring_task::RingTask;

@@ -8,14 +8,17 @@ use super::definition::{Definition, KERNEL_KEYS};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings, Workload};
 use super::points::Points;
+use super::record::{Further, Record};
 use super::resolver::{Class, Columns, Resolver};
 use super::ring_task::RingTask;
 use crate::kernel::{KernelSpec, ModulusSpec};
 use crate::run::SCHEMA;
 use b512_asm::Program;
+use codegen::Recipe;
 use diagnostic::Diagnostics;
 use rayon::prelude::*;
 use sim::Machine;
+use sim::timing::Cycle;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -64,6 +67,39 @@ pub struct PlannedPoint {
     pub scheduled_for: Arc<Machine>,
     /// The value of each column.
     pub settings: Settings,
+    /// Its program, if it was searched for beside those of other points.
+    pub beside: Option<Arc<Beside>>,
+}
+
+/// A program that was searched for beside those of slower machines.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Beside {
+    /// Its recipe.
+    pub recipe: Recipe,
+    /// The least cycles on a worse machine when it was searched for.
+    pub cycles: Cycle,
+    /// See [`Record::program_source`].
+    pub program_source: String,
+    /// See [`Record::recipes_tried`].
+    pub recipes_tried: usize,
+}
+
+impl Beside {
+    /// The program of a record that had a further search.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        let Further { cycles, recipe } = record.beside.as_ref()?;
+        Some(Self {
+            recipe: Recipe::parse("recipe", recipe).ok()?,
+            cycles: *cycles,
+            program_source: record.program_source.clone()?,
+            recipes_tried: record.recipes_tried?,
+        })
+    }
+
+    /// Its part of a record.
+    pub(super) fn further(&self) -> Further {
+        Further { cycles: self.cycles, recipe: self.recipe.to_toml() }
+    }
 }
 
 impl PlannedPoint {
@@ -184,8 +220,13 @@ impl Plan {
         self.resolver.data()
     }
 
+    /// The definition of the sweep.
+    pub fn definition(&self) -> &Definition {
+        self.resolver.definition()
+    }
+
     fn digits(&self, index: usize) -> Vec<usize> {
-        self.resolver.definition().digits(self.numbers[index])
+        self.definition().digits(self.numbers[index])
     }
 }
 

@@ -5,6 +5,7 @@ use super::key::PointKey;
 use super::manifest::Settings;
 use crate::run::RunReport;
 use serde::{Deserialize, Serialize};
+use sim::timing::Cycle;
 
 /// The result of one point: a line of a journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,15 +23,28 @@ pub struct Record {
     /// The point's settings.
     pub point: Settings,
     /// The origin of the program, if there is one: `library`, `neighbour` (the library's, for another
-    /// machine), `tuned`, `named` (a plan such as `kl`) or `file`.
+    /// machine), `tuned`, `dominated` (that of a slower machine), `named` (a plan such as `kl`) or `file`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_source: Option<String>,
     /// The number of recipes that were tried for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipes_tried: Option<usize>,
+    /// The further search, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Further>,
     /// The run of a successful point.
     #[serde(flatten)]
     pub report: Option<RunReport>,
+}
+
+/// A further search for a point, because another one on a worse machine had a faster program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Further {
+    /// The cycles of the other point.
+    pub cycles: Cycle,
+    /// The recipe that the search found, as a plan file.
+    pub recipe: String,
 }
 
 impl Record {

@@ -1,12 +1,13 @@
 //! Replay of one point of a sweep.
 
+use super::catch_up::{CatchUp, Searched};
 use super::definition::Definition;
 use super::execute::{Generate, each};
 use super::explore::{Design, Designs, Space};
 use super::journal::{self, JournalError};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings};
-use super::plan::{OnRung, Plan};
+use super::plan::{Beside, OnRung, Plan};
 use super::record::Record;
 use super::results::Results;
 use diagnostic::Diagnostics;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// The reason why a point cannot be replayed.
@@ -190,7 +191,8 @@ impl Replay {
 
 /// A sweep's folder as the definition in its manifest gives it now.
 pub(super) enum Planned {
-    Sweep(Box<Plan>),
+    /// A sweep, with the programs of points that were searched for beside slower machines.
+    Sweep(Box<Plan>, HashMap<usize, Arc<Beside>>),
     /// An exploration, with the design of each point.
     Exploration(Box<Space>, HashMap<usize, Design>),
 }
@@ -200,7 +202,7 @@ impl Planned {
     pub(super) fn new(results: &Results, points: &[(PointKey, Place)]) -> Result<Self, ReplayError> {
         let manifest = &results.manifest;
         let definition = Definition::from_source(&manifest.source)?;
-        let changed = |key: PointKey| ReplayError::Changed { file: manifest.source.file.clone(), key };
+        let changed = |key: PointKey| changed(manifest, key);
         if manifest.explored {
             let space = Space::new(&definition)?;
             let design = |&(key, place): &(PointKey, Place)| {
@@ -214,15 +216,15 @@ impl Planned {
         let plan = Plan::new(&definition)?;
         match points.first() {
             Some(&(key, _)) if !plan.manifest.points.have_settings_of(&manifest.points) => Err(changed(key)),
-            _ => Ok(Self::Sweep(Box::new(plan))),
+            _ => Ok(Self::Sweep(Box::new(plan), programs_beside(results, points)?)),
         }
     }
 
     /// The keys that points have now.
     pub(super) fn key(&self, place: Place) -> PointKey {
         match (self, place.rung) {
-            (Self::Sweep(plan), None) => plan.manifest.points.key(place.index),
-            (Self::Sweep(plan), Some(rung)) => plan.manifest.points.rungs(place.index)[rung],
+            (Self::Sweep(plan, _), None) => plan.manifest.points.key(place.index),
+            (Self::Sweep(plan, _), Some(rung)) => plan.manifest.points.rungs(place.index)[rung],
             (Self::Exploration(space, designs), _) => {
                 space.point(&designs[&place.index]).expect("the design has a point").key
             }
@@ -237,11 +239,15 @@ impl Planned {
         done: &(dyn Fn(Record) -> Result<(), JournalError> + Sync),
     ) -> Result<(), JournalError> {
         match self {
-            Self::Sweep(plan) => {
+            Self::Sweep(plan, beside) => {
                 let rungs: BTreeSet<Option<usize>> = places.iter().map(|place| place.rung).collect();
                 for rung in rungs {
                     let here = places.iter().filter(|place| place.rung == rung).map(|place| place.index);
-                    each(&OnRung { plan, rung }, &here.collect::<Vec<_>>(), generate, done)?;
+                    let here: Vec<usize> = here.collect();
+                    match rung {
+                        None => each(&Searched { plan, beside: beside.clone() }, &here, generate, done)?,
+                        Some(_) => each(&OnRung { plan, rung }, &here, generate, done)?,
+                    };
                 }
             }
             Self::Exploration(space, designs) => {
@@ -252,6 +258,46 @@ impl Planned {
         }
         Ok(())
     }
+}
+
+fn changed(manifest: &Manifest, key: PointKey) -> ReplayError {
+    ReplayError::Changed { file: manifest.source.file.clone(), key }
+}
+
+impl Plan {
+    /// The plan of a folder's sweep, if it has points to search for again.
+    ///
+    /// # Errors
+    /// Returns an error if the definition is no longer valid, or no longer has the points of the folder.
+    pub fn to_catch_up(results: &Results) -> Result<Option<Self>, ReplayError> {
+        let manifest = &results.manifest;
+        if manifest.explored || manifest.points.is_empty() || results.missing() > 0 {
+            return Ok(None);
+        }
+        let definition = Definition::from_source(&manifest.source)?;
+        if !CatchUp::concerns(&definition) {
+            return Ok(None);
+        }
+        let plan = Self::new(&definition)?;
+        match plan.manifest.points.keys() == manifest.points.keys() {
+            true => Ok(Some(plan)),
+            false => Err(changed(manifest, manifest.points.key(0))),
+        }
+    }
+}
+
+/// The programs of those points that were searched for beside slower machines.
+fn programs_beside(
+    results: &Results,
+    points: &[(PointKey, Place)],
+) -> Result<HashMap<usize, Arc<Beside>>, JournalError> {
+    let points = points.iter().map(|(_, place)| place).filter(|place| place.rung.is_none());
+    let mut programs = HashMap::new();
+    for &Place { index, .. } in points.filter(|place| results.is_beside(place.index)) {
+        let record = results.record(index)?;
+        programs.extend(record.as_ref().and_then(Beside::of).map(|beside| (index, Arc::new(beside))));
+    }
+    Ok(programs)
 }
 
 /// The values in which two records differ.

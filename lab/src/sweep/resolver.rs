@@ -479,7 +479,7 @@ fn planned(kernel: Resolved, machine: &Hashed, scheduled_for: &Hashed) -> Planne
     let key = key(&kernel, machine, scheduled_for);
     let Resolved { task, stream, columns: settings, .. } = kernel;
     let (machine, scheduled_for) = (machine.machine.clone(), scheduled_for.machine.clone());
-    PlannedPoint { key, task, stream, machine, scheduled_for, settings }
+    PlannedPoint { key, task, stream, machine, scheduled_for, settings, beside: None }
 }
 
 /// A setting as an override.

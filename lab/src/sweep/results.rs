@@ -38,6 +38,8 @@ pub struct Results {
 #[derive(Clone, Copy, Debug)]
 struct Found {
     status: Status,
+    /// See [`Entry::beside`].
+    beside: Option<u64>,
     journal: u32,
     length: u32,
     offset: u64,
@@ -116,23 +118,29 @@ impl Best {
         let too_many = || JournalError::Record { reason: "too many journals, or a longer line".into() };
         let new = Found {
             status,
+            beside: entry.beside,
             journal: place(entry.journal).ok_or_else(too_many)?,
             length: place(entry.line.len()).ok_or_else(too_many)?,
             offset: entry.offset,
         };
-        let known = &mut self.costs[number];
-        *known = known.or(entry.outcome.costs);
         let Some(present) = self.found[number] else {
-            self.found[number] = Some(new);
+            (self.found[number], self.costs[number]) = (Some(new), entry.outcome.costs);
             return Ok(());
         };
         let line = journals.line(&present)?;
-        if (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
+        let are_first = new.beside.is_none() && present.beside.is_none();
+        if are_first && (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
             let path = journals.paths[entry.journal].clone();
             return Err(JournalError::Disagree { path, line: entry.number, key: entry.key });
         }
-        if (status, entry.line) < (present.status, line.as_str()) {
-            self.found[number] = Some(new);
+        // Of two further searches, the later one knew of a faster point.
+        let order = |found: &Found, costs: Option<Costs>| {
+            let goal = found.beside.unwrap_or(u64::MAX);
+            (found.status, found.beside.is_none(), costs.map(|costs| costs.cycles), goal)
+        };
+        let (of_new, of_present) = (order(&new, entry.outcome.costs), order(&present, self.costs[number]));
+        if (of_new, entry.line) < (of_present, line.as_str()) {
+            (self.found[number], self.costs[number]) = (Some(new), entry.outcome.costs);
         }
         Ok(())
     }
@@ -141,8 +149,7 @@ impl Best {
 impl Results {
     /// Collects the journals of `folders`, which belong to one sweep.
     ///
-    /// If a point has several records, a successful one takes precedence. Otherwise the choice does
-    /// not depend on the order of folders and journals.
+    /// If a point has several records, a successful one takes precedence, and of these one of a further search. Otherwise the choice does not depend on the order of folders and journals.
     ///
     /// # Errors
     /// Returns an error if a folder has no sweep, or another one, if a journal cannot be read, or if two
@@ -241,6 +248,11 @@ impl Results {
         }
     }
 
+    /// Whether a point had a further search.
+    pub(super) fn is_beside(&self, point: usize) -> bool {
+        self.found[point].is_some_and(|found| found.beside.is_some())
+    }
+
     /// Whether there is a record with this key, of a point or of one that represents it on a rung.
     pub(super) fn has(&self, key: &PointKey, point: usize) -> bool {
         self.found_of(key, point).is_some()
@@ -330,6 +342,7 @@ impl Results {
             point: self.manifest.points.settings(point),
             program_source: None,
             recipes_tried: None,
+            beside: None,
             report: None,
         };
         Ok(journal::line(&record)?.trim_end().to_owned())

@@ -1,5 +1,6 @@
 //! Sweeps, searches, and the reports of the model.
 
+mod catch_up;
 mod dataflows;
 mod explore;
 mod model;

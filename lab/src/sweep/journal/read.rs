@@ -22,6 +22,8 @@ pub(in crate::sweep) struct Entry<'l> {
     pub(in crate::sweep) outcome: Outcome,
     /// Whether the results were compared with the golden model; `None` without a run.
     pub(in crate::sweep) checked: Option<bool>,
+    /// The cycles in its [`Further`](crate::sweep::record::Further) search.
+    pub(in crate::sweep) beside: Option<u64>,
     /// Its text, without the end of the line.
     pub(in crate::sweep) line: &'l str,
     /// The index of its journal.
@@ -42,7 +44,14 @@ struct Head {
     area_mm2: Option<f64>,
     energy_uj: Option<f64>,
     checked: Option<bool>,
+    beside: Option<FurtherHead>,
     ring: Option<RingHead>,
+}
+
+/// The same of a further search.
+#[derive(Deserialize)]
+struct FurtherHead {
+    cycles: u64,
 }
 
 /// The same of a ring program.
@@ -92,6 +101,7 @@ pub(in crate::sweep) fn for_each_record(
                         key: head.key,
                         outcome: head.outcome(),
                         checked: head.checked,
+                        beside: head.beside.as_ref().map(|further| further.cycles),
                         line,
                         journal,
                         number,
