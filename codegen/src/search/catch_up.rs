@@ -29,7 +29,12 @@ const TOLERANCE: u64 = 200;
 
 /// Whether a machine with a program of `cycles` is slower than one with `other` cycles, by more than 0.5%.
 pub fn lags_behind(cycles: Cycle, other: Cycle) -> bool {
-    cycles.0 * TOLERANCE > other.0 * (TOLERANCE + 1)
+    cycles > most_beside(other)
+}
+
+/// The most cycles that do not lag behind others.
+fn most_beside(other: Cycle) -> Cycle {
+    Cycle(other.0 + other.0 / TOLERANCE)
 }
 
 impl Slower {
@@ -57,12 +62,12 @@ const STEPS: [Step; 12] = [
     Step::Theirs(Polish::of(4)),
     Step::Refine(60),
     Step::Leaders(Polish::of(4)),
-    Step::Leaders(Polish::FAR),
+    Step::Leaders(Polish::far()),
     Step::Explore(0),
     Step::Leaders(Polish::of(4)),
     Step::Explore(1),
     Step::Leaders(Polish::of(4)),
-    Step::Leaders(Polish::FAR),
+    Step::Leaders(Polish::far()),
 ];
 
 /// Searches a recipe for a machine that is no slower than those that it dominates. It starts from their recipes and the
@@ -81,19 +86,19 @@ pub fn catch_up(
     slower.sort_by_key(|slower| slower.cycles);
     slower.truncate(Slower::MOST);
     let mut search = Search::new(request, machine, &(), &|_, _, _| ());
-    let goal = slower.first().map_or(Cycle(u64::MAX), |fastest| fastest.cycles);
-
+    let goal = slower.first().map_or(Cycle(u64::MAX / 2), |fastest| fastest.cycles);
+    let enough = most_beside(goal);
     let theirs: Vec<Recipe> = slower.iter().map(|slower| as_on(slower, machine)).collect();
     let known = slower.iter().map(|slower| without_moves(&slower.recipe));
     let known: Vec<Recipe> = [own.clone()].into_iter().chain(theirs.iter().cloned()).chain(known).collect();
     search.try_all(&known);
     for step in STEPS {
-        if search.ranked.first().is_some_and(|&(cycles, _)| !lags_behind(cycles, goal)) {
+        if search.ranked.first().is_some_and(|&(cycles, _)| cycles <= enough) {
             break;
         }
         match step {
-            Step::Leaders(effort) => search.polish_leaders(effort),
-            Step::Theirs(effort) => search.polish(&theirs, effort),
+            Step::Leaders(effort) => search.polish_leaders(effort.until(enough)),
+            Step::Theirs(effort) => search.polish(&theirs, effort.until(enough)),
             Step::Refine(refinements) => search.improve(Effort { refinements, ..Effort::DEFAULT })?,
             Step::Explore(seed) => _ = search.explore(Effort { seed, ..Effort::DEFAULT }, Vec::new())?,
         }

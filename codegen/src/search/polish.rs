@@ -17,15 +17,24 @@ pub(super) struct Polish {
     distances: &'static [u32],
     /// The most passes over the program. It ends earlier if one saves no cycles. The first makes most of the gain.
     passes: usize,
+    /// It also ends with a schedule of so many cycles.
+    enough: Cycle,
 }
 
 impl Polish {
-    /// For schedules that others have improved.
-    pub(super) const FAR: Self = Self { distances: &[3, 5, 6, 7, 10, 12, 16, 24], passes: 2 };
-
     /// The usual distances, with so many passes.
     pub(super) const fn of(passes: usize) -> Self {
-        Self { distances: &[1, 2, 4, 8], passes }
+        Self { distances: &[1, 2, 4, 8], passes, enough: Cycle(0) }
+    }
+
+    /// Other distances, for schedules that the usual ones have improved.
+    pub(super) const fn far() -> Self {
+        Self { distances: &[3, 5, 6, 7, 10, 12, 16, 24], ..Self::of(2) }
+    }
+
+    /// The same until a schedule takes at most so many cycles.
+    pub(super) const fn until(self, enough: Cycle) -> Self {
+        Self { enough, ..self }
     }
 }
 
@@ -37,7 +46,7 @@ pub(super) fn polished(
     prepared: &Prepared,
     machine: &Machine,
     recipe: &Recipe,
-    Polish { distances, passes }: Polish,
+    Polish { distances, passes, enough }: Polish,
 ) -> Result<(Cycle, Recipe), Error> {
     let scheduled = prepared.schedule(machine, &recipe.tuning)?;
     let mut program = prepared.outline(machine, &scheduled)?;
@@ -48,7 +57,7 @@ pub(super) fn polished(
         for from in 0..program.instructions.len() {
             for &by in distances {
                 let change = Move { from: from as u32, by };
-                if change.reach(&program.instructions) < by as usize {
+                if cycles <= enough || change.reach(&program.instructions) < by as usize {
                     break;
                 }
                 let moved = from..=from + by as usize;
