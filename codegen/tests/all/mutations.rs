@@ -178,13 +178,9 @@ fn mutate(program: &mut Program, mutation: &Mutation) {
                     Operand::Offset(Offset::new(offset.words() ^ 1 << (to % 12)).unwrap())
                 }
                 Operand::Mode(_) => {
+                    use AddressMode::{Linear, Repeated, Strided, StridedSkip};
                     let log2 = Log2::new(to / 4 % 10).unwrap();
-                    let modes = [
-                        AddressMode::Linear,
-                        AddressMode::Strided(log2),
-                        AddressMode::StridedSkip(log2),
-                        AddressMode::Repeated(log2),
-                    ];
+                    let modes = [Linear, Strided(log2), StridedSkip(log2), Repeated(log2)];
                     Operand::Mode(modes[usize::from(to % 4)])
                 }
                 other => other,

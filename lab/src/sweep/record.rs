@@ -23,7 +23,7 @@ pub struct Record {
     /// The point's settings.
     pub point: Settings,
     /// The origin of the program, if there is one: `library`, `neighbour` (the library's, for another
-    /// machine), `tuned`, `dominated` (that of a slower machine), `named` (a plan such as `kl`) or `file`.
+    /// machine), `tuned`, `dominated` (the program of a slower machine), `named` (a plan such as `kl`) or `file`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_source: Option<String>,
     /// The number of recipes that were tried for it.

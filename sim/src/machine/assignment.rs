@@ -19,7 +19,7 @@ pub struct Assignment {
     value: Value,
 }
 
-/// A text that is no assignment.
+/// Invalid text of an assignment.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{0}` gives no key of a machine a value that it accepts; write `key=value`, such as `vdm.banks=64`")]
 pub struct AssignmentError(String);

@@ -9,15 +9,18 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use toml::Value;
 
-/// The machine with a faster value of a key: half or twice the number, `true`, or the last text. `None` if there is none, or
-/// if it breaks a rule.
+/// The machine with a faster value of a key. A number is halved or doubled, a switch is set, and a choice is the last one.
+/// `None` if the value is invalid.
 fn improved(machine: &Machine, key: &Key, faster: Faster) -> Option<Machine> {
     let (_, value) = machine.values().into_iter().find(|(of, _)| of.path == key.path)?;
-    let value = match (value, key.kind) {
-        (Value::Integer(number), _) if faster == Faster::Smaller => Value::Integer(number / 2),
-        (Value::Integer(number), _) => Value::Integer(number * 2),
-        (_, Kind::Choice(choices)) => Value::String(choices.last()?.text.to_owned()),
-        _ => Value::Boolean(true),
+    let value = match key.kind {
+        Kind::Int(..) | Kind::PowerOfTwo(..) => match faster {
+            Faster::Smaller => Value::Integer(value.as_integer()? / 2),
+            Faster::Larger => Value::Integer(value.as_integer()? * 2),
+        },
+        Kind::Bool => Value::Boolean(true),
+        Kind::Choice(choices) => Value::String(choices.last()?.text.to_owned()),
+        Kind::Text | Kind::Positive | Kind::Share | Kind::NotNegative | Kind::Clock => return None,
     };
     // Split paths need two ports.
     let ports = (key.path == "vbar.paths").then_some("vdm.ports=2".to_owned());
