@@ -31,6 +31,7 @@ mod tuning;
 pub use self::addresses::{Addresses, ScheduleError};
 pub use self::graph::Graph;
 pub use self::moves::Move;
+pub(crate) use self::moves::moves_between;
 pub(crate) use self::partial::{Outlook, Partial};
 pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 

@@ -37,13 +37,29 @@ impl Move {
         rest.iter().take(self.by as usize).take_while(|next| are_independent(first, next)).count()
     }
 
-    pub(super) fn apply(self, scheduled: &mut Scheduled) {
+    /// Changes the order. Returns the number of instructions that overtook the one that moves.
+    pub(crate) fn apply(self, scheduled: &mut Scheduled) -> usize {
         let (from, reach) = (self.from as usize, self.reach(&scheduled.instructions));
         if reach > 0 {
             scheduled.instructions[from..=from + reach].rotate_left(1);
             scheduled.origin[from..=from + reach].rotate_left(1);
         }
+        reach
     }
+}
+
+/// The moves from one order to another: at most one for each instruction. For each place of the new order, `order` has the
+/// place in the old one.
+pub(crate) fn moves_between(order: &[u32]) -> Vec<Move> {
+    // The last place comes first. The instructions for all places before it are still in their old order.
+    let mut others = order.to_vec();
+    others.sort_unstable();
+    let moves = order.iter().enumerate().rev().filter_map(|(place, old)| {
+        let from = others.binary_search(old).expect("an order has each place once");
+        others.remove(from);
+        (from < place).then(|| Move { from: from as u32, by: (place - from) as u32 })
+    });
+    moves.collect()
 }
 
 /// Whether two instructions can change places: no register and no word of memory connects them. Stores keep their order
@@ -66,6 +82,21 @@ fn are_independent(first: &Instr, second: &Instr) -> bool {
 mod tests {
     use super::*;
     use b512_asm::assemble;
+
+    #[test]
+    fn an_order_is_at_most_one_move_for_each_instruction() {
+        let order = [2, 0, 1, 5, 3, 4, 7, 6];
+        let moves = moves_between(&order);
+        let mut changed: Vec<u32> = (0..8).collect();
+        for &Move { from, by } in &moves {
+            changed[from as usize..=(from + by) as usize].rotate_left(1);
+        }
+        assert_eq!(changed, order);
+        let expected = [Move { from: 6, by: 1 }, Move { from: 4, by: 1 }, Move { from: 3, by: 1 }];
+        assert_eq!(moves[..3], expected);
+        assert_eq!(moves.len(), 5);
+        assert!(moves_between(&[0, 1, 2]).is_empty());
+    }
 
     #[test]
     fn moves_end_at_dependences() {

@@ -306,7 +306,7 @@ pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, mac
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn pick<T: Copy>(&mut self, options: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, options: &[T]) -> T {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -55,19 +55,21 @@ enum Step {
 }
 
 /// The steps, the cheapest first.
-const STEPS: [Step; 12] = [
-    Step::Leaders(Polish::of(1)),
-    Step::Refine(20),
-    Step::Leaders(Polish::of(1)),
+const STEPS: [Step; 14] = [
+    Step::Leaders(Polish::of(4)),
     Step::Theirs(Polish::of(4)),
+    Step::Leaders(Polish::plateau(4)),
+    Step::Refine(20),
+    Step::Leaders(Polish::of(4)),
+    Step::Theirs(Polish::plateau(8)),
     Step::Refine(60),
     Step::Leaders(Polish::of(4)),
     Step::Leaders(Polish::far()),
+    Step::Leaders(Polish::plateau(30)),
     Step::Explore(0),
-    Step::Leaders(Polish::of(4)),
+    Step::Leaders(Polish::plateau(30)),
     Step::Explore(1),
-    Step::Leaders(Polish::of(4)),
-    Step::Leaders(Polish::far()),
+    Step::Leaders(Polish::plateau(60)),
 ];
 
 /// Searches a recipe for a machine that is no slower than those that it dominates. It starts from their recipes and the

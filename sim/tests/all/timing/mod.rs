@@ -6,4 +6,5 @@ mod ideal;
 mod invariants;
 mod overtaking;
 mod queries;
+mod rerun;
 mod rules;
