@@ -45,7 +45,7 @@ pub fn compile_within(
 
 /// Vector code with its memory map, ready for scheduling.
 ///
-/// It depends on all parts of a recipe but the scheduler's settings, see [`Self::serves`], and is the same
+/// It depends on all parts of a recipe but most of the scheduler's settings, see [`Self::serves`], and is the same
 /// on machines with the same extensions, memories and beats. A search schedules it many times.
 pub(crate) struct Prepared {
     name: String,
@@ -66,7 +66,8 @@ impl Prepared {
 
     /// The code with the fastest use of memory that takes at most `words`, or else with the smallest.
     fn within(request: &Request, recipe: &Recipe, machine: &Machine, words: u32) -> Result<Self, Error> {
-        let isa = machine.instruction_set();
+        let machine = &recipe.tuning.assumed(machine);
+        let (isa, words) = (machine.instruction_set(), words.min(machine.vdm_words()));
         request.check(isa)?;
         check_recipe(request, recipe, machine)?;
         let mut uses = memory_uses(request, machine).peekable();
@@ -93,10 +94,17 @@ impl Prepared {
         self.saves_memory
     }
 
-    /// Whether two recipes differ in scheduling only, so that they share the code.
-    pub(crate) fn serves(one: &Recipe, other: &Recipe) -> bool {
+    /// Whether two recipes differ in scheduling only, so that they share the code on a machine.
+    pub(crate) fn serves(one: &Recipe, other: &Recipe, machine: &Machine) -> bool {
         let of = |recipe: &Recipe| (recipe.order, recipe.stagger, recipe.forwarding, recipe.tuning.table);
-        of(one) == of(other) && one.method == other.method && one.plans == other.plans
+        let of_machine = |recipe: &Recipe| {
+            let machine = recipe.tuning.assumed(machine);
+            (machine.vdm_words(), longest_factor_bits(&machine), machine.isa)
+        };
+        of(one) == of(other)
+            && one.method == other.method
+            && one.plans == other.plans
+            && (one.tuning.assume == other.tuning.assume || of_machine(one) == of_machine(other))
     }
 
     /// Whether forwarding, if the recipe asks for it, had no effect.
@@ -198,11 +206,12 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
 /// # Errors
 /// Returns the errors of [`compile`].
 pub fn instantiate(kernel: &Kernel, request: &Request, machine: &Machine) -> Result<Program, Error> {
-    let isa = machine.instruction_set();
+    let assumed = &kernel.recipe.tuning.assumed(machine);
+    let isa = assumed.instruction_set();
     request.check(isa)?;
-    check_recipe(request, &kernel.recipe, machine)?;
-    for memory_use in memory_uses(request, machine) {
-        let (code, _) = lower(isa, request, &kernel.recipe, machine, memory_use)?;
+    check_recipe(request, &kernel.recipe, assumed)?;
+    for memory_use in memory_uses(request, assumed) {
+        let (code, _) = lower(isa, request, &kernel.recipe, assumed, memory_use)?;
         if code.insts == kernel.code.insts && code.buffers == kernel.code.buffers {
             let layout = Layout::new(&code, kernel.recipe.tuning.table);
             let layout = layout.map_err(|error| error.for_request(request))?;

@@ -73,7 +73,7 @@ pub fn schedule(
     machine: &Machine,
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
-    let machine = tuning.assumed(machine);
+    let machine = tuning.scheduled_for(machine);
     let mut partial = Partial::start(code, graph, addresses, launch, &machine, tuning);
     let mut scheduled = if tuning.reorder {
         in_parts(&mut partial, tuning)?;

@@ -456,9 +456,11 @@ impl<'a> Search<'a> {
 
     /// The fastest recipe of each of the leading codes.
     fn leading_codes(&self, count: usize) -> Vec<Recipe> {
+        let machine = self.trials.machine();
         let mut leaders: Vec<Recipe> = Vec::new();
         for (_, recipe) in &self.ranked {
-            if leaders.len() < count && !leaders.iter().any(|known| Prepared::serves(known, recipe)) {
+            let alike = |known: &Recipe| Prepared::serves(known, recipe, machine);
+            if leaders.len() < count && !leaders.iter().any(alike) {
                 leaders.push(recipe.clone());
             }
         }
@@ -512,7 +514,7 @@ impl<'a> Search<'a> {
             let alike = |known: &Recipe| {
                 known.tuning.plain == recipe.tuning.plain
                     && known.tuning.margin == recipe.tuning.margin
-                    && Prepared::serves(known, recipe)
+                    && Prepared::serves(known, recipe, self.trials.machine())
             };
             if leaders.len() < LEADERS && recipe.tuning.reorder && !leaders.iter().any(alike) {
                 leaders.push(recipe.clone());

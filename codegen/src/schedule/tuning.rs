@@ -36,8 +36,9 @@ pub struct Tuning {
     /// one path for loads and stores.
     #[serde(skip_serializing_if = "is_off")]
     pub plain: bool,
-    /// Values of machine keys that the scheduler assumes in place of the machine's own. The best program for a slower
-    /// machine can be the best for this one, too. Values that break a rule over several keys are ignored together.
+    /// Values of machine keys to assume in place of the machine's own: the program is that for a machine with these
+    /// values. The best program for a slower machine can be the best for this one, too. Values that break a rule over
+    /// several keys are ignored together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assume: Vec<Assignment>,
     /// Settings for parts of the code, which replace those above: each for an equal share of the
@@ -174,9 +175,14 @@ impl Tuning {
         Self { moves: Vec::new(), ..self.clone() }
     }
 
-    /// The machine that the scheduler assumes.
+    /// The machine with the values to [assume](Self::assume).
     pub(crate) fn assumed(&self, machine: &Machine) -> Machine {
-        let mut machine = machine.with(&self.assume).unwrap_or_else(|| machine.clone());
+        machine.with(&self.assume).unwrap_or_else(|| machine.clone())
+    }
+
+    /// The machine that the scheduler assumes.
+    pub(crate) fn scheduled_for(&self, machine: &Machine) -> Machine {
+        let mut machine = self.assumed(machine);
         machine.vbar.latency_cycles += self.margin.load_store;
         machine.sbar.latency_cycles += self.margin.shuffle;
         machine.hple.multiplier_latency_cycles += self.margin.compute;

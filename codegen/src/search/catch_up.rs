@@ -55,7 +55,7 @@ enum Step {
 }
 
 /// The steps, the cheapest first.
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 17] = [
     Step::Leaders(Polish::of(4)),
     Step::Theirs(Polish::of(4)),
     Step::Leaders(Polish::plateau(4)),
@@ -67,8 +67,11 @@ const STEPS: [Step; 14] = [
     Step::Leaders(Polish::far()),
     Step::Leaders(Polish::plateau(30)),
     Step::Explore(0),
+    Step::Leaders(Polish::of(4)),
     Step::Leaders(Polish::plateau(30)),
     Step::Explore(1),
+    Step::Leaders(Polish::of(4)),
+    Step::Leaders(Polish::far()),
     Step::Leaders(Polish::plateau(60)),
 ];
 
@@ -108,13 +111,78 @@ pub fn catch_up(
     search.result(own)
 }
 
-/// The recipe that gives `machine` the schedule of a slower one.
+/// The recipe that gives `machine` the program of a slower one.
 pub(crate) fn as_on(Slower { machine: slower, recipe, .. }: &Slower, machine: &Machine) -> Recipe {
     let assumed = slower.with(&recipe.tuning.assume);
-    let assume = assumed.as_ref().unwrap_or(slower).timing_beside(machine);
+    let assume = assumed.as_ref().unwrap_or(slower).speed_beside(machine);
     Recipe { tuning: Tuning { assume, ..recipe.tuning.clone() }, ..recipe.clone() }
 }
 
 fn without_moves(recipe: &Recipe) -> Recipe {
     Recipe { tuning: recipe.tuning.without_moves(), ..recipe.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::{PlanChoice, choose};
+    use crate::compile::compile;
+    use ring::Degree;
+    use sim::machine::Assignment;
+
+    /// The recipe as on a slower machine gives its very program, whatever the two differ in.
+    #[test]
+    fn a_machine_is_offered_the_program_of_a_slower_one() {
+        let with = |machine: &Machine, text: &str| {
+            let settings: Vec<Assignment> = text.split(' ').map(|setting| setting.parse().unwrap()).collect();
+            machine.with(&settings).unwrap()
+        };
+        let better = with(
+            &Machine::rpu_128x128(),
+            "isa.gs_butterfly=true isa.lane_permuter=true vdm.ports=2 frontend.busyboard=shared-reads",
+        );
+        let worse = [
+            "hple.count=16",
+            "hple.count=8 vdm.multicast=false",
+            "hple.multiplier_latency_cycles=20",
+            "hple.initiation_interval=2",
+            "vdm.banks=64",
+            "vdm.ports=1",
+            "vdm.multicast=false",
+            "vdm.size_mib=1",
+            "vbar.latency_cycles=9 sbar.latency_cycles=7",
+            "frontend.busyboard=strict",
+            "frontend.dispatch_to_issue_cycles=3",
+            "isa.gs_butterfly=false",
+            "isa.lane_permuter=false",
+        ];
+        let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
+        let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
+        let requests = operations
+            .map(|operation| degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap()))
+            .concat();
+        let plans = [PlanChoice::Classical, PlanChoice::Known];
+        let mut own_differs = Vec::new();
+        for setting in worse {
+            let machine = with(&better, setting);
+            assert!(better.dominates(&machine), "{setting}");
+            for (request, plan) in
+                requests.iter().flat_map(|request| plans.iter().map(move |plan| (request, plan)))
+            {
+                let recipe = choose(request, &machine, plan).unwrap().recipe;
+                let program =
+                    |recipe: &Recipe, machine| compile(request, recipe, machine).map(|kernel| kernel.program);
+                // The classical product does not fit the small memory.
+                let Ok(theirs) = program(&recipe, &machine) else { continue };
+                if program(&recipe, &better).unwrap() != theirs {
+                    own_differs.push(setting);
+                }
+                let slower = Slower { machine: machine.clone(), recipe, cycles: Cycle(1) };
+                let offered = program(&as_on(&slower, &better), &better).unwrap();
+                assert_eq!(offered, theirs, "{setting}, {}", request.name());
+            }
+        }
+        own_differs.dedup();
+        assert_eq!(own_differs, worse);
+    }
 }

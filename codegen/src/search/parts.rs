@@ -48,7 +48,7 @@ pub(super) fn by_parts(
 ) -> Vec<Recipe> {
     let parts = (prepared.instructions() / PART).clamp(1, MOST_PARTS);
     let tuning = Tuning { parts: Vec::new(), ..recipe.tuning.without_moves() };
-    let assumed = tuning.assumed(machine);
+    let assumed = tuning.scheduled_for(machine);
     let mut states = vec![State { partial: prepared.start(&assumed, &tuning), parts: Vec::new() }];
     for number in 0..parts {
         let known = recipe.tuning.parts.get(number * recipe.tuning.parts.len() / parts);

@@ -60,8 +60,8 @@ impl<'a> Trials<'a> {
     /// Returns an error if the recipe has no code on this machine.
     pub(super) fn prepared(&self, recipe: &Recipe) -> Result<Arc<Prepared>, Error> {
         let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let known =
-            recent().iter().find(|(known, _)| Prepared::serves(known, recipe)).map(|(_, p)| p.clone());
+        let serves = |known: &Recipe| Prepared::serves(known, recipe, self.machine);
+        let known = recent().iter().find(|(known, _)| serves(known)).map(|(_, prepared)| prepared.clone());
         if let Some(prepared) = known {
             return Ok(prepared);
         }

@@ -79,11 +79,16 @@ impl Override {
     }
 }
 
+/// The keys that affect no program's cycles, but the choice of instructions and the use of memory.
+const GENERATION: [&str; 3] = ["isa.gs_butterfly", "isa.lane_permuter", "vdm.size_mib"];
+
 impl Machine {
-    /// The keys that affect cycles, with this machine's values where `other` has different ones.
-    pub fn timing_beside(&self, other: &Self) -> Vec<Assignment> {
+    /// The keys that decide which program is generated and how many cycles it takes, with this machine's values where
+    /// `other` has different ones.
+    pub fn speed_beside(&self, other: &Self) -> Vec<Assignment> {
         let (own, others) = (self.to_value(), other.to_value());
-        let keys = schema::keys().filter(|key| key.effects.contains(&Effect::Cycles));
+        let keys = schema::keys()
+            .filter(|key| key.effects.contains(&Effect::Cycles) || GENERATION.contains(&key.path));
         let assignments = keys.map(|key| Assignment { key, value: value_at(&own, key.path).clone() });
         assignments.filter(|Assignment { key, value }| value_at(&others, key.path) != value).collect()
     }
