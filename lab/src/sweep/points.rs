@@ -315,7 +315,9 @@ impl TryFrom<Form> for Points {
         if order.windows(2).any(|pair| columns[pair[0]].name == columns[pair[1]].name) {
             return Err("two columns of one name".into());
         }
-        Ok(Self { keys, rungs, columns, order })
+        let mut points = Self { keys, rungs, columns, order };
+        points.shrink();
+        Ok(points)
     }
 }
 
@@ -403,5 +405,7 @@ mod tests {
         });
         let points: Points = listed.collect();
         assert_eq!(points.bytes(), count as usize * (16 + 3 * 4));
+        let read: Points = serde_json::from_str(&serde_json::to_string(&points).unwrap()).unwrap();
+        assert_eq!(read.bytes(), points.bytes());
     }
 }

@@ -38,8 +38,8 @@ pub struct Results {
 #[derive(Clone, Copy, Debug)]
 struct Found {
     status: Status,
-    /// See [`Entry::beside`].
-    beside: Option<u64>,
+    /// Whether it is the result of a further search.
+    is_beside: bool,
     journal: u32,
     length: u32,
     offset: u64,
@@ -81,13 +81,16 @@ struct Best {
     numbers: HashMap<PointKey, u32>,
     found: Vec<Option<Found>>,
     costs: Vec<Option<Costs>>,
+    /// See [`Entry::beside`]: few records have it.
+    beside: HashMap<usize, u64>,
 }
 
 impl Best {
     /// The keys of points have their numbers.
     fn new(points: &[PointKey]) -> Self {
         let numbers = points.iter().zip(0..).map(|(&key, number)| (key, number)).collect();
-        Self { numbers, found: vec![None; points.len()], costs: vec![None; points.len()] }
+        let (found, costs) = (vec![None; points.len()], vec![None; points.len()]);
+        Self { numbers, found, costs, beside: HashMap::new() }
     }
 
     /// The number of a key.
@@ -118,31 +121,39 @@ impl Best {
         let too_many = || JournalError::Record { reason: "too many journals, or a longer line".into() };
         let new = Found {
             status,
-            beside: entry.beside,
+            is_beside: entry.beside.is_some(),
             journal: place(entry.journal).ok_or_else(too_many)?,
             length: place(entry.line.len()).ok_or_else(too_many)?,
             offset: entry.offset,
         };
         let Some(present) = self.found[number] else {
-            (self.found[number], self.costs[number]) = (Some(new), entry.outcome.costs);
+            self.put(number, new, entry);
             return Ok(());
         };
         let line = journals.line(&present)?;
-        let are_first = new.beside.is_none() && present.beside.is_none();
+        let are_first = !new.is_beside && !present.is_beside;
         if are_first && (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
             let path = journals.paths[entry.journal].clone();
             return Err(JournalError::Disagree { path, line: entry.number, key: entry.key });
         }
         // Of two further searches, the later one knew of a faster point.
-        let order = |found: &Found, costs: Option<Costs>| {
-            let goal = found.beside.unwrap_or(u64::MAX);
-            (found.status, found.beside.is_none(), costs.map(|costs| costs.cycles), goal)
+        let order = |found: &Found, costs: Option<Costs>, beside: Option<u64>| {
+            (found.status, !found.is_beside, costs.map(|costs| costs.cycles), beside.unwrap_or(u64::MAX))
         };
-        let (of_new, of_present) = (order(&new, entry.outcome.costs), order(&present, self.costs[number]));
+        let of_new = order(&new, entry.outcome.costs, entry.beside);
+        let of_present = order(&present, self.costs[number], self.beside.get(&number).copied());
         if (of_new, entry.line) < (of_present, line.as_str()) {
-            (self.found[number], self.costs[number]) = (Some(new), entry.outcome.costs);
+            self.put(number, new, entry);
         }
         Ok(())
+    }
+
+    fn put(&mut self, number: usize, found: Found, entry: &Entry<'_>) {
+        (self.found[number], self.costs[number]) = (Some(found), entry.outcome.costs);
+        match entry.beside {
+            Some(beside) => self.beside.insert(number, beside),
+            None => self.beside.remove(&number),
+        };
     }
 }
 
@@ -170,7 +181,7 @@ impl Results {
             manifest.points = manifest.explored_points(explored.into_iter());
         }
         let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
-        let Best { mut numbers, mut found, mut costs } = best;
+        let Best { mut numbers, mut found, mut costs, beside: _ } = best;
         if manifest.explored {
             // Records came in any order.
             let order: Vec<usize> = manifest.points.keys().iter().map(|key| numbers[key] as usize).collect();
@@ -251,7 +262,7 @@ impl Results {
 
     /// Whether a point had a further search.
     pub(super) fn is_beside(&self, point: usize) -> bool {
-        self.found[point].is_some_and(|found| found.beside.is_some())
+        self.found[point].is_some_and(|found| found.is_beside)
     }
 
     /// Whether there is a record with this key, of a point or of one that represents it on a rung.
