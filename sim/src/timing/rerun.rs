@@ -43,10 +43,12 @@ struct Rotation {
 impl Rotation {
     /// The former index of the instruction that is now at `index`.
     fn former(self, index: usize) -> usize {
-        match index {
-            _ if index == self.to => self.from,
-            _ if self.contains(index) => index + 1,
-            _ => index,
+        if index == self.to {
+            self.from
+        } else if self.contains(index) {
+            index + 1
+        } else {
+            index
         }
     }
 
@@ -180,8 +182,8 @@ impl Rerun {
         Changed { engine, last: self.micro_ops.len() - 1, delay: None }
     }
 
-    /// Whether the state of a machine that has just dispatched the instruction at `last` is that of the known run after this
-    /// instruction, apart from the time.
+    /// Whether the machine has the state of the known run, apart from the time. Both have just dispatched the instruction
+    /// at `last`.
     fn is_as_before(&self, engine: &Engine, rotation: Rotation, last: usize) -> bool {
         let Rules { width, interval } = self.rules;
         let nows = (engine.now(), self.times[last].dispatch);
