@@ -237,10 +237,12 @@ impl Engine {
     /// instructions.
     pub fn earliest_issue_beside(&self, micro_op: &MicroOp, free: Cycle, expected: &Expectations) -> Cycle {
         let mut at = self.earliest_issue(micro_op, free);
-        while expected.conflict(micro_op, at) {
-            at = self.issued.reservations.first_free(micro_op, at + 1);
+        loop {
+            match expected.delay(micro_op, at) {
+                0 => return at,
+                delay => at = self.issued.reservations.first_free(micro_op, Cycle(at.0 + delay)),
+            }
         }
-        at
     }
 
     /// No expectations, for a scheduler on `machine`.

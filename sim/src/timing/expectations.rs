@@ -18,6 +18,8 @@ pub struct Expectations {
     writes_at: u32,
     /// Everything before this cycle has been forgotten.
     start: Cycle,
+    /// Nothing is expected from this cycle on.
+    upto: Cycle,
 }
 
 impl Expectations {
@@ -25,16 +27,20 @@ impl Expectations {
     pub(super) fn new(horizon: u32, writes_have_a_port: bool) -> Self {
         let cycles = (4 * horizon as usize).next_power_of_two();
         let writes_at = if writes_have_a_port { SRAMS as u32 } else { 0 };
-        Self { taken: vec![0; cycles], writes_at, start: Cycle::ZERO }
+        Self { taken: vec![0; cycles], writes_at, start: Cycle::ZERO, upto: Cycle::ZERO }
     }
 
     /// Expects `micro_op` to issue at `at`.
     pub(super) fn add(&mut self, micro_op: &MicroOp, at: Cycle) {
-        if self.covers(at + micro_op.total_cycles()) {
-            for_each_access(micro_op, self.writes_at, |cycle, ports| {
-                let place = self.place(at + cycle);
-                self.taken[place] |= ports;
-            });
+        let end = at + micro_op.total_cycles();
+        if self.covers(end) {
+            self.upto = self.upto.max(end);
+            for Series { first, ports } in series(micro_op, self.writes_at) {
+                for cycle in beats(micro_op, u64::MAX) {
+                    let place = self.place(at + first + cycle);
+                    self.taken[place] |= ports;
+                }
+            }
         }
     }
 
@@ -51,17 +57,26 @@ impl Expectations {
         }
     }
 
-    /// Whether `micro_op` would conflict with an expected access if it issued at `at`.
-    pub(super) fn conflict(&self, micro_op: &MicroOp, at: Cycle) -> bool {
+    /// A lower bound on the cycles from `at` to the first one in which `micro_op` could issue without a conflict with an
+    /// expected access; 0 only if it could issue at `at`.
+    pub(super) fn delay(&self, micro_op: &MicroOp, at: Cycle) -> u64 {
+        let delay = micro_op.least_delay(|delay| self.last_conflict(micro_op, at + delay));
         // Nothing is known of the further future.
+        let known = self.end().0.saturating_sub((at + micro_op.total_cycles()).0);
+        delay.min(known)
+    }
+
+    /// The last conflict of `micro_op` with an expected access if it issued at `at`: the cycle in which its beat begins.
+    fn last_conflict(&self, micro_op: &MicroOp, at: Cycle) -> Option<u32> {
         if !self.covers(at + micro_op.total_cycles()) {
-            return false;
+            return None;
         }
-        let mut conflict = false;
-        for_each_access(micro_op, self.writes_at, |cycle, ports| {
-            conflict |= self.taken[self.place(at + cycle)] & ports != 0;
-        });
-        conflict
+        let last = |Series { first, ports }| {
+            let conflicts = |&beat: &u32| self.taken[self.place(at + first + beat)] & ports != 0;
+            let left = self.upto.0.saturating_sub((at + first).0);
+            beats(micro_op, left).rev().find(conflicts)
+        };
+        series(micro_op, self.writes_at).filter_map(last).max()
     }
 
     /// The SRAMs with an expected access in any of the `count` cycles from `from` on that a write would meet, as a
@@ -74,7 +89,12 @@ impl Expectations {
 
     /// Whether the table has an entry for each cycle up to `end`.
     fn covers(&self, end: Cycle) -> bool {
-        (end + CYCLES).0 < self.start.0 + self.taken.len() as u64
+        end < self.end()
+    }
+
+    /// The end of what the table covers.
+    fn end(&self) -> Cycle {
+        Cycle(self.start.0 + self.taken.len() as u64 - u64::from(CYCLES))
     }
 
     fn place(&self, cycle: Cycle) -> usize {
@@ -82,26 +102,28 @@ impl Expectations {
     }
 }
 
-/// Calls `access` for each cycle in which an instruction accesses SRAMs, counted from its issue, with the ports.
-#[inline]
-fn for_each_access(micro_op: &MicroOp, writes_at: u32, mut access: impl FnMut(u32, u32)) {
-    let mut four = |begin: u32, accesses: FourCycles, at: u32| {
-        for cycle in 0..CYCLES {
-            let srams = (accesses >> (cycle as usize * SRAMS)) as u16;
-            if srams != 0 {
-                access(begin + cycle, u32::from(srams) << at);
-            }
-        }
+/// Accesses to the same ports, one in each beat of an instruction.
+struct Series {
+    /// The cycle of the first, counted from issue.
+    first: u32,
+    ports: u32,
+}
+
+/// All accesses of an instruction to SRAMs.
+fn series(micro_op: &MicroOp, writes_at: u32) -> impl Iterator<Item = Series> {
+    let of = |accesses: FourCycles, from: u32, at: u32, cycle: u32| Series {
+        first: from + cycle,
+        ports: u32::from((accesses >> (cycle as usize * SRAMS)) as u16) << at,
     };
-    let (mut step, mut reads, mut writes) = (0, micro_op.sram_reads, micro_op.sram_writes);
-    loop {
-        let mask = micro_op.step_mask(step);
-        four(step, reads & mask, 0);
-        four(step + micro_op.latency, writes & mask, writes_at);
-        if !micro_op.has_step_after(step) {
-            return;
-        }
-        step += micro_op.sram_step();
-        (reads, writes) = (micro_op.after_step(reads), micro_op.after_step(writes));
-    }
+    let (reads, writes, latency) = (micro_op.sram_reads, micro_op.sram_writes, micro_op.latency);
+    // A beat accesses SRAMs in its first cycles only.
+    let cycles = 0..micro_op.interval.min(CYCLES);
+    let both = cycles.flat_map(move |cycle| [of(reads, 0, 0, cycle), of(writes, latency, writes_at, cycle)]);
+    both.filter(|series| series.ports != 0)
+}
+
+/// The cycles in which the beats of an instruction begin, as far as they are below `end`; counted from its first.
+fn beats(micro_op: &MicroOp, end: u64) -> impl DoubleEndedIterator<Item = u32> {
+    let end = end.min(micro_op.occupancy.into()) as u32;
+    (0..end.div_ceil(micro_op.interval)).map(|beat| beat * micro_op.interval)
 }

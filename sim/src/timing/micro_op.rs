@@ -82,9 +82,19 @@ impl MicroOp {
         self.occupancy - step > self.sram_step()
     }
 
-    /// The cycles within the occupancy of the step that begins `step` cycles after issue.
+    /// The least delay of its issue that can resolve conflicts at SRAMs; 0 if there are none. For a delay by each number of
+    /// cycles below the interval, `last_conflict` says in which cycle the last conflict is, counted from the issue, or from the
+    /// first write.
     #[inline]
-    pub(super) fn step_mask(&self, step: u32) -> FourCycles {
-        first(self.occupancy - step)
+    pub(super) fn least_delay(&self, last_conflict: impl Fn(u32) -> Option<u32>) -> u64 {
+        let mut least = u32::MAX;
+        for delay in 0..self.interval {
+            match last_conflict(delay) {
+                None => return delay.into(),
+                // All beats access the same SRAMs. If a beat is delayed by intervals, an earlier one takes its place.
+                Some(cycle) => least = least.min(delay + (cycle / self.interval + 1) * self.interval),
+            }
+        }
+        least.into()
     }
 }

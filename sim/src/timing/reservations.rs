@@ -43,16 +43,15 @@ impl Reservations {
     pub(super) fn first_free(&self, micro_op: &MicroOp, from: Cycle) -> Cycle {
         let mut at = from.0.max(self.start);
         while at < self.end {
-            let (taken, writes) = (self.since(at), self.place_of_writes(micro_op));
-            let delay = match clash(taken, writes, micro_op) {
-                0 if !micro_op.has_step_after(0) => 0,
-                0 => delay_of_later_steps(taken, writes, micro_op),
-                clash => delay(micro_op, 0, clash),
+            let last_conflict = |shift: u32| {
+                let at = at + u64::from(shift);
+                let left = self.end.checked_sub(at)?;
+                last_conflict(self.since(at), self.place_of_writes(micro_op), left, micro_op)
             };
-            if delay == 0 {
-                break;
+            match micro_op.least_delay(last_conflict) {
+                0 => break,
+                delay => at += delay,
             }
-            at += delay;
         }
         Cycle(at)
     }
@@ -115,39 +114,54 @@ impl Reservations {
     }
 }
 
-/// The accesses of `micro_op` that conflict in its first step, if it issued in the first cycle of a table in which
-/// its writes begin at `writes`.
+/// The last conflict of `micro_op` if it issued in the first cycle of a table in which its writes begin at `writes`: in cycles
+/// from its issue, or from its first write. Nothing is reserved from the cycle `end` of the table on.
 #[inline]
-fn clash(taken: &[u8], writes: usize, micro_op: &MicroOp) -> FourCycles {
-    let (reads, writes) = (four_cycles(taken, 0), four_cycles(taken, writes));
-    reads & micro_op.sram_reads | writes & micro_op.sram_writes
-}
-
-/// A lower bound on the delay of `micro_op` if the accesses `clash` conflict in the step that
-/// begins `step` cycles after issue.
-#[inline]
-fn delay(micro_op: &MicroOp, step: u32, clash: FourCycles) -> u64 {
-    // If every cycle accesses the same SRAMs, no delay up to the last conflict helps.
-    let last = clash.ilog2() / SRAMS as u32;
-    if micro_op.interval == 1 { u64::from(step + last + 1) } else { 1 }
-}
-
-/// As above, for all steps after the first; zero without a conflict. Most instructions have one
-/// step on the machines we care about, so these loops are kept out of line.
-#[inline(never)]
-fn delay_of_later_steps(taken: &[u8], first_write: usize, micro_op: &MicroOp) -> u64 {
-    let (step, (count, last)) = (micro_op.sram_step() as usize * BYTES, micro_op.later_steps());
-    let (mut reads, mut writes) = (micro_op.sram_reads, micro_op.sram_writes);
-    let of_writes = taken[step + first_write..].chunks(step);
-    for (number, (of_reads, of_writes)) in (1..=count).zip(taken[step..].chunks(step).zip(of_writes)) {
-        (reads, writes) = (micro_op.after_step(reads), micro_op.after_step(writes));
-        let clash = four_cycles(of_reads, 0) & reads | four_cycles(of_writes, 0) & writes;
-        let clash = if number == count { clash & last } else { clash };
-        if clash != 0 {
-            return delay(micro_op, number as u32 * micro_op.sram_step(), clash);
+fn last_conflict(taken: &[u8], writes: usize, end: u64, micro_op: &MicroOp) -> Option<u32> {
+    // Most instructions have one step on the machines we care about.
+    if micro_op.has_step_after(0) {
+        let of_reads = last_in_later_steps(taken, end, micro_op, micro_op.sram_reads);
+        let end = end.saturating_sub(micro_op.latency.into());
+        let of_writes = last_in_later_steps(&taken[writes..], end, micro_op, micro_op.sram_writes);
+        if let Some(last) = of_reads.max(of_writes) {
+            return Some(last);
         }
     }
-    0
+    let reads = four_cycles(taken, 0) & micro_op.sram_reads;
+    last_cycle(reads | four_cycles(taken, writes) & micro_op.sram_writes)
+}
+
+/// The last conflict of `accesses` in all steps after the first, which begins with a table.
+#[inline(never)]
+fn last_in_later_steps(taken: &[u8], end: u64, micro_op: &MicroOp, accesses: FourCycles) -> Option<u32> {
+    if accesses == 0 {
+        return None;
+    }
+    let (step, (count, last)) = (micro_op.sram_step(), micro_op.later_steps());
+    let mut of_steps = [accesses; STEPS];
+    for number in 1..STEPS {
+        of_steps[number] = micro_op.after_step(of_steps[number - 1]);
+    }
+    let mut number = count.min(end as usize / step as usize);
+    while number > 0 {
+        let begin = number as u32 * step;
+        let conflicts = four_cycles(taken, begin as usize * BYTES) & of_steps[number % STEPS];
+        let conflicts = if number == count { conflicts & last } else { conflicts };
+        if conflicts != 0 {
+            return last_cycle(conflicts).map(|cycle| begin + cycle);
+        }
+        number -= 1;
+    }
+    None
+}
+
+/// The steps after which the accesses of an instruction repeat.
+const STEPS: usize = 3;
+
+/// The last of four cycles in which there is an access.
+#[inline]
+fn last_cycle(accesses: FourCycles) -> Option<u32> {
+    if accesses == 0 { None } else { Some(accesses.ilog2() / SRAMS as u32) }
 }
 
 /// Reserves the accesses of `micro_op`, issued in the first cycle of a table, after its first step.

@@ -4,8 +4,10 @@
 //! register's SRAM in cycles 7 to 10.
 
 use super::rules::{machine, program, v};
-use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Op, Pipe, SReg};
+use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Op, Pipe, Program, SReg};
+use rayon::prelude::*;
 use sim::Machine;
+use sim::testing as random;
 use sim::timing::Cycle;
 use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Stall};
 use std::collections::BTreeSet;
@@ -334,4 +336,40 @@ fn rounds_are_those_of_the_address() {
             }
         }
     }
+}
+
+/// The answer is the first cycle that is its own answer: no conflict in it, but one in each cycle before.
+#[test]
+fn an_instruction_issues_in_the_first_cycle_without_a_conflict() {
+    let compare = |program: &Program, machine: &Machine| {
+        let program = Program { isa: machine.instruction_set(), ..program.clone() };
+        let mut ops = Decoder::program(machine, &program);
+        ops.retain(|op| op.pipe != Pipe::Scalar);
+        let mut engine = Engine::new(machine);
+        let mut expected = Engine::expectations(machine);
+        for (number, op) in ops.iter().enumerate() {
+            let now = engine.now();
+            let from = Cycle(now.0 + number as u64 % 7);
+            let beside = |from| engine.earliest_issue_beside(op, from, &expected);
+            let at = beside(from);
+            // The first cycles of a long wait, and the last ones.
+            let cycles = (from.0..at.0).take(200).chain(at.0.saturating_sub(200).max(from.0)..at.0);
+            if let Some(early) = cycles.map(Cycle).find(|&cycle| beside(cycle) != at) {
+                return Err(format!("{number}: {at} from {from}, but {} from {early}", beside(early)));
+            }
+            if beside(at) != at || engine.earliest_issue(op, at) != at {
+                return Err(format!("{number}: a conflict in {at}"));
+            }
+            match number % 3 {
+                0 => _ = engine.dispatch(op),
+                // It may meet others that are expected: this only needs to be seen.
+                1 => engine.expect(&mut expected, op, at),
+                _ => engine.expect(&mut expected, op, from),
+            }
+        }
+        Ok(())
+    };
+    (0..8).into_par_iter().for_each(|seed| {
+        random::check(seed, 100, (random::programs(40), random::machines()), compare);
+    });
 }
