@@ -28,8 +28,9 @@ pub mod derive;
 pub mod text;
 
 pub use self::text::PlanTextError;
-use b512_asm::{AddressMode, Log2};
+use b512_asm::{AddressMode, Log2, Op, PerPipe, Pipe};
 use serde::{Deserialize, Serialize};
+use sim::timing::scheduling::Decoder;
 use std::fmt;
 use thiserror::Error;
 
@@ -347,15 +348,41 @@ impl Plan {
     /// The number of instructions in program order, without loads of constants, and with every stage
     /// counted as butterflies.
     pub fn instructions(&self) -> u32 {
+        self.instructions_by_pipe().values().sum()
+    }
+
+    /// The same for each pipe.
+    fn instructions_by_pipe(&self) -> PerPipe<u32> {
         let shape = self.shape();
         let vectors = 1 << shape.bits().saturating_sub(shape.lanes);
-        let step = |step: &Step| match step {
-            Step::Stage(_) => vectors / 2,
-            Step::Unpack(_) | Step::Pack(_) | Step::Twist => vectors,
-            Step::TwistedStage(_) => vectors / 2 * 3,
-        };
-        let pass = |pass: &Pass| 2 * vectors + pass.steps.iter().map(step).sum::<u32>();
-        self.passes.iter().map(pass).sum()
+        let mut instructions = PerPipe::default();
+        for pass in &self.passes {
+            instructions[Pipe::LoadStore] += 2 * vectors;
+            for step in &pass.steps {
+                let (pipe, count) = match step {
+                    Step::Stage(_) => (Pipe::Compute, vectors / 2),
+                    Step::Unpack(_) | Step::Pack(_) => (Pipe::Shuffle, vectors),
+                    Step::Twist => (Pipe::Compute, vectors),
+                    Step::TwistedStage(_) => (Pipe::Compute, vectors / 2 * 3),
+                };
+                instructions[pipe] += count;
+            }
+        }
+        instructions
+    }
+
+    /// The cycles for which it keeps each pipe busy, without loads of constants and conflicts at banks.
+    pub(crate) fn busy(&self, decoder: &Decoder<'_>) -> PerPipe<u64> {
+        let instructions = self.instructions_by_pipe();
+        PerPipe::from_fn(|pipe| {
+            let occupancy = match pipe {
+                Pipe::Scalar => 0,
+                Pipe::LoadStore => decoder.least_occupancy(Op::Vload),
+                Pipe::Compute => decoder.least_occupancy(Op::Vmul),
+                Pipe::Shuffle => decoder.least_occupancy(Op::Unpklo),
+            };
+            u64::from(instructions[pipe]) * u64::from(occupancy)
+        })
     }
 
     /// Follows the index bits through the plan.

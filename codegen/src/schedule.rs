@@ -56,6 +56,9 @@ pub struct Scheduled {
     pub origin: Vec<Option<InstId>>,
     /// The size of the spill memory, in words.
     pub spill_words: u32,
+    /// The steps of the scheduler, which measure its time: one for each instruction, and one for each time that it weighed
+    /// one, or several if that instruction holds its pipe for long.
+    pub steps: u64,
 }
 
 /// Orders the instructions of `code` and allocates their registers.
@@ -313,7 +316,7 @@ impl<'a> Scheduler<'a> {
             expected: (machine.frontend.dispatch_to_issue_cycles > 0 || tuning.srams == SramCare::Queues)
                 .then(|| Engine::expectations(machine)),
             templates: vec![None; count],
-            out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0 },
+            out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0, steps: 0 },
             blocked: graph.predecessors.clone(),
             reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
             place: vec![Place::Nowhere; code.values as usize],
@@ -385,6 +388,7 @@ impl<'a> Scheduler<'a> {
             }
             Action::Reload(value, reg) => (self.reload_of(*value, *reg)?, None),
         };
+        self.out.steps += 1;
         self.engine.dispatch(&candidate.micro_op);
         if let Some(expected) = &mut self.expected {
             self.engine.expect(expected, &candidate.micro_op, candidate.issue);
@@ -481,13 +485,13 @@ impl<'a> Scheduler<'a> {
     /// be done, so that no constant is left in a register.
     fn finish(self) -> Scheduled {
         assert_eq!(self.left, 0);
-        let Scheduled { instructions, origin, spill_words } = self.out;
+        let Scheduled { instructions, origin, spill_words, steps } = self.out;
         let mut live = vec![true; instructions.len()];
         self.registers.dead_loads().iter().for_each(|&position| live[position] = false);
         let mut kept = live.iter().copied();
         let origin = origin.into_iter().filter(|_| kept.next() == Some(true)).collect();
         let mut kept = live.iter().copied();
         let instructions = instructions.into_iter().filter(|_| kept.next() == Some(true)).collect();
-        Scheduled { instructions, origin, spill_words }
+        Scheduled { instructions, origin, spill_words, steps }
     }
 }

@@ -11,31 +11,28 @@ mod candidates;
 mod catch_up;
 mod parts;
 mod polish;
+mod quick;
 mod trials;
 
 pub use self::build::build;
 pub(crate) use self::catch_up::as_on;
 pub use self::catch_up::{Slower, catch_up, lags_behind};
+pub(crate) use self::quick::quick;
 
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{
-    Random, Way, as_tuned, cautious, neighbour, proven, random_recipe, survey, variants, varied,
-};
+use self::candidates::{Random, Way, as_tuned, cautious, neighbour, random_recipe, survey, variants};
 use self::parts::{Beam, by_parts};
 use self::polish::{Polish, polished};
 use self::trials::Trials;
 use crate::compile::Prepared;
 use crate::error::Error;
 use crate::library::{BUILT_IN, Target};
-use crate::named;
-use crate::ops;
 use crate::recipe::Recipe;
 use crate::request::Request;
 use rayon::prelude::*;
 use sim::Machine;
-use sim::machine::VbarPaths;
 use sim::timing::Cycle;
 use std::sync::{Mutex, PoisonError};
 
@@ -101,167 +98,12 @@ impl Memory for () {
     fn put(&self, _: &Recipe, _: Option<Cycle>) {}
 }
 
-/// The instructions that a [`quick`] search schedules: some 0.3 s of work for one core, since a
-/// microsecond or two goes into each. With split paths, each takes half as long again.
-const QUICK: u64 = 200_000;
-/// The most trials of a [`quick`] search. Small programs gain nothing from more.
-const QUICK_TRIALS: usize = 400;
-/// Its shares of both.
-const SHARES: Shares = Shares { known: 35, settings: 15, cautious: 10, beams: 40 };
-/// The shares if they do not pay for a beam: of large programs, the budget pays for a handful of schedules.
-const SHARES_WITHOUT_BEAMS: Shares = Shares { known: 50, settings: 40, cautious: 10, beams: 0 };
-/// The beams of quick and of full searches. Wide ones find more in the same time than many narrow ones.
-const QUICK_BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2, settings: 3 }];
+/// The beam of a full search. Wide ones find more in the same time than many narrow ones.
 const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
 /// A full search ends with one beam search for this number of refinements.
 const REFINEMENTS_PER_BEAM: usize = 40;
-/// The number of plans that a [`quick`] search derives for each algorithm.
-const QUICK_PLANS: usize = 16;
-/// The instructions that could be scheduled while one plan is derived, for each index bit.
-const DERIVATION: u64 = 100;
-/// The number of the library's recipes, the nearest ones, that a [`quick`] search tries with the settings for their
-/// own machines.
-const AS_TUNED: usize = 2;
-/// The number of codes that a [`quick`] search tries with all proven settings.
-const PROVEN_LEADERS: usize = 4;
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
-
-/// The shares of a budget, in percent.
-#[derive(Clone, Copy)]
-struct Shares {
-    /// For the library's recipes and derived plans.
-    known: u64,
-    /// For the fastest of these with other proven settings.
-    settings: u64,
-    /// For more cautious schedules of the fastest.
-    cautious: u64,
-    /// For beam searches.
-    beams: u64,
-}
-
-/// What is left of the budget of a quick search.
-#[derive(Clone)]
-struct Budget {
-    instructions: u64,
-    trials: usize,
-}
-
-impl Budget {
-    /// A part of the whole for a machine.
-    fn percent(share: u64, machine: &Machine) -> Self {
-        let whole = match machine.vbar.paths {
-            VbarPaths::Shared => QUICK,
-            VbarPaths::Split => QUICK * 2 / 3,
-        };
-        Self { instructions: whole * share / 100, trials: QUICK_TRIALS * share as usize / 100 }
-    }
-
-    /// Pays for schedules of one code with so many instructions, if the budget allows it.
-    fn pay(&mut self, instructions: u64, schedules: usize, code_is_new: bool) -> bool {
-        // The code takes some 30% of the time of a schedule.
-        let code = if code_is_new { instructions * 3 / 10 } else { 0 };
-        let cost = instructions * schedules as u64 + code;
-        let affordable = cost <= self.instructions && schedules <= self.trials;
-        if affordable {
-            self.instructions -= cost;
-            self.trials -= schedules;
-        }
-        affordable
-    }
-
-    /// Pays for the derivation of plans for a transform with so many index bits, if the budget allows it.
-    fn pay_for_plans(&mut self, bits: u32) -> bool {
-        let cost = QUICK_PLANS as u64 * u64::from(bits) * DERIVATION;
-        let affordable = cost <= self.instructions;
-        if affordable {
-            self.instructions -= cost;
-        }
-        affordable
-    }
-}
-
-/// A search of limited cost, for code generation on a machine that the library was not tuned for.
-///
-/// It tries the library's recipes for the same task, those for similar machines first: the nearest ones as they are,
-/// all with proven settings. If the budget is large enough, it derives plans and tries them. The fastest
-/// then get other settings.
-///
-/// # Errors
-/// Returns the error of the first candidate if none fits the machine.
-pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error> {
-    let size = |recipe: &Recipe| size(request, recipe, machine);
-    let mut search = Search::new(request, machine, &(), &|_, _, _| ());
-
-    let candidates = known(request, machine);
-    let smallest = candidates.iter().flatten().map(size).min().unwrap_or(0);
-    let beams = Budget::percent(SHARES.beams, machine);
-    let beams_pay = QUICK_BEAMS.iter().any(|beam| beams.clone().pay(smallest, beam.schedules(), true));
-    let shares = if beams_pay { SHARES } else { SHARES_WITHOUT_BEAMS };
-    let [mut for_known, mut for_settings, mut for_cautious, mut for_beams] =
-        [shares.known, shares.settings, shares.cautious, shares.beams]
-            .map(|share| Budget::percent(share, machine));
-
-    let mut first: Vec<Recipe> = Vec::new();
-    let mut try_if_affordable = |mut recipes: Vec<Recipe>, budget: &mut Budget| {
-        recipes.retain(|recipe| !first.contains(recipe));
-        if !recipes.is_empty() && budget.pay(size(&recipes[0]), recipes.len(), true) {
-            first.extend(recipes);
-        }
-    };
-    candidates.into_iter().for_each(|recipes| try_if_affordable(recipes, &mut for_known));
-    // Plans are derived only if at least one of them can be tried. This takes the time of some beams.
-    if for_known.clone().pay(smallest, 1, true) {
-        let purse = if beams_pay { &mut for_beams } else { &mut for_settings };
-        for recipe in derived(request, machine, purse) {
-            try_if_affordable(vec![recipe], &mut for_known);
-        }
-    }
-    if first.is_empty() {
-        first.push(named::constant_geometry(request, machine.instruction_set()));
-    }
-    search.try_all(&first);
-
-    let leaders = search.leading_codes(PROVEN_LEADERS);
-    let alternatives = leaders.iter().map(|leader| proven(leader).collect()).collect();
-    let mut round = in_turn(alternatives);
-    round.retain(|recipe| !first.contains(recipe) && for_settings.pay(size(recipe), 1, false));
-    search.try_all(&round);
-
-    let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
-    let mut round = in_turn(leaders.map(|(_, leader)| cautious(leader, machine)).collect());
-    round.retain(|recipe| for_cautious.pay(size(recipe), 1, false));
-    search.try_all(&round);
-
-    if let Some((_, best)) = search.ranked.first().filter(|_| beams_pay) {
-        let best = size(best);
-        for (seed, beam) in (0..).zip(QUICK_BEAMS) {
-            let beams = (0..).take_while(|_| for_beams.pay(best, beam.schedules(), true)).count();
-            search.search_parts(beams, beam, seed)?;
-        }
-    }
-    search.result(&first[0])
-}
-
-/// The elements of some lists in turn: the first of all lists comes before the second of any.
-fn in_turn<T: Clone>(lists: Vec<Vec<T>>) -> Vec<T> {
-    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
-    (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number).cloned())).collect()
-}
-
-/// The known recipes for a request: the classical pair first, so that no result is slower, then the library's
-/// with the first of the proven settings. The nearest ones come also with their schedules for the machines
-/// that they were tuned for.
-fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
-    let isa = machine.instruction_set();
-    let library = similar(request, machine).enumerate().map(|(number, (recipe, reference))| {
-        let as_tuned =
-            if number < AS_TUNED { as_tuned(recipe, machine, &reference.machine()) } else { Vec::new() };
-        as_tuned.into_iter().chain(proven(recipe).next()).collect()
-    });
-    let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
-    classical.chain(library).collect()
-}
 
 /// The library's recipes that suit a request, each with the target that it was tuned for, those for similar machines
 /// first.
@@ -269,26 +111,6 @@ fn similar(request: &Request, machine: &Machine) -> impl Iterator<Item = (&'stat
     let isa = machine.instruction_set();
     let nearest = BUILT_IN.nearest(request, &Target::of(machine));
     nearest.filter(move |(recipe, _)| recipe.suits(request, isa))
-}
-
-/// Derived recipes if the budget pays for them, the most promising first.
-fn derived(request: &Request, machine: &Machine, budget: &mut Budget) -> Vec<Recipe> {
-    let has_plans = !ops::of(request.operation).transforms().is_empty();
-    let bits = request.shape(machine.instruction_set()).bits();
-    let affordable = !has_plans || budget.pay_for_plans(bits);
-    if affordable { varied(survey(request, machine, QUICK_PLANS, 1)) } else { Vec::new() }
-}
-
-/// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
-fn size(request: &Request, recipe: &Recipe, machine: &Machine) -> u64 {
-    let vectors = u64::from(request.n() / machine.vector_length()).max(1);
-    let transforms = if recipe.plans.is_empty() {
-        let transforms = ops::of(request.operation).transforms().len() as u64;
-        4 * transforms * u64::from(request.n().ilog2()) * vectors
-    } else {
-        recipe.plans.iter().map(|plan| u64::from(plan.instructions())).sum()
-    };
-    (transforms + 4 * vectors) * request.towers() as u64
 }
 
 /// Searches for the fastest recipe for `request`.

@@ -17,6 +17,9 @@ use sim::timing::scheduling::MicroOp;
 /// slowest instruction of the slowest machine takes a few thousand cycles.
 const STUCK_AFTER: u64 = 10_000;
 
+/// The occupancy of an instruction that is weighed in one step.
+const CYCLES_PER_STEP: u32 = 256;
+
 impl Scheduler<'_> {
     /// Dispatches instructions until `rest` are left, reordering them greedily.
     pub(super) fn greedy(&mut self, rest: usize) -> Result<(), ScheduleError> {
@@ -252,7 +255,8 @@ impl Scheduler<'_> {
     }
 
     /// The candidate for an instruction, if the engine can dispatch it in this cycle.
-    fn checked(&self, micro_op: MicroOp, action: Action) -> Option<Candidate> {
+    fn checked(&mut self, micro_op: MicroOp, action: Action) -> Option<Candidate> {
+        self.out.steps += u64::from(micro_op.occupancy.div_ceil(CYCLES_PER_STEP));
         self.engine.try_dispatch(&micro_op).ok()?;
         let issue = self.earliest_issue(&micro_op);
         Some(Candidate { micro_op, action, issue })

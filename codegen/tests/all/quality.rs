@@ -69,6 +69,23 @@ fn no_recipe_of_the_library_is_faster() {
     }
 }
 
+/// Shuffles of these machines take as long as two products of vectors. Plans of the library have many, derived ones few.
+#[test]
+fn a_machine_with_slow_shuffles_gets_a_plan_with_few() {
+    let mut machine = Machine::rpu_128x128();
+    machine.sbar.initiation_interval = 2;
+    for (n, hples) in [(8192, 16), (32768, 8), (65536, 32)] {
+        machine.hple.count = hples;
+        let (cycles, ratio) = measure(n, &PlanChoice::Best, &machine);
+        assert!(ratio <= 1.1, "n = {n} with {hples} HPLEs: {cycles} cycles, {ratio:.3} times the bound");
+        let known = self::cycles(n, &PlanChoice::Known, &machine);
+        assert!(
+            100 * known > 115 * cycles,
+            "n = {n} with {hples} HPLEs: {cycles} cycles, {known} of the library"
+        );
+    }
+}
+
 /// The library holds programs for shorter multipliers: over all numbers of HPLEs and banks, at most one in a hundred is
 /// more than 0.5% slower than that for the multiplier of the paper's machine, and none by 1%.
 #[test]
