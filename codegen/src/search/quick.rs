@@ -266,8 +266,8 @@ mod tests {
     /// A schedule takes several times as many steps on some of these machines as on the paper's. The search then tries fewer.
     #[test]
     fn the_scheduler_takes_about_as_many_steps_on_every_machine() {
-        let request = Request::with_primes(golden::NTT, Degree::try_from(16384u32).unwrap(), 60, 1).unwrap();
-        let mut fewest = TRIALS;
+        let request = Request::with_primes(golden::NTT, Degree::try_from(65536u32).unwrap(), 60, 1).unwrap();
+        let mut trials = Vec::new();
         for (hples, interval, delay) in [(128, 1, 0), (64, 4, 0), (4, 1, 1), (8, 2, 3), (4, 4, 0)] {
             let mut machine = Machine::rpu_128x128();
             machine.hple.count = hples;
@@ -278,8 +278,9 @@ mod tests {
             let steps = Trials::new(&request, &machine, &()).steps(&found.recipe).unwrap();
             let all = steps * found.tried as u64;
             assert!(2 * all <= 3 * STEPS, "{hples} HPLEs: {} trials of {steps} steps", found.tried);
-            fewest = fewest.min(found.tried);
+            trials.push(found.tried);
         }
-        assert!((10..TRIALS / 4).contains(&fewest), "{fewest}");
+        let (most, fewest) = (trials.iter().max().unwrap(), trials.iter().min().unwrap());
+        assert!(2 * fewest < *most && *fewest > 5, "{trials:?}");
     }
 }
