@@ -13,8 +13,8 @@ use b512_asm::Pipe;
 use sim::Machine;
 use sim::timing::scheduling::Decoder;
 
-/// The steps of the scheduler of a search: some 0.3 s of work for one core, since a third of a
-/// microsecond goes into each. See [`Scheduled::steps`](crate::schedule::Scheduled::steps).
+/// The [steps](crate::schedule::Scheduled::steps) of the scheduler in a search. A step takes about as long on one machine as on
+/// another, an instruction does not.
 const STEPS: u64 = 900_000;
 /// The most instructions that it schedules.
 const INSTRUCTIONS: u64 = 200_000;
@@ -128,8 +128,8 @@ impl Budgets {
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
 /// It tries the library's recipes for the same task, those for similar machines first: the nearest ones as they are,
-/// all with proven settings. If the budget is large enough, it derives plans and tries them. The fastest
-/// then get other settings.
+/// all with proven settings. If the budget is large enough, it derives plans and tries them, before the library's if these do
+/// not suit the machine. The fastest then get other settings.
 ///
 /// # Errors
 /// Returns the error of the first candidate if none fits the machine.

@@ -142,15 +142,13 @@ fn last_in_later_steps(taken: &[u8], end: u64, micro_op: &MicroOp, accesses: Fou
     for number in 1..STEPS {
         of_steps[number] = micro_op.after_step(of_steps[number - 1]);
     }
-    let mut number = count.min(end as usize / step as usize);
-    while number > 0 {
+    for number in (1..=count.min(end as usize / step as usize)).rev() {
         let begin = number as u32 * step;
         let conflicts = four_cycles(taken, begin as usize * BYTES) & of_steps[number % STEPS];
         let conflicts = if number == count { conflicts & last } else { conflicts };
         if conflicts != 0 {
             return last_cycle(conflicts).map(|cycle| begin + cycle);
         }
-        number -= 1;
     }
     None
 }
