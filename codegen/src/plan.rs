@@ -24,13 +24,15 @@
 //! allows, and that the result is in natural address order.
 
 mod classical;
+mod costs;
 pub mod derive;
 pub mod text;
 
+pub(crate) use self::costs::Costs;
+
 pub use self::text::PlanTextError;
-use b512_asm::{AddressMode, Log2, Op, PerPipe, Pipe};
+use b512_asm::{AddressMode, Log2};
 use serde::{Deserialize, Serialize};
-use sim::timing::scheduling::Decoder;
 use std::fmt;
 use thiserror::Error;
 
@@ -343,46 +345,6 @@ impl Plan {
     pub fn shape(&self) -> Shape {
         let lanes = self.passes.first().map_or(0, |pass| pass.lanes.len() as u32);
         Shape { log_n: self.log_n, lanes }
-    }
-
-    /// The number of instructions in program order, without loads of constants, and with every stage
-    /// counted as butterflies.
-    pub fn instructions(&self) -> u32 {
-        self.instructions_by_pipe().values().sum()
-    }
-
-    /// The same for each pipe.
-    fn instructions_by_pipe(&self) -> PerPipe<u32> {
-        let shape = self.shape();
-        let vectors = 1 << shape.bits().saturating_sub(shape.lanes);
-        let mut instructions = PerPipe::default();
-        for pass in &self.passes {
-            instructions[Pipe::LoadStore] += 2 * vectors;
-            for step in &pass.steps {
-                let (pipe, count) = match step {
-                    Step::Stage(_) => (Pipe::Compute, vectors / 2),
-                    Step::Unpack(_) | Step::Pack(_) => (Pipe::Shuffle, vectors),
-                    Step::Twist => (Pipe::Compute, vectors),
-                    Step::TwistedStage(_) => (Pipe::Compute, vectors / 2 * 3),
-                };
-                instructions[pipe] += count;
-            }
-        }
-        instructions
-    }
-
-    /// The cycles for which it keeps each pipe busy, without loads of constants and conflicts at banks.
-    pub(crate) fn busy(&self, decoder: &Decoder<'_>) -> PerPipe<u64> {
-        let instructions = self.instructions_by_pipe();
-        PerPipe::from_fn(|pipe| {
-            let occupancy = match pipe {
-                Pipe::Scalar => 0,
-                Pipe::LoadStore => decoder.least_occupancy(Op::Vload),
-                Pipe::Compute => decoder.least_occupancy(Op::Vmul),
-                Pipe::Shuffle => decoder.least_occupancy(Op::Unpklo),
-            };
-            u64::from(instructions[pipe]) * u64::from(occupancy)
-        })
     }
 
     /// Follows the index bits through the plan.

@@ -302,7 +302,7 @@ impl<'a> Search<'a> {
         self.refine(effort.refinements, effort.seed);
         let beams = effort.refinements.div_ceil(REFINEMENTS_PER_BEAM);
         self.expected += beams * FULL_BEAM.width;
-        self.search_parts(beams, FULL_BEAM, effort.seed)
+        self.search_parts(beams, FULL_BEAM, effort.seed, usize::MAX)
     }
 
     /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
@@ -324,12 +324,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches for settings of parts, `count` times: once for each of the leading recipes, then for the
-    /// best.
+    /// Searches for settings of parts, `count` times at most: once for each of the leading recipes, then for the
+    /// best. Ends after `fruitless` searches that find no faster program.
     ///
     /// # Errors
     /// Returns an error if a recipe that has a program has no code.
-    fn search_parts(&mut self, count: usize, beam: Beam, seed: u64) -> Result<(), Error> {
+    fn search_parts(&mut self, count: usize, beam: Beam, seed: u64, fruitless: usize) -> Result<(), Error> {
+        let mut since_success = 0;
         let mut random = Random(seed ^ 0x2545_f491_4f6c_dd1d);
         let mut leaders: Vec<Recipe> = Vec::new();
         for (_, recipe) in &self.ranked {
@@ -343,7 +344,7 @@ impl<'a> Search<'a> {
             }
         }
         for number in 0..count {
-            let Some((_, best)) = self.ranked.first() else { return Ok(()) };
+            let Some(&(before, ref best)) = self.ranked.first() else { return Ok(()) };
             let recipe = match leaders.get(number) {
                 Some(leader) => leader.clone(),
                 None => best.clone(),
@@ -351,6 +352,10 @@ impl<'a> Search<'a> {
             let prepared = self.trials.prepared(&recipe)?;
             let found = by_parts(&prepared, self.trials.machine(), &recipe, beam, &mut random);
             self.try_all(&found);
+            since_success = if self.ranked[0].0 < before { 0 } else { since_success + 1 };
+            if since_success >= fruitless {
+                break;
+            }
         }
         Ok(())
     }

@@ -16,13 +16,13 @@
 //! constants, shuffles, or butterflies; or its dependence chain if that takes longer. Placements with equal
 //! stages done and an equal number of passes compete.
 
+use super::costs::Costs;
 use super::{Algorithm, Bit, Layout, Pass, Plan, Shape, Step, natural_layout};
 use crate::formula;
 use arrayvec::ArrayVec;
-use b512_asm::{AReg, AddressMode, Instr, Log2, Offset, VReg};
+use b512_asm::{AddressMode, Log2};
 use rustc_hash::FxHashSet;
 use sim::Machine;
-use sim::timing::scheduling::Decoder;
 use std::rc::Rc;
 
 /// The most passes of a plan.
@@ -37,7 +37,7 @@ const LEADERS: usize = 4;
 const EARLY: usize = 2;
 
 /// The cycles of instructions on a machine.
-struct Costs {
+struct Cycles {
     /// A load or store, by log2 of its stride.
     memory: Vec<u64>,
     shuffle: u64,
@@ -46,23 +46,16 @@ struct Costs {
     latencies: [u64; 3],
 }
 
-impl Costs {
+impl Cycles {
     fn new(shape: Shape, machine: &Machine) -> Self {
-        let mut decoder = Decoder::new(machine);
-        let mut memory = |log_stride| {
-            let mode = Log2::new(log_stride).map_or(AddressMode::Linear, AddressMode::Strided);
-            let (vd, base) = (VReg::all().next(), AReg::all().next());
-            let (vd, base) = (vd.expect("registers exist"), base.expect("registers exist"));
-            let load = Instr::Vload { vd, base, offset: Offset::new(0).expect("in range"), mode };
-            u64::from(decoder.decode(&load).occupancy)
-        };
-        let beats = machine.vector_length() / machine.hple.count;
+        let mut costs = Costs::new(machine);
+        let mode = |log_stride| Log2::new(log_stride).map_or(AddressMode::Linear, AddressMode::Strided);
         let butterfly = machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles;
         let latencies = [machine.vbar.latency_cycles, machine.sbar.latency_cycles, butterfly];
         Self {
-            memory: (0..=shape.vectors() as u8).map(&mut memory).collect(),
-            shuffle: u64::from(beats * machine.sbar.initiation_interval),
-            butterfly: u64::from(beats * machine.hple.initiation_interval),
+            memory: (0..=shape.vectors() as u8).map(|stride| costs.access(mode(stride))).collect(),
+            shuffle: costs.shuffle(),
+            butterfly: costs.arithmetic(),
             latencies: latencies.map(u64::from),
         }
     }
@@ -122,7 +115,7 @@ const MAX_BITS: usize = Plan::MAX_LOG_N as usize + 1;
 
 /// A search for plans of one shape on one machine.
 struct Search {
-    costs: Costs,
+    cycles: Cycles,
     shape: Shape,
     /// The bits in stage order, and from the lowest.
     order: Vec<Bit>,
@@ -137,8 +130,8 @@ struct Search {
 impl Search {
     fn new(shape: Shape, machine: &Machine, width: usize, lazy: bool) -> Self {
         let order = formula::stages(&formula::of(Algorithm::Forward, shape.log_n));
-        let (costs, natural) = (Costs::new(shape, machine), natural_layout(shape.bits()));
-        Self { costs, shape, order, natural, width, lazy }
+        let (cycles, natural) = (Cycles::new(shape, machine), natural_layout(shape.bits()));
+        Self { cycles, shape, order, natural, width, lazy }
     }
 
     fn vectors(&self) -> u64 {
@@ -151,14 +144,14 @@ impl Search {
 
     /// The cost of the current pass if it ends with stores at stride 2^`store`.
     fn pass_cost(&self, state: &State, store: usize) -> u64 {
-        let (costs, vectors) = (&self.costs, self.vectors());
-        let accesses = vectors * (costs.memory[state.load] + costs.memory[store]);
+        let (cycles, vectors) = (&self.cycles, self.vectors());
+        let accesses = vectors * (cycles.memory[state.load] + cycles.memory[store]);
         let busy = [
-            accesses + state.constants * costs.memory[0],
-            state.unpacks * vectors * costs.shuffle,
-            state.stages * vectors * costs.butterfly / 2,
+            accesses + state.constants * cycles.memory[0],
+            state.unpacks * vectors * cycles.shuffle,
+            state.stages * vectors * cycles.butterfly / 2,
         ];
-        let [access, shuffle, butterfly] = costs.latencies;
+        let [access, shuffle, butterfly] = cycles.latencies;
         let chain = 2 * access + state.unpacks * shuffle + state.stages * butterfly;
         let (most, sum) = (busy.into_iter().max().unwrap_or(0), busy.iter().sum::<u64>());
         // The other pipes matter a little: no schedule hides them completely.
@@ -169,7 +162,7 @@ impl Search {
     /// final distances; the others go by unpacks or by a transposition between two passes, and the stores
     /// have the stride that is left.
     fn movement(&self, state: &State) -> u64 {
-        let (lanes, left, memory) = (&state.lanes, self.left(state), &self.costs.memory);
+        let (lanes, left, memory) = (&state.lanes, self.left(state), &self.cycles.memory);
         let transposition = (state.passes + 1 < PASSES).then(|| memory[0] + memory[memory.len() - 1]);
         let cost = |moved: usize| {
             let kept = &lanes[..lanes.len() - moved];
@@ -177,7 +170,7 @@ impl Search {
             let stride = kept.first().map_or(0, |bit| usize::from(bit.0).wrapping_sub(moved));
             let stays = ascending && !kept.iter().any(|bit| left.contains(bit));
             let store = memory.get(stride).filter(|_| stays)?;
-            let unpacks = |count: usize| count as u64 * self.costs.shuffle;
+            let unpacks = |count: usize| count as u64 * self.cycles.shuffle;
             let transposed = transposition.map(|cost| cost + unpacks(moved.saturating_sub(memory.len() - 1)));
             Some(transposed.map_or(unpacks(moved), |cost| cost.min(unpacks(moved))) + store - memory[0])
         };
@@ -186,7 +179,7 @@ impl Search {
 
     /// The cost so far, and what the rest costs at least.
     fn estimate(&self, state: &State) -> u64 {
-        let butterflies = self.left(state).len() as u64 * self.costs.butterfly / 2;
+        let butterflies = self.left(state).len() as u64 * self.cycles.butterfly / 2;
         let rest = self.movement(state).max(butterflies) * self.vectors();
         state.spent + self.pass_cost(state, 0) + rest
     }
@@ -251,10 +244,10 @@ impl Search {
         }
         let lanes = &state.lanes[..];
         let outside: Vec<Bit> = self.natural.iter().copied().filter(|bit| !lanes.contains(bit)).collect();
-        let memory = &self.costs.memory;
+        let memory = &self.cycles.memory;
         for moved in 0..=outside.len().min(lanes.len()).min(memory.len() - 1) {
             // Shuffles would be cheaper.
-            if memory[moved] - memory[0] > 2 * moved as u64 * self.costs.shuffle {
+            if memory[moved] - memory[0] > 2 * moved as u64 * self.cycles.shuffle {
                 break;
             }
             for first in 0..if moved == 0 { 1 } else { outside.len() } {
@@ -313,7 +306,7 @@ impl Search {
         let store = usize::from(state.lanes[0].0);
         let lanes =
             self.natural.get(store..store + state.lanes.len()).filter(|lanes| **lanes == state.lanes[..]);
-        if !self.left(state).is_empty() || lanes.is_none() || store >= self.costs.memory.len() {
+        if !self.left(state).is_empty() || lanes.is_none() || store >= self.cycles.memory.len() {
             return None;
         }
         let passes = passes(&state.trail, self.natural.clone());
@@ -324,7 +317,7 @@ impl Search {
 
     fn run(&self) -> Vec<(u64, Plan)> {
         let nothing = State::nothing();
-        let starts = 0..self.costs.memory.len();
+        let starts = 0..self.cycles.memory.len();
         let mut layer: Vec<State> =
             starts.flat_map(|load| self.loaded(&nothing, [0, load], &self.natural)).collect();
         let mut plans = Vec::new();

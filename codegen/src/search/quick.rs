@@ -2,37 +2,39 @@
 
 use super::candidates::{as_tuned, cautious, proven, survey, varied};
 use super::parts::Beam;
-use super::trials::Trials;
 use super::{CAUTIOUS_LEADERS, Found, Search, similar};
 use crate::error::Error;
+use crate::library::Target;
 use crate::named;
 use crate::ops;
-use crate::recipe::Recipe;
+use crate::plan::Costs;
+use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use b512_asm::Pipe;
+use b512_asm::{PerPipe, Pipe};
 use sim::Machine;
-use sim::timing::scheduling::Decoder;
 
 /// The [steps](crate::schedule::Scheduled::steps) of the scheduler in a search. A step takes about as long on one machine as on
 /// another, an instruction does not.
-const STEPS: u64 = 900_000;
+const STEPS: u64 = 500_000;
 /// The most instructions that it schedules.
-const INSTRUCTIONS: u64 = 200_000;
+const INSTRUCTIONS: u64 = 120_000;
 /// The most trials. Small programs gain nothing from more.
 const TRIALS: usize = 400;
 /// Its shares of both.
-const SHARES: Shares = Shares { known: 35, settings: 15, cautious: 10, beams: 40 };
+const SHARES: Shares = Shares { known: 30, settings: 10, cautious: 5, beams: 55 };
 /// The shares if they do not pay for a beam: of large programs, the budget pays for a handful of schedules.
 const SHARES_WITHOUT_BEAMS: Shares = Shares { known: 50, settings: 40, cautious: 10, beams: 0 };
 /// The beams.
 const BEAMS: [Beam; 2] = [Beam { width: 4, settings: 4 }, Beam { width: 2, settings: 3 }];
+/// Beam searches end after so many that find no faster program.
+const FRUITLESS: usize = 4;
 /// The number of plans to derive for each algorithm.
-const PLANS: usize = 16;
-/// The instructions that could be scheduled while one plan is derived, for each index bit.
-const DERIVATION: u64 = 100;
+const PLANS: usize = 8;
 /// The number of the library's recipes, the nearest ones, to try with the settings for their own
 /// machines.
 const AS_TUNED: usize = 2;
+/// The number of kinds to try before the others are compared with the best.
+const FIRST_KINDS: usize = 2;
 /// The number of codes to try with all proven settings.
 const PROVEN_LEADERS: usize = 4;
 /// The time for which a balanced plan keeps its busiest pipe busy at most, in percent of the time of the multipliers.
@@ -86,7 +88,7 @@ impl Budget {
 
     /// Pays for the derivation of plans for a transform with so many index bits, if the budget allows it.
     fn pay_for_plans(&mut self, bits: u32) -> bool {
-        let cost = PLANS as u64 * u64::from(bits) * DERIVATION;
+        let cost = PLANS as u64 * u64::from(bits).pow(3);
         let affordable = cost <= self.instructions;
         if affordable {
             self.instructions -= cost;
@@ -103,113 +105,184 @@ struct Budgets {
     beams: Budget,
     /// Whether the budget pays for beams at first.
     beams_pay: bool,
-    /// The instructions of the smallest of the known programs.
-    smallest: u64,
 }
 
 impl Budgets {
-    /// The budgets of a search that starts from `known` recipes, of so many instructions each.
-    fn new(trials: &Trials<'_>, known: &[Vec<Recipe>], size: &dyn Fn(&Recipe) -> u64) -> Self {
-        let smallest = known.iter().flatten().map(size).min().unwrap_or(0);
+    /// The budgets of a search that starts from `probe`, among others.
+    fn new(search: &Search<'_>, probe: &Recipe) -> Self {
         // The scheduler takes more steps for an instruction on some machines than on others.
-        let probe = known.iter().flatten().take(2).last();
-        let steps = probe.and_then(|probe| Some((trials.steps(probe)?, size(probe))));
-        let (steps, instructions) = steps.unwrap_or((1, 1));
+        let steps = search.trials.steps(probe);
+        let (steps, instructions) = steps.map_or((1, 1), |steps| (steps, search.size(probe)));
         let whole = Budget::whole(steps, instructions);
         let beams = whole.percent(SHARES.beams);
-        let beams_pay = BEAMS.iter().any(|beam| beams.clone().pay(smallest, beam.schedules(), true));
+        let beams_pay = BEAMS.iter().any(|beam| beams.clone().pay(instructions, beam.schedules(), true));
         let shares = if beams_pay { SHARES } else { SHARES_WITHOUT_BEAMS };
         let [known, settings, cautious, beams] =
             [shares.known, shares.settings, shares.cautious, shares.beams].map(|share| whole.percent(share));
-        Self { known, settings, cautious, beams, beams_pay, smallest }
+        Self { known, settings, cautious, beams, beams_pay }
     }
 }
 
 /// A search of limited cost, for code generation on a machine that the library was not tuned for.
 ///
-/// It tries the library's recipes for the same task, those for similar machines first: the nearest ones as they are,
-/// all with proven settings. If the budget is large enough, it derives plans and tries them, before the library's if these do
-/// not suit the machine. The fastest then get other settings.
+/// It starts from recipes of the library for the same task, those for similar machines first, and from derived plans, which
+/// come first if the library's do not suit the machine. It tries one recipe of each kind, then others of the best kinds. The
+/// fastest then get other settings.
 ///
 /// # Errors
-/// Returns the error of the first candidate if none fits the machine.
+/// Returns the error of the classical pair if no candidate fits the machine.
 pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error> {
-    let size = |recipe: &Recipe| size(request, recipe, machine);
     let mut search = Search::new(request, machine, &(), &|_, _, _| ());
-    let known = known(request, machine);
-    let mut budgets = Budgets::new(&search.trials, &known, &size);
-    let first = first_round(request, machine, known, &mut budgets);
-    search.try_all(&first);
+    let library = from_library(request, machine);
+    let classical = named::constant_geometry(request, machine.instruction_set());
+    let mut budgets = Budgets::new(&search, library.first().unwrap_or(&classical));
+    let candidates = search.candidates(library, &mut budgets);
+    search.try_candidates(candidates, &mut budgets.known);
+    // So no result is slower than the classical pair.
+    if search.likely_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
+        search.try_all(std::slice::from_ref(&classical));
+    }
 
     let leaders = search.leading_codes(PROVEN_LEADERS);
-    let alternatives = leaders.iter().map(|leader| proven(leader).collect()).collect();
-    let mut round = in_turn(alternatives);
-    round.retain(|recipe| !first.contains(recipe) && budgets.settings.pay(size(recipe), 1, false));
+    let mut round = in_turn(leaders.iter().map(|leader| proven(leader).collect()).collect());
+    round.retain(|recipe| !search.has(recipe) && budgets.settings.pay(search.size(recipe), 1, false));
     search.try_all(&round);
 
     let leaders = search.ranked.iter().take(CAUTIOUS_LEADERS);
     let mut round = in_turn(leaders.map(|(_, leader)| cautious(leader, machine)).collect());
-    round.retain(|recipe| budgets.cautious.pay(size(recipe), 1, false));
+    round.retain(|recipe| !search.has(recipe) && budgets.cautious.pay(search.size(recipe), 1, false));
     search.try_all(&round);
 
     if let Some((_, best)) = search.ranked.first() {
-        let best = size(best);
+        let best = search.size(best);
         for (seed, beam) in (0..).zip(BEAMS) {
             let beams = (0..).take_while(|_| budgets.beams.pay(best, beam.schedules(), true)).count();
-            search.search_parts(beams, beam, seed)?;
+            search.search_parts(beams, beam, seed, FRUITLESS)?;
         }
     }
-    search.result(&first[0])
+    search.result(&classical)
 }
 
-/// The recipes of the first round, as many as their budget pays for: the classical pair, those of the library, derived ones.
-/// Derived ones come before those of the library if these do not suit the machine.
-fn first_round(
-    request: &Request,
-    machine: &Machine,
-    mut known: Vec<Vec<Recipe>>,
-    budgets: &mut Budgets,
-) -> Vec<Recipe> {
-    let mut first: Vec<Recipe> = Vec::new();
-    let mut add = |mut recipes: Vec<Recipe>, budget: &mut Budget| {
-        recipes.retain(|recipe| !first.contains(recipe));
-        if !recipes.is_empty() && budget.pay(size(request, &recipes[0], machine), recipes.len(), true) {
-            first.extend(recipes);
+impl Search<'_> {
+    /// The cycles of the fastest program so far.
+    fn best_cycles(&self) -> u64 {
+        self.ranked.first().map_or(u64::MAX, |(cycles, _)| cycles.0)
+    }
+
+    /// Whether a recipe has been tried and has a program.
+    fn has(&self, recipe: &Recipe) -> bool {
+        self.ranked.iter().any(|(_, known)| known == recipe)
+    }
+
+    /// The recipes to start from, the most promising first: derived ones come before those of the library if these do not
+    /// suit the machine.
+    fn candidates(&self, library: Vec<Recipe>, budgets: &mut Budgets) -> Vec<Recipe> {
+        let library_suits = library.iter().any(|recipe| self.is_balanced(recipe));
+        let mut known = budgets.known.clone();
+        let is_small = library.iter().all(|recipe| known.pay(self.size(recipe), 1, true));
+        let derived = if library_suits && !is_small { Vec::new() } else { self.derived(budgets) };
+        let recipes = if library_suits { [library, derived] } else { [derived, library] };
+        let mut distinct: Vec<Recipe> = Vec::new();
+        for recipe in recipes.into_iter().flatten() {
+            if !distinct.contains(&recipe) {
+                distinct.push(recipe);
+            }
         }
-    };
-    let mut from_library = known.split_off(1);
-    known.into_iter().for_each(|recipes| add(recipes, &mut budgets.known));
-    let library_suits = from_library.iter().flatten().any(|recipe| is_balanced(recipe, machine));
-    let origins =
-        if library_suits { [Plans::Library, Plans::Derived] } else { [Plans::Derived, Plans::Library] };
-    for origin in origins {
-        let recipes = match origin {
-            Plans::Library => std::mem::take(&mut from_library),
-            Plans::Derived => derived(request, machine, budgets),
+        distinct
+    }
+
+    /// Derived recipes if the budget pays for them, the most promising first. This takes the time of some beams.
+    fn derived(&self, budgets: &mut Budgets) -> Vec<Recipe> {
+        let (request, machine) = (self.request, self.trials.machine());
+        let purse = if budgets.beams_pay { &mut budgets.beams } else { &mut budgets.settings };
+        let has_plans = !ops::of(request.operation).transforms().is_empty();
+        let bits = request.shape(machine.instruction_set()).bits();
+        let affordable = !has_plans || purse.pay_for_plans(bits);
+        if affordable { varied(survey(request, machine, PLANS, 1)) } else { Vec::new() }
+    }
+
+    /// Tries one of the candidates of each kind, then others of the kinds with the fastest programs.
+    fn try_candidates(&mut self, candidates: Vec<Recipe>, budget: &mut Budget) {
+        let (mut kinds, mut others) = one_of_each_kind(candidates);
+        let later = kinds.split_off(kinds.len().min(FIRST_KINDS));
+        self.try_promising(kinds, budget);
+        self.try_promising(later, budget);
+        let rank = |recipe: &Recipe| {
+            let fastest = self.ranked.iter().position(|(_, tried)| kind(tried) == kind(recipe));
+            fastest.unwrap_or(usize::MAX)
         };
-        recipes.into_iter().for_each(|recipes| add(recipes, &mut budgets.known));
+        // The sort is stable.
+        others.sort_by_cached_key(rank);
+        self.try_promising(others, budget);
     }
-    if first.is_empty() {
-        first.push(named::constant_geometry(request, machine.instruction_set()));
+
+    /// Tries those recipes that can be faster than the best so far, as many as a budget pays for.
+    fn try_promising(&mut self, mut recipes: Vec<Recipe>, budget: &mut Budget) {
+        let best = self.best_cycles();
+        recipes.retain(|recipe| self.least_cycles(recipe) < best && budget.pay(self.size(recipe), 1, true));
+        self.try_all(&recipes);
     }
-    first
-}
 
-/// The origin of the plans that a search tries first.
-enum Plans {
-    Library,
-    Derived,
-}
+    /// The cycles for which the plans of a recipe keep each pipe busy, in all towers.
+    fn busy(&self, recipe: &Recipe) -> PerPipe<u64> {
+        let (mut costs, towers) = (Costs::new(self.trials.machine()), self.request.towers() as u64);
+        let of_plans = recipe.plans.iter().map(|plan| costs.busy(plan).map(|cycles| towers * cycles));
+        of_plans.fold(PerPipe::default(), |sum, busy| PerPipe::from_fn(|pipe| sum[pipe] + busy[pipe]))
+    }
 
-/// Whether the plans of a recipe keep no pipe busy for much longer than the multipliers. A plan of the library suits a machine
-/// like that of its target, perhaps not one in which shuffles or accesses take longer.
-fn is_balanced(recipe: &Recipe, machine: &Machine) -> bool {
-    let decoder = Decoder::new(machine);
-    recipe.plans.iter().all(|plan| {
-        let busy = plan.busy(&decoder);
-        let most = busy.values().copied().max().unwrap_or(0);
+    /// Whether the plans of a recipe keep no pipe busy for much longer than the multipliers. A plan of the library suits a
+    /// machine like that of its target, perhaps not one in which shuffles or accesses take longer.
+    fn is_balanced(&self, recipe: &Recipe) -> bool {
+        let busy = self.busy(recipe);
+        let most = busy.values().copied().fold(0, u64::max);
         100 * most <= MUCH_LONGER * busy[Pipe::Compute]
-    })
+    }
+
+    /// The cycles that a recipe's program takes at least: those of its busiest pipe. Forwarding can remove loads and stores,
+    /// but rarely more than half of them.
+    fn least_cycles(&self, recipe: &Recipe) -> u64 {
+        let mut busy = self.busy(recipe);
+        if recipe.forwarding.is_some() {
+            busy[Pipe::LoadStore] /= 2;
+        }
+        busy.values().copied().fold(0, u64::max)
+    }
+
+    /// The cycles that it takes at least in practice: no schedule hides the other pipes completely.
+    fn likely_cycles(&self, recipe: &Recipe) -> u64 {
+        let busy = self.busy(recipe);
+        let (most, sum) = busy.values().fold((0, 0), |(most, sum), &busy| (u64::max(most, busy), sum + busy));
+        most + (sum - most) / 8
+    }
+
+    /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
+    fn size(&self, recipe: &Recipe) -> u64 {
+        let request = self.request;
+        let vectors = u64::from(request.n() / self.trials.machine().vector_length()).max(1);
+        let transforms = if recipe.plans.is_empty() {
+            let transforms = ops::of(request.operation).transforms().len() as u64;
+            4 * transforms * u64::from(request.n().ilog2()) * vectors
+        } else {
+            recipe.plans.iter().map(|plan| u64::from(plan.instructions())).sum()
+        };
+        (transforms + 4 * vectors) * request.towers() as u64
+    }
+}
+
+/// What recipes of one kind share: the method, the stages and shuffles in each pass, and the order of blocks. They take
+/// similar cycles.
+fn kind(recipe: &Recipe) -> (&Option<String>, Vec<&str>, Order) {
+    (&recipe.method, recipe.plans.iter().map(|plan| plan.name.as_str()).collect(), recipe.order)
+}
+
+/// The first recipe of each kind, and the others.
+fn one_of_each_kind(recipes: Vec<Recipe>) -> (Vec<Recipe>, Vec<Recipe>) {
+    let (mut first, mut others): (Vec<Recipe>, Vec<Recipe>) = Default::default();
+    for recipe in recipes {
+        let known = first.iter().any(|known| kind(known) == kind(&recipe));
+        if known { others.push(recipe) } else { first.push(recipe) }
+    }
+    (first, others)
 }
 
 /// The elements of some lists in turn: the first of all lists comes before the second of any.
@@ -218,48 +291,20 @@ fn in_turn<T: Clone>(lists: Vec<Vec<T>>) -> Vec<T> {
     (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number).cloned())).collect()
 }
 
-/// The known recipes for a request: the classical pair first, so that no result is slower, then the library's
-/// with the first of the proven settings. The nearest ones come also with their schedules for the machines
-/// that they were tuned for.
-fn known(request: &Request, machine: &Machine) -> Vec<Vec<Recipe>> {
-    let isa = machine.instruction_set();
-    let library = similar(request, machine).enumerate().map(|(number, (recipe, reference))| {
+/// The library's recipes, the nearest ones first, with the first of the proven settings. The nearest ones come also with their
+/// schedules for the machines that they were tuned for.
+fn from_library(request: &Request, machine: &Machine) -> Vec<Recipe> {
+    let with_settings = |(number, (recipe, reference)): (usize, (&Recipe, &Target))| {
         let as_tuned =
             if number < AS_TUNED { as_tuned(recipe, machine, &reference.machine()) } else { Vec::new() };
-        as_tuned.into_iter().chain(proven(recipe).next()).collect()
-    });
-    let classical = std::iter::once(vec![named::constant_geometry(request, isa)]);
-    classical.chain(library).collect()
-}
-
-/// Derived recipes if the budget pays for them, the most promising first. They are derived only if at least one of them can
-/// be tried. This takes the time of some beams.
-fn derived(request: &Request, machine: &Machine, budgets: &mut Budgets) -> Vec<Vec<Recipe>> {
-    if !budgets.known.clone().pay(budgets.smallest, 1, true) {
-        return Vec::new();
-    }
-    let purse = if budgets.beams_pay { &mut budgets.beams } else { &mut budgets.settings };
-    let has_plans = !ops::of(request.operation).transforms().is_empty();
-    let bits = request.shape(machine.instruction_set()).bits();
-    let affordable = !has_plans || purse.pay_for_plans(bits);
-    let recipes = if affordable { varied(survey(request, machine, PLANS, 1)) } else { Vec::new() };
-    recipes.into_iter().map(|recipe| vec![recipe]).collect()
-}
-
-/// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
-fn size(request: &Request, recipe: &Recipe, machine: &Machine) -> u64 {
-    let vectors = u64::from(request.n() / machine.vector_length()).max(1);
-    let transforms = if recipe.plans.is_empty() {
-        let transforms = ops::of(request.operation).transforms().len() as u64;
-        4 * transforms * u64::from(request.n().ilog2()) * vectors
-    } else {
-        recipe.plans.iter().map(|plan| u64::from(plan.instructions())).sum()
+        as_tuned.into_iter().chain(proven(recipe).next())
     };
-    (transforms + 4 * vectors) * request.towers() as u64
+    similar(request, machine).enumerate().flat_map(with_settings).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::trials::Trials;
     use super::*;
     use ring::Degree;
 
