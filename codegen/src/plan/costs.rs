@@ -9,6 +9,7 @@ use sim::timing::scheduling::Decoder;
 /// The cycles for which instructions hold their pipes on a machine.
 pub(crate) struct Costs<'a> {
     decoder: Decoder<'a>,
+    /// Whether loads and stores have a path to memory each.
     split: bool,
 }
 
@@ -17,7 +18,7 @@ impl<'a> Costs<'a> {
         Self { decoder: Decoder::new(machine), split: machine.vbar.paths == VbarPaths::Split }
     }
 
-    /// A load or store, with its conflicts at banks.
+    /// A load or store of a whole vector, with its conflicts at banks.
     pub(super) fn access(&mut self, mode: AddressMode) -> u64 {
         let (vd, base) = (VReg::all().next(), AReg::all().next());
         let (vd, base) = (vd.expect("registers exist"), base.expect("registers exist"));
@@ -35,8 +36,8 @@ impl<'a> Costs<'a> {
         u64::from(self.decoder.least_occupancy(Op::Vmul))
     }
 
-    /// The cycles for which a plan keeps each pipe busy, without loads of constants. No program of the plan takes fewer. Of
-    /// two paths to memory, the busier one counts.
+    /// The cycles for which a plan keeps each pipe busy, without loads of constants. Without forwarding, no program of the plan
+    /// takes fewer. Of two paths to memory, the busier one counts. An invalid plan has no program and no cycles.
     pub(crate) fn busy(&mut self, plan: &Plan) -> PerPipe<u64> {
         let Ok(passes) = plan.trace() else { return PerPipe::default() };
         let vectors = plan.vectors();
@@ -85,5 +86,60 @@ impl Plan {
             }
         }
         instructions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::plan::derive::derive;
+    use crate::recipe::{Order, Recipe};
+    use crate::request::Request;
+    use crate::schedule::Tuning;
+    use ring::Degree;
+    use sim::machine::BankMapping;
+    use sim::timing::simulate;
+
+    /// Programs prepare and load constants as well.
+    #[test]
+    fn programs_keep_pipes_busy_as_plans_do() {
+        let request = Request::with_primes(golden::NTT, Degree::try_from(4096u32).unwrap(), 60, 1).unwrap();
+        let change = |change: fn(&mut Machine)| {
+            let mut machine = Machine::rpu_128x128();
+            change(&mut machine);
+            machine
+        };
+        let machines = [
+            change(|_| ()),
+            change(|machine| machine.vdm.banks = 32),
+            change(|machine| machine.vdm.mapping = BankMapping::Xor),
+            change(|machine| (machine.hple.count, machine.hple.initiation_interval) = (16, 3)),
+            change(|machine| (machine.vbar.initiation_interval, machine.sbar.initiation_interval) = (2, 2)),
+            change(|machine| (machine.vdm.ports, machine.vbar.paths) = (2, VbarPaths::Split)),
+        ];
+        for machine in machines {
+            for plan in derive(request.shape(machine.instruction_set()), &machine, 8) {
+                let expected = Costs::new(&machine).busy(&plan);
+                let recipe = Recipe {
+                    method: None,
+                    plans: vec![plan.clone()],
+                    order: Order::ByDemand,
+                    stagger: None,
+                    forwarding: None,
+                    tuning: Tuning::default(),
+                };
+                let kernel = compile(&request, &recipe, &machine).unwrap();
+                let timing = simulate(&machine, &kernel.program);
+                for pipe in Pipe::VECTOR {
+                    let (busy, expected) = (timing.busy[pipe], expected[pipe]);
+                    assert!(expected <= busy, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
+                    // Little else takes these pipes.
+                    let is_close = 8 * busy <= 9 * expected || pipe == Pipe::LoadStore;
+                    assert!(is_close, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
+                }
+                assert!(expected.values().all(|&busy| busy <= timing.cycles.0), "{}", plan.name);
+            }
+        }
     }
 }

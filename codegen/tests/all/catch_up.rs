@@ -47,12 +47,13 @@ fn beside(n: u32, better: &Machine, worse: &Machine) -> (Choice, Kernel, Kernel)
 
 #[test]
 fn a_machine_gets_the_program_of_a_slower_one() {
-    let worse = with(&["hple.multiplier_latency_cycles=4"]);
-    let better = with(&["hple.multiplier_latency_cycles=4", "frontend.busyboard=shared-reads"]);
+    let common = ["hple.multiplier_latency_cycles=5", "frontend.queue_depth=2"];
+    let worse = with(&common);
+    let better = with(&[&common[..], &["vdm.ports=2"]].concat());
     let (choice, kernel, other) = beside(1024, &better, &worse);
     assert_eq!(choice.origin.name(), "dominated");
     let assumed: Vec<String> = choice.recipe.tuning.assume.iter().map(ToString::to_string).collect();
-    assert_eq!(assumed, ["frontend.busyboard=strict"]);
+    assert_eq!(assumed, ["vdm.ports=1"]);
     assert_eq!(kernel.program, other.program);
 }
 

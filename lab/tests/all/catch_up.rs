@@ -11,31 +11,31 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// With a multiplier of four stages, a quick search for 1,024 points does less well if readers share registers; and for
+/// With a multiplier of five stages, a quick search for 1,024 points does less well if banks have two ports; and for
 /// 8,192 points on another machine, if queues are longer.
 const SWEEP: &str = "
 kernel = 'ntt'
 modulus_bits = 60
 [[list]]
 n = 1024
-hple.multiplier_latency_cycles = 4
+hple.multiplier_latency_cycles = 5
 frontend.queue_depth = 1
-frontend.busyboard = 'strict'
+vdm.ports = 1
 [[list]]
 n = 1024
-hple.multiplier_latency_cycles = 4
+hple.multiplier_latency_cycles = 5
 frontend.queue_depth = 1
-frontend.busyboard = 'shared-reads'
+vdm.ports = 2
 [[list]]
 n = 1024
-hple.multiplier_latency_cycles = 4
+hple.multiplier_latency_cycles = 5
 frontend.queue_depth = 8
-frontend.busyboard = 'strict'
+vdm.ports = 1
 [[list]]
 n = 1024
-hple.multiplier_latency_cycles = 4
+hple.multiplier_latency_cycles = 5
 frontend.queue_depth = 8
-frontend.busyboard = 'shared-reads'
+vdm.ports = 2
 [[list]]
 n = 8192
 sbar.latency_cycles = 7
