@@ -180,9 +180,8 @@ impl Search<'_> {
         let library_suits = library.iter().any(|recipe| self.is_balanced(recipe));
         let mut known = budgets.known.clone();
         let is_small = library.iter().all(|recipe| known.pay(self.size(recipe), 1, true));
-        // Without a library, all plans are derived.
-        let count = if library.is_empty() { 2 * PLANS } else { PLANS };
-        let derived = if library_suits && !is_small { Vec::new() } else { self.derived(count, budgets) };
+        let derived =
+            if library_suits && !is_small { Vec::new() } else { self.derived(library.is_empty(), budgets) };
         let recipes = if library_suits { [library, derived] } else { [derived, library] };
         let mut distinct: Vec<Recipe> = Vec::new();
         for recipe in recipes.into_iter().flatten() {
@@ -193,14 +192,16 @@ impl Search<'_> {
         distinct
     }
 
-    /// Recipes with `count` derived plans for each algorithm if the budget pays for them, the most promising first. This takes the time of some beams.
-    fn derived(&self, count: usize, budgets: &mut Budgets) -> Vec<Recipe> {
+    /// Recipes with derived plans, the most promising first, if the budget pays for them or nothing else is known. This takes
+    /// the time of some beams.
+    fn derived(&self, is_needed: bool, budgets: &mut Budgets) -> Vec<Recipe> {
         let (request, machine) = (self.request, self.trials.machine());
         let purse = if budgets.beams_pay { &mut budgets.beams } else { &mut budgets.settings };
         let has_plans = !ops::of(request.operation).transforms().is_empty();
         let bits = request.shape(machine.instruction_set()).bits();
         let affordable = !has_plans || purse.pay_for_plans(bits);
-        if affordable { varied(survey(request, machine, count, 1)) } else { Vec::new() }
+        let count = if is_needed { 2 * PLANS } else { PLANS };
+        if affordable || is_needed { varied(survey(request, machine, count, 1)) } else { Vec::new() }
     }
 
     /// Tries one of the candidates of each kind, then others of the kinds with the fastest programs.
