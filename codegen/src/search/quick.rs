@@ -88,6 +88,7 @@ impl Budget {
 
     /// Pays for the derivation of plans for a transform with so many index bits, if the budget allows it.
     fn pay_for_plans(&mut self, bits: u32) -> bool {
+        // Fitted to the times of derivations.
         let cost = PLANS as u64 * u64::from(bits).pow(3);
         let affordable = cost <= self.instructions;
         if affordable {
@@ -138,7 +139,7 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     let mut budgets = Budgets::new(&search, library.first().unwrap_or(&classical));
     let candidates = search.candidates(library, &mut budgets);
     search.try_candidates(candidates, &mut budgets.known);
-    // So no result is slower than the classical pair.
+    // It is a trial only if it can be faster: it is large. The test `quality` looks for machines on which it is faster.
     if search.likely_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
         search.try_all(std::slice::from_ref(&classical));
     }
