@@ -202,10 +202,14 @@ impl<'a> Search<'a> {
         Self { request, trials, progress, tried: 0, expected: 0, ranked: Vec::new() }
     }
 
+    /// The cycles of the fastest program so far.
+    fn best_cycles(&self) -> Cycle {
+        self.ranked.first().map_or(Cycle(u64::MAX), |&(cycles, _)| cycles)
+    }
+
     /// Tries recipes in parallel.
     fn try_all(&mut self, recipes: &[Recipe]) {
-        let best = self.ranked.first().map_or(Cycle(u64::MAX), |&(cycles, _)| cycles);
-        let state = Mutex::new((self.tried, best));
+        let state = Mutex::new((self.tried, self.best_cycles()));
         let outcomes: Vec<Option<Cycle>> = recipes
             .par_iter()
             .map(|recipe| {

@@ -12,6 +12,7 @@ use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use b512_asm::{PerPipe, Pipe};
 use sim::Machine;
+use sim::timing::Cycle;
 
 /// The [steps](crate::schedule::Scheduled::steps) of the scheduler in a search. A step takes about as long on one machine as on
 /// another, an instruction does not.
@@ -165,11 +166,6 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
 }
 
 impl Search<'_> {
-    /// The cycles of the fastest program so far.
-    fn best_cycles(&self) -> u64 {
-        self.ranked.first().map_or(u64::MAX, |(cycles, _)| cycles.0)
-    }
-
     /// Whether a recipe has been tried and has a program.
     fn has(&self, recipe: &Recipe) -> bool {
         self.ranked.iter().any(|(_, known)| known == recipe)
@@ -244,19 +240,19 @@ impl Search<'_> {
 
     /// The cycles that a recipe's program takes at least: those of its busiest pipe. Forwarding can remove loads and stores,
     /// but rarely more than half of them.
-    fn least_cycles(&self, recipe: &Recipe) -> u64 {
+    fn least_cycles(&self, recipe: &Recipe) -> Cycle {
         let mut busy = self.busy(recipe);
         if recipe.forwarding.is_some() {
             busy[Pipe::LoadStore] /= 2;
         }
-        busy.values().copied().fold(0, u64::max)
+        Cycle(busy.values().copied().fold(0, u64::max))
     }
 
     /// The cycles that it takes at least in practice: no schedule hides the other pipes completely.
-    fn likely_cycles(&self, recipe: &Recipe) -> u64 {
+    fn likely_cycles(&self, recipe: &Recipe) -> Cycle {
         let busy = self.busy(recipe);
         let (most, sum) = busy.values().fold((0, 0), |(most, sum), &busy| (u64::max(most, busy), sum + busy));
-        most + (sum - most) / 8
+        Cycle(most + (sum - most) / 8)
     }
 
     /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.

@@ -105,7 +105,8 @@ fn page(designs: &[Design]) -> String {
         takes 51 towers of 32 bits, 26 of 64 or 13 of 128. Programs are those of `--plan best`, cycles are simulated, and\n\
         areas, clocks and energies modelled ([`docs/costs.md`](../docs/costs.md)). For each word and vector length, the\n\
         tables show the number of HPLEs, from 64 to 256 with as many banks, that does best. All machines hold as many words\n\
-        in their VDM. A star marks an area or a clock that is extrapolated.\n\n\
+        in their VDM. A star marks an area or a clock that is extrapolated. Programs for 512 elements come from the library,\n\
+        others from quick searches: differences of a few percent between them say little.\n\n\
         ![Transforms per second and mm2](words.svg)\n",
     );
     for (title, merit) in [
