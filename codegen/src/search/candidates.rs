@@ -7,7 +7,6 @@ use crate::plan::{Algorithm, Direction, Plan, PlanError};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
 use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
-use rustc_hash::FxHashMap;
 use sim::Machine;
 
 /// `count` derived plans for each algorithm, each in two orders with `settings` settings, and the classical pair.
@@ -45,21 +44,11 @@ fn ways_without_plans(request: &Request, machine: &Machine) -> Vec<Way> {
     methods.map(|method| Way { method: Some(method.to_owned()), plans: Vec::new() }).collect()
 }
 
-/// Recipes in another sequence: the first of each kind of plan before the second of any. Plans of one kind
-/// have the same stages and shuffles in each pass, and similar cycles. The first order comes before the others.
-pub(super) fn varied(recipes: Vec<Recipe>) -> Vec<Recipe> {
-    let mut known: FxHashMap<(Vec<String>, Order), usize> = FxHashMap::default();
-    let mut round = |recipe: &Recipe| {
-        let kind = recipe.plans.iter().map(|plan| plan.name.clone()).collect();
-        let before = known.entry((kind, recipe.order)).or_default();
-        *before += 1;
-        *before + usize::from(recipe.order != ORDERS[0])
-    };
-    let mut rounds: Vec<(usize, Recipe)> =
-        recipes.into_iter().map(|recipe| (round(&recipe), recipe)).collect();
+/// Recipes with those in the first order before the others.
+pub(super) fn first_order_first(mut recipes: Vec<Recipe>) -> Vec<Recipe> {
     // The sort is stable.
-    rounds.sort_by_key(|(round, _)| *round);
-    rounds.into_iter().map(|(_, recipe)| recipe).collect()
+    recipes.sort_by_key(|recipe| recipe.order != ORDERS[0]);
+    recipes
 }
 
 /// A recipe with each of the proven settings.

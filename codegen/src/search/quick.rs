@@ -1,6 +1,6 @@
 //! The quick search: a good recipe at a limited cost.
 
-use super::candidates::{as_tuned, cautious, proven, survey, varied};
+use super::candidates::{as_tuned, cautious, first_order_first, proven, survey};
 use super::parts::Beam;
 use super::{CAUTIOUS_LEADERS, Found, Search, similar};
 use crate::error::Error;
@@ -198,7 +198,11 @@ impl Search<'_> {
         let bits = request.shape(machine.instruction_set()).bits();
         let affordable = !has_plans || purse.pay_for_plans(bits);
         let count = if is_needed { 2 * PLANS } else { PLANS };
-        if affordable || is_needed { varied(survey(request, machine, count, 1)) } else { Vec::new() }
+        if affordable || is_needed {
+            first_order_first(survey(request, machine, count, 1))
+        } else {
+            Vec::new()
+        }
     }
 
     /// Tries one of the candidates of each kind, then others of the kinds with the fastest programs.
