@@ -38,7 +38,7 @@ struct BuildArgs {
     task: Vec<String>,
     /// Random scheduler settings to try for the fastest plans of each target, for 65536 points; smaller
     /// programs get up to 16 times as many
-    #[arg(long, value_name = "COUNT", default_value_t = Effort::BUILD.refinements)]
+    #[arg(long, value_name = "COUNT", default_value_t = Effort::DEFAULT.refinements)]
     refinements: usize,
     /// Folder for the tasks' files
     #[arg(short, long, value_name = "DIR")]
@@ -79,12 +79,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     let tasks = BUILT_IN.tasks().filter(listed);
     let mut programs: Vec<_> = tasks.flat_map(Task::programs).collect();
+    // The vector length of B512 comes first.
+    let usual_length = Target::default().vector_length;
     programs.sort_by_cached_key(|(task, _, known)| {
         let target = &known.machine;
         let memory = (name(&target.mapping), name(&target.busyboard));
         let latencies = (target.multiplier_latency, target.sbar_latency, target.vbar_latency);
         let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory, latencies);
-        (&task.operation, task.towers, task.n, properties, target.hples, target.banks)
+        let length = (target.vector_length != usual_length, target.vector_length);
+        (&task.operation, task.towers, task.n, length, properties, target.hples, target.banks)
     });
     let mut rows: Vec<Vec<String>> = programs
         .par_iter()
@@ -110,20 +113,18 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
     std::fs::create_dir_all(&args.output).map_err(|error| {
         Failure::wrong(format_args!("cannot make the folder `{}`: {error}", args.output.display()), None)
     })?;
-    let effort = Effort { refinements: args.refinements, ..Effort::BUILD };
+    let effort = Effort { refinements: args.refinements, ..Effort::DEFAULT };
     let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
     let start = Instant::now();
     for task in BUILT_IN.tasks().filter(chosen) {
         let wrong = |error: codegen::Error| Failure::wrong(error, None);
         let request = task.request().map_err(wrong)?;
-        let report = |found: &Measured| {
-            let Target { hples, banks, multiplier_latency, vbar_latency, sbar_latency, .. } = found.machine;
-            eprintln!(
-                "{}: {} cycles on {hples} HPLEs, {banks} banks; latencies: multiplier {multiplier_latency}, \
-                VBAR {vbar_latency}, SBAR {sbar_latency}",
-                name(task),
-                found.cycles
-            );
+        let report = |Measured { cycles, machine }: &Measured| {
+            let Target { hples, banks, .. } = machine;
+            let place = [vec![format!("{hples} HPLEs"), format!("{banks} banks")], others(machine)]
+                .concat()
+                .join(", ");
+            eprintln!("{}: {cycles} cycles on {place}", name(task));
         };
         let built = build(&request, &task.targets(), effort, &report).map_err(wrong)?;
         files::write(&args.output.join(built.file_name()), built.to_toml().as_bytes())?;
@@ -133,21 +134,6 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
-    let usual = Target::default();
-    let switches = [
-        ("gs butterfly", target.gs_butterfly),
-        ("ideal vrf ports", target.ideal_vrf_ports),
-        ("no multicast", !target.multicast),
-    ];
-    let latencies = [
-        ("multiplier", target.multiplier_latency, usual.multiplier_latency),
-        ("vbar", target.vbar_latency, usual.vbar_latency),
-        ("sbar", target.sbar_latency, usual.sbar_latency),
-    ];
-    let switches = switches.iter().filter(|(_, on)| *on).map(|&(name, _)| name.to_owned());
-    let latencies = latencies.iter().filter(|(_, own, usual)| own != usual);
-    let others: Vec<String> =
-        switches.chain(latencies.map(|(name, cycles, _)| format!("{name} {cycles}"))).collect();
     let method = entry.recipe.method.as_deref();
     let plans: Vec<&str> =
         method.into_iter().chain(entry.recipe.plans.iter().map(|plan| &*plan.name)).collect();
@@ -161,13 +147,32 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
         target.banks.to_string(),
         name(&target.mapping),
         name(&target.busyboard),
-        others.join(", "),
+        others(target).join(", "),
         cycles.to_string(),
         bound.to_string(),
         format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
         removed.unwrap_or_default(),
         plans.join(", "),
     ]
+}
+
+/// The properties of a target that have no column of their own and differ from the paper's machine.
+fn others(target: &Target) -> Vec<String> {
+    let usual = Target::default();
+    let switches = [
+        ("gs butterfly", target.gs_butterfly),
+        ("ideal vrf ports", target.ideal_vrf_ports),
+        ("no multicast", !target.multicast),
+    ];
+    let numbers = [
+        ("vector", target.vector_length, usual.vector_length),
+        ("multiplier", target.multiplier_latency, usual.multiplier_latency),
+        ("vbar", target.vbar_latency, usual.vbar_latency),
+        ("sbar", target.sbar_latency, usual.sbar_latency),
+    ];
+    let switches = switches.iter().filter(|(_, on)| *on).map(|&(name, _)| name.to_owned());
+    let numbers = numbers.iter().filter(|(_, own, usual)| own != usual);
+    switches.chain(numbers.map(|(name, own, _)| format!("{name} {own}"))).collect()
 }
 
 /// The name of a value in a machine file.

@@ -54,11 +54,8 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The default effort of a tuning run.
+    /// The default effort of a tuning run, and of a target of the library.
     pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, moves: 2, seed: 0 };
-    /// The effort for one target of the library, for a transform of 65,536 points. Moves are for one machine only, but a recipe
-    /// of the library is for several.
-    pub const BUILD: Self = Self { moves: 0, ..Self::DEFAULT };
 
     /// This effort, stated for 65,536 points, for another request: smaller programs get more refinements in
     /// about the same time, up to 16 times as many.

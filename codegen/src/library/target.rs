@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Target {
+    /// `isa.vector_length`. A recipe with plans is for one vector length.
+    pub vector_length: u32,
     /// `hple.count`.
     pub hples: u32,
     /// `hple.multiplier_latency_cycles`.
@@ -42,6 +44,7 @@ impl Target {
     /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
         Self {
+            vector_length: machine.vector_length(),
             hples: machine.hple.count,
             multiplier_latency: machine.hple.multiplier_latency_cycles,
             banks: machine.vdm.banks,
@@ -58,6 +61,7 @@ impl Target {
     /// The paper's machine with this target's properties.
     pub fn machine(&self) -> Machine {
         let mut machine = Machine::rpu_128x128();
+        machine.isa.vector_length = self.vector_length;
         machine.hple.count = self.hples;
         machine.hple.multiplier_latency_cycles = self.multiplier_latency;
         machine.vdm.banks = self.banks;
@@ -77,15 +81,16 @@ impl Target {
         Self { multiplier_latency, vbar_latency, sbar_latency, ..self.clone() }
     }
 
-    /// The dissimilarity of two targets. The ratio of banks to HPLEs weighs most: it decides whether memory
-    /// or arithmetic is the bottleneck.
+    /// The dissimilarity of two targets. The vector length weighs most, since plans depend on it. Next comes the ratio of
+    /// banks to HPLEs: it decides whether memory or arithmetic is the bottleneck.
     pub(super) fn distance(&self, other: &Self) -> u32 {
         let log2 = |target: &Self| (target.hples.ilog2(), target.banks.ilog2());
         let ((hples, banks), (other_hples, other_banks)) = (log2(self), log2(other));
         let ratio = (hples + other_banks).abs_diff(other_hples + banks);
         let unlike = |weight, same: bool| if same { 0 } else { weight };
         let later = |latency: fn(&Self) -> u32| 2 * latency(self).abs_diff(latency(other)).min(16);
-        32 * ratio
+        1024 * self.vector_length.ilog2().abs_diff(other.vector_length.ilog2())
+            + 32 * ratio
             + 16 * hples.abs_diff(other_hples)
             + unlike(128, self.mapping == other.mapping)
             + unlike(128, self.gs_butterfly == other.gs_butterfly)

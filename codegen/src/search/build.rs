@@ -1,8 +1,10 @@
 //! Construction of the library.
 
 use super::candidates::as_tuned;
+use super::polish::{Polish, polished};
 use super::trials::Trials;
 use super::{Effort, Found, lags_behind, search, search_from};
+use crate::compile::Prepared;
 use crate::error::Error;
 use crate::library::{Entry, Measured, Target, Task};
 use crate::recipe::Recipe;
@@ -26,8 +28,9 @@ const MORE: usize = 2;
 /// There is one full search for each target, which also tries the recipes found for the targets before.
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
 /// is searched for again, from the recipes of all. Up to four rounds of searches follow, for each target that
-/// [lags behind](lags_behind) one that it [dominates](Speed::dominates). The result depends on the arguments only.
-/// `effort` is for 65,536 points; smaller programs get more refinements.
+/// [lags behind](lags_behind) one that it [dominates](Speed::dominates). At the end, each target's schedule is
+/// [polished](super::polish): moves are for one machine, so no search before that uses them. The result depends on the
+/// arguments only. `effort` is for 65,536 points; smaller programs get more refinements.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.
@@ -38,7 +41,7 @@ pub fn build(
     progress: &dyn Fn(&Measured),
 ) -> Result<Task, Error> {
     let mut recipes: Vec<Recipe> = Vec::new();
-    let scaled = effort.scaled_to(request);
+    let scaled = Effort { moves: 0, ..effort.scaled_to(request) };
     for target in targets {
         let machine = target.machine();
         let found = search(request, &machine, scaled, recipes.clone(), &(), &|_, _, _| ())?;
@@ -57,26 +60,49 @@ pub fn build(
         task.insert(recipe.clone(), Measured { cycles: cycles.0, machine: target.clone() });
     }
     let least = if targets.len() > IMPROVED { 0 } else { REFINEMENTS_ALONE };
-    let effort = Effort { refinements: scaled.refinements.max(least), ..scaled };
-    for seed in (effort.seed..).take(IMPROVEMENTS) {
+    let improved = Effort { refinements: scaled.refinements.max(least), ..scaled };
+    for seed in (improved.seed..).take(IMPROVEMENTS) {
         for target in targets.iter().take(IMPROVED) {
-            let Found { cycles, .. } = improve(request, &mut task, target, Effort { seed, ..effort })?;
+            let Found { cycles, .. } = improve(request, &mut task, target, Effort { seed, ..improved })?;
             progress(&Measured { cycles: cycles.0, machine: target.clone() });
         }
     }
-    let effort = Effort { refinements: effort.refinements * MORE, ..effort };
-    for seed in (effort.seed + IMPROVEMENTS as u64..).take(ROUNDS) {
+    let further = Effort { refinements: improved.refinements * MORE, ..improved };
+    for seed in (further.seed + IMPROVEMENTS as u64..).take(ROUNDS) {
         for target in slower_than_worse(&task) {
             let machine = target.machine();
             let tuned =
                 |entry: &Entry| as_tuned(&entry.recipe, &machine, &entry.targets[0].machine.machine());
             let known: Vec<Recipe> = task.entries.iter().flat_map(tuned).collect();
-            let found = search_from(&known, request, &machine, Effort { seed, ..effort })?;
+            let found = search_from(&known, request, &machine, Effort { seed, ..further })?;
             give(request, &mut task, &found.recipe);
             progress(&Measured { cycles: found.cycles.0, machine: target.clone() });
         }
     }
+    polish(request, &mut task, Polish::of(effort.moves))?;
     Ok(task)
+}
+
+/// Tries moves in the schedule of each target.
+///
+/// # Errors
+/// Returns an error if a recipe of the task has no program on its target.
+fn polish(request: &Request, task: &mut Task, effort: Polish) -> Result<(), Error> {
+    let known: Vec<(Recipe, Target)> =
+        task.programs().map(|(_, entry, known)| (entry.recipe.clone(), known.machine.clone())).collect();
+    let polished: Vec<(Recipe, Measured)> = known
+        .into_par_iter()
+        .map(|(recipe, target)| {
+            let machine = target.machine();
+            let prepared = Prepared::new(request, &recipe, &machine)?;
+            let (cycles, recipe) = polished(&prepared, &machine, &recipe, effort)?;
+            Ok((recipe, Measured { cycles: cycles.0, machine: target }))
+        })
+        .collect::<Result<_, Error>>()?;
+    for (recipe, measured) in polished {
+        task.insert(recipe, measured);
+    }
+    Ok(())
 }
 
 /// The targets of a task that [lag behind](lags_behind) a dominated target.

@@ -9,8 +9,10 @@ use codegen::{Error, Kernel, PlanChoice, Request, choose_beside, compile, genera
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
-use sim::machine::{BankMapping, Busyboard, SourceRelease, VbarPaths};
+use sim::machine::table::Effect;
+use sim::machine::{Assignment, VbarPaths, keys};
 use sim::timing::{Cycle, simulate};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// The cycles of a program, and their ratio to its bound.
@@ -149,104 +151,59 @@ fn no_access_overtakes_another() {
     }
 }
 
-/// A key that affects cycles: its values, from the best to the worst for speed.
-struct Key {
-    name: &'static str,
-    values: &'static [u32],
-    set: fn(&mut Machine, u32),
-}
-
-/// The keys with an order. Repeated values are likelier.
-const KEYS: &[Key] = &[
-    Key { name: "hple.count", values: &[256, 128, 64, 32, 16, 8, 4], set: |m, v| m.hple.count = v },
-    Key { name: "vdm.banks", values: &[256, 128, 64, 32], set: |m, v| m.vdm.banks = v },
-    Key {
-        name: "hple.multiplier_latency_cycles",
-        values: &[2, 4, 6, 8, 9, 11, 12, 14, 16, 20, 24, 32, 40],
-        set: |m, v| m.hple.multiplier_latency_cycles = v,
-    },
-    Key {
-        name: "hple.initiation_interval",
-        values: &[1, 1, 1, 2, 3, 4],
-        set: |m, v| m.hple.initiation_interval = v,
-    },
-    Key {
-        name: "hple.adder_latency_cycles",
-        values: &[1, 1, 2, 3, 4, 6],
-        set: |m, v| m.hple.adder_latency_cycles = v,
-    },
-    Key {
-        name: "sbar.latency_cycles",
-        values: &[1, 2, 3, 4, 5, 6, 7, 9, 12, 16],
-        set: |m, v| m.sbar.latency_cycles = v,
-    },
-    Key {
-        name: "sbar.initiation_interval",
-        values: &[1, 1, 1, 2],
-        set: |m, v| m.sbar.initiation_interval = v,
-    },
-    Key {
-        name: "vbar.latency_cycles",
-        values: &[1, 2, 4, 5, 6, 8, 10, 12, 16, 24],
-        set: |m, v| m.vbar.latency_cycles = v,
-    },
-    Key {
-        name: "vbar.initiation_interval",
-        values: &[1, 1, 1, 2],
-        set: |m, v| m.vbar.initiation_interval = v,
-    },
-    Key {
-        name: "vbar.paths",
-        values: &[1, 0, 0, 0],
-        set: |m, v| {
-            if v == 1 {
-                m.vdm.ports = 2;
-                m.vbar.paths = VbarPaths::Split;
-            }
-        },
-    },
-    Key { name: "frontend.width", values: &[4, 2, 1, 1], set: |m, v| m.frontend.width = v },
-    Key {
-        name: "frontend.queue_depth",
-        values: &[64, 16, 8, 6, 4, 2, 1],
-        set: |m, v| m.frontend.queue_depth = v,
-    },
-    Key {
-        name: "frontend.fetch_to_dispatch_cycles",
-        values: &[1, 2, 4],
-        set: |m, v| m.frontend.fetch_to_dispatch_cycles = v,
-    },
-    Key {
-        name: "frontend.dispatch_to_issue_cycles",
-        values: &[0, 0, 1, 2, 3, 4],
-        set: |m, v| m.frontend.dispatch_to_issue_cycles = v,
-    },
-    Key {
-        name: "frontend.busyboard",
-        values: &[1, 0, 0],
-        set: |m, v| m.frontend.busyboard = [Busyboard::Strict, Busyboard::SharedReads][v as usize],
-    },
-    Key {
-        name: "frontend.source_release",
-        values: &[1, 1, 0],
-        set: |m, v| m.frontend.source_release = [SourceRelease::Complete, SourceRelease::Read][v as usize],
-    },
-    Key {
-        name: "scalar.load_latency_cycles",
-        values: &[1, 2, 4],
-        set: |m, v| m.scalar.load_latency_cycles = v,
-    },
-    Key { name: "vdm.ports", values: &[2, 1, 1], set: |m, v| m.vdm.ports = m.vdm.ports.max(v) },
-    Key { name: "vdm.multicast", values: &[1, 1, 1, 0], set: |m, v| m.vdm.multicast = v == 1 },
-    Key { name: "ideal.vrf_ports", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.vrf_ports = v == 1 },
-    Key { name: "ideal.queues", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.queues = v == 1 },
-    Key { name: "ideal.front_end", values: &[1, 0, 0, 0, 0, 0], set: |m, v| m.ideal.front_end = v == 1 },
-    Key {
-        name: "ideal.bank_conflicts",
-        values: &[1, 0, 0, 0, 0, 0],
-        set: |m, v| m.ideal.bank_conflicts = v == 1,
-    },
+/// The keys with an order: some values, from the best to the worst for speed. Repeated values are likelier.
+const ORDERED: &[(&str, &[&str])] = &[
+    ("hple.count", &["256", "128", "64", "32", "16", "8", "4"]),
+    ("vdm.banks", &["256", "128", "64", "32"]),
+    (
+        "hple.multiplier_latency_cycles",
+        &["2", "4", "6", "8", "9", "11", "12", "14", "16", "20", "24", "32", "40"],
+    ),
+    ("hple.initiation_interval", &["1", "1", "1", "2", "3", "4"]),
+    ("hple.adder_latency_cycles", &["1", "1", "2", "3", "4", "6"]),
+    ("sbar.latency_cycles", &["1", "2", "3", "4", "5", "6", "7", "9", "12", "16"]),
+    ("sbar.initiation_interval", &["1", "1", "1", "2"]),
+    ("vbar.latency_cycles", &["1", "2", "4", "5", "6", "8", "10", "12", "16", "24"]),
+    ("vbar.initiation_interval", &["1", "1", "1", "2"]),
+    ("vbar.paths", &["split", "shared", "shared", "shared"]),
+    ("frontend.width", &["4", "2", "1", "1"]),
+    ("frontend.cycles_per_instruction", &["1", "1", "1", "2"]),
+    ("frontend.queue_depth", &["64", "16", "8", "6", "4", "2", "1"]),
+    ("frontend.fetch_to_dispatch_cycles", &["1", "2", "4"]),
+    ("frontend.dispatch_to_issue_cycles", &["0", "0", "1", "2", "3", "4"]),
+    ("frontend.busyboard", &["shared-reads", "strict", "strict"]),
+    ("frontend.source_release", &["read", "read", "complete"]),
+    ("scalar.load_latency_cycles", &["1", "2", "4"]),
+    ("vrf.ports", &["two-port", "single-port", "single-port", "single-port"]),
+    ("vdm.ports", &["2", "1", "1"]),
+    ("vdm.multicast", &["true", "true", "true", "false"]),
+    ("ideal.vrf_ports", &["true", "false", "false", "false", "false", "false"]),
+    ("ideal.queues", &["true", "false", "false", "false", "false", "false"]),
+    ("ideal.front_end", &["true", "false", "false", "false", "false", "false"]),
+    ("ideal.bank_conflicts", &["true", "false", "false", "false", "false", "false"]),
 ];
+
+/// The keys without an order. Both machines of a pair have the same value.
+const UNORDERED: &[(&str, &[&str])] = &[
+    ("isa.vector_length", &["512", "512", "512", "512", "64", "128", "256", "1024", "2048", "4096"]),
+    ("vrf.placement", &["mod", "mod", "div"]),
+    ("vrf.arbitration", &["oldest-first", "oldest-first", "pipe-order"]),
+    ("vdm.mapping", &["interleaved", "interleaved", "interleaved", "xor"]),
+];
+
+/// Every key that affects cycles is varied.
+#[test]
+fn the_pairs_vary_every_key_that_affects_cycles() {
+    let of = |with_order: bool| {
+        let keys = keys().filter(move |key| key.effects.contains(&Effect::Cycles));
+        let keys = keys.filter(move |key| key.faster.is_some() == with_order);
+        keys.map(|key| key.path).collect::<BTreeSet<&str>>()
+    };
+    let names =
+        |list: &[(&'static str, &[&str])]| list.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>();
+    assert_eq!(names(ORDERED), of(true));
+    assert_eq!(names(UNORDERED), of(false));
+}
 
 /// SplitMix64.
 struct Random(u64);
@@ -269,42 +226,69 @@ struct Pair {
     text: String,
 }
 
+/// The values of some keys.
+type Values = BTreeMap<&'static str, &'static str>;
+
 fn pair(random: &mut Random) -> Pair {
     let n = 1 << (10 + random.below(7));
-    let mut worse = Machine::rpu_128x128();
-    if random.below(6) == 0 {
-        worse.vdm.mapping = BankMapping::Xor;
+    let mut both = Values::new();
+    for (key, values) in UNORDERED {
+        both.insert(key, values[random.below(values.len())]);
     }
-    let mut better = worse.clone();
+    if both["isa.vector_length"].parse::<u32>().unwrap() > n {
+        both.remove("isa.vector_length");
+    }
+    let (mut better, mut worse) = (both.clone(), both);
     let count = [1, 1, 1, 2, 3][random.below(5)];
-    let mut differ: Vec<usize> = (0..KEYS.len()).collect();
+    let mut differ: Vec<usize> = (0..ORDERED.len()).collect();
     while differ.len() > count {
         differ.swap_remove(random.below(differ.len()));
     }
-    let mut text = format!("n = {n} {:?}", worse.vdm.mapping);
-    for (number, Key { name, values, set }) in KEYS.iter().enumerate() {
-        if differ.contains(&number) {
-            let (good, bad) = loop {
-                let (a, b) = (random.below(values.len()), random.below(values.len()));
-                if values[a] != values[b] {
-                    break (values[a.min(b)], values[a.max(b)]);
+    for (number, (key, values)) in ORDERED.iter().enumerate() {
+        let mut value = || random.below(values.len());
+        let (good, bad) = if differ.contains(&number) {
+            let (a, b) = loop {
+                let pair = (value(), value());
+                if values[pair.0] != values[pair.1] {
+                    break pair;
                 }
             };
-            set(&mut better, good);
-            set(&mut worse, bad);
-            text += &format!(" {name} = {good} against {bad}");
+            (a.min(b), a.max(b))
         } else if random.below(3) == 0 {
-            let value = values[random.below(values.len())];
-            set(&mut better, value);
-            set(&mut worse, value);
-            text += &format!(" {name} = {value}");
+            let same = random.below(values.len());
+            (same, same)
+        } else {
+            continue;
+        };
+        better.insert(key, values[good]);
+        worse.insert(key, values[bad]);
+    }
+    make_possible(&mut better);
+    make_possible(&mut worse);
+    // Of two ports, a split path has one to itself: loads that take both on a shared path would be slower.
+    if better.get("vbar.paths") == Some(&"split") && worse.get("vbar.paths") != Some(&"split") {
+        worse.insert("vdm.ports", "1");
+    }
+    let text = format!("n = {n}, better: {better:?}, worse: {worse:?}");
+    let [better, worse] = [better, worse].map(|values| {
+        let settings = values.iter().map(|(key, value)| format!("{key}={value}").parse().unwrap());
+        let settings: Vec<Assignment> = settings.collect();
+        Machine::rpu_128x128().with(&settings).unwrap_or_else(|| panic!("{values:?}"))
+    });
+    Pair { n, better, worse, text }
+}
+
+/// An HPLE needs a lane, and split paths need two ports.
+fn make_possible(values: &mut Values) {
+    if let Some(&lanes) = values.get("isa.vector_length") {
+        let hples = values.entry("hple.count").or_insert("128");
+        if hples.parse::<u32>().unwrap() > lanes.parse().unwrap() {
+            *hples = lanes;
         }
     }
-    // Of two ports, a split path has one to itself: loads that take both on a shared path would be slower.
-    if better.vbar.paths == VbarPaths::Split && worse.vbar.paths == VbarPaths::Shared {
-        worse.vdm.ports = 1;
+    if values.get("vbar.paths") == Some(&"split") {
+        values.insert("vdm.ports", "2");
     }
-    Pair { n, better, worse, text }
 }
 
 /// Pairs of machines. The environment can have another number and another seed.
