@@ -12,7 +12,7 @@ use lab::sweep::outputs::{OutputError, Outputs};
 use lab::sweep::{
     CatchUp, Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, is_sweep,
 };
-use progress::{Progress, ProgressKind};
+use progress::{Phase, Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
 mod progress;
@@ -149,7 +149,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         if batch.points.is_empty() {
             break;
         }
-        let progress = Progress::new(args.progress, &batch);
+        let progress = Progress::new(args.progress, Phase::of(&batch), batch.points.len());
         let done = |record: &Record| progress.done(record);
         let generate = |request: &_, plan: &_, machine: &_| searches.generate(request, plan, machine);
         pool.install(|| execute(&plan, &batch, &mut journal, &generate, &done))?;
@@ -203,14 +203,19 @@ fn catch_up(
 ) -> Result<(), Failure> {
     let mut count = 0;
     while let Some(wave) = pool.install(|| searches.next(plan, &Results::merge(folders)?))? {
-        let progress = Progress::new(kind, &wave.batch());
+        let progress = Progress::new(kind, Phase::Again, wave.batch().points.len());
         let done = |record: &Record| progress.done(record);
         pool.install(|| searches.execute(plan, &wave, journal, &done))?;
         progress.finish();
         count += wave.machines();
     }
     if count > 0 {
-        note!("searched again for {} slower than a worse one", counted(count, "machine", "machines"));
+        let left = pool.install(|| CatchUp::slower(plan, &Results::merge(folders)?))?;
+        let left = match left {
+            0 => String::new(),
+            left => format!("; {} by more than 0.5%", counted(left, "is still slower", "are still slower")),
+        };
+        note!("searched again for {} slower than a worse one{left}", counted(count, "machine", "machines"));
     }
     Ok(())
 }

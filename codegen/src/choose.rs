@@ -50,6 +50,8 @@ pub struct Choice {
 pub enum Origin {
     /// The built-in library, for this request and machine.
     Library,
+    /// The built-in library, for a similar machine. Nothing was tried.
+    Similar,
     /// The built-in library, for another machine.
     Neighbour {
         /// The recipes that were tried on this machine.
@@ -82,7 +84,7 @@ impl Origin {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Library => "library",
-            Self::Neighbour { .. } => "neighbour",
+            Self::Similar | Self::Neighbour { .. } => "neighbour",
             Self::Tuned { .. } => "tuned",
             Self::Dominated { .. } => "dominated",
             Self::Named(_) => "named",
@@ -96,7 +98,7 @@ impl Origin {
             Self::Neighbour { tried, .. } | Self::Tuned { tried, .. } | Self::Dominated { tried, .. } => {
                 tried
             }
-            Self::Library | Self::Named(_) | Self::Given => 0,
+            Self::Library | Self::Similar | Self::Named(_) | Self::Given => 0,
         }
     }
 }
@@ -105,6 +107,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Library => f.write_str("from the built-in library"),
+            Self::Similar => f.write_str("from the built-in library, for a similar machine, untried"),
             Self::Neighbour { tried, cycles } => {
                 write!(
                     f,
@@ -196,11 +199,16 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     };
     let suits = |recipe: &&Recipe| recipe.suits(request, isa) && is_safe(recipe);
     let held = BUILT_IN.find(request, &target).filter(suits);
+    let is_held = machine.has_the_timing_of(&target.machine());
     let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);
     let other_towers = || BUILT_IN.find(request, &target.with_usual_latencies()).filter(suits);
-    match held.or_else(nearest).or_else(other_towers) {
-        Some(recipe) => Choice { recipe: recipe.clone(), origin: Origin::Library },
-        None => Choice { recipe: named::constant_geometry(request, isa), origin: Origin::Named(CLASSICAL) },
+    let choice = |recipe: &Recipe, origin| Choice { recipe: recipe.clone(), origin };
+    match held {
+        Some(recipe) if is_held => choice(recipe, Origin::Library),
+        held => match held.or_else(nearest).or_else(other_towers) {
+            Some(recipe) => choice(recipe, Origin::Similar),
+            None => choice(&named::constant_geometry(request, isa), Origin::Named(CLASSICAL)),
+        },
     }
 }
 

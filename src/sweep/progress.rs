@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 pub(crate) enum ProgressKind {
     /// A bar if standard error is a terminal, else nothing
     Auto,
-    /// JSON objects, one per line, at most one per second and one at the end: points, done, failed,
-    /// points_per_s, remaining_s, and with successive halving rung, the degree of the small ring
+    /// JSON objects, one per line, at most one per second and one at the end: phase (points, rung or again), points, done,
+    /// failed, points_per_s, remaining_s, and with successive halving rung, the degree of the small ring
     Json,
     /// Failed points only
     None,
@@ -21,11 +21,46 @@ pub(crate) enum ProgressKind {
 /// The minimum time between two lines of JSON.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The progress of a batch of points.
+/// What points run for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// For their results.
+    Points,
+    /// On the rung of this degree.
+    Rung(u32),
+    /// Once more, after a further search for their programs.
+    Again,
+}
+
+impl Phase {
+    /// The phase of a batch of the sweep itself.
+    pub(crate) fn of(batch: &Batch) -> Self {
+        batch.rung.map_or(Self::Points, Self::Rung)
+    }
+
+    /// Its name in JSON.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Points => "points",
+            Self::Rung(_) => "rung",
+            Self::Again => "again",
+        }
+    }
+
+    /// The degree of its rung.
+    const fn rung(self) -> Option<u32> {
+        match self {
+            Self::Rung(degree) => Some(degree),
+            Self::Points | Self::Again => None,
+        }
+    }
+}
+
+/// The progress of some points.
 pub(crate) struct Progress {
     bar: ProgressBar,
     json: Option<Mutex<Counts>>,
-    rung: Option<u32>,
+    phase: Phase,
     points: usize,
     begin: Instant,
 }
@@ -38,15 +73,15 @@ struct Counts {
 }
 
 impl Progress {
-    pub(crate) fn new(kind: ProgressKind, batch: &Batch) -> Self {
-        Self::of_points(kind, batch.points.len(), batch.rung)
-    }
-
-    /// The progress of a number of points, on the rung of this degree or on none.
-    pub(crate) fn of_points(kind: ProgressKind, points: usize, degree: Option<u32>) -> Self {
+    /// The progress of so many points.
+    pub(crate) fn new(kind: ProgressKind, phase: Phase, points: usize) -> Self {
         let bar = if kind == ProgressKind::Auto {
-            let rung = degree.map_or_else(String::new, |n| format!("n = {n}: "));
-            let template = format!("{rung}{{bar:40}} {{pos}}/{{len}} points, {{per_sec}}, {{eta}} left");
+            let phase = match phase {
+                Phase::Points => String::new(),
+                Phase::Rung(n) => format!("n = {n}: "),
+                Phase::Again => "searching again: ".to_owned(),
+            };
+            let template = format!("{phase}{{bar:40}} {{pos}}/{{len}} points, {{per_sec}}, {{eta}} left");
             let style =
                 ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(points as u64).with_style(style)
@@ -55,7 +90,7 @@ impl Progress {
         };
         let begin = Instant::now();
         let counts = || Mutex::new(Counts { done: 0, failed: 0, told: begin });
-        Self { bar, json: (kind == ProgressKind::Json).then(counts), rung: degree, points, begin }
+        Self { bar, json: (kind == ProgressKind::Json).then(counts), phase, points, begin }
     }
 
     /// Counts one more record.
@@ -86,7 +121,8 @@ impl Progress {
         let rate = counts.done as f64 / self.begin.elapsed().as_secs_f64().max(1e-9);
         let left = self.points - counts.done;
         let line = serde_json::json!({
-            "rung": self.rung,
+            "phase": self.phase.name(),
+            "rung": self.phase.rung(),
             "points": self.points,
             "done": counts.done,
             "failed": counts.failed,

@@ -101,12 +101,14 @@ mod tests {
     use sim::machine::BankMapping;
     use sim::timing::simulate;
 
-    /// Programs prepare and load constants as well.
+    /// Programs load constants as well. If registers of one instruction share an SRAM of the VRF, it also holds its pipe for
+    /// longer; free ports leave this out.
     #[test]
     fn programs_keep_pipes_busy_as_plans_do() {
         let request = Request::with_primes(golden::NTT, Degree::try_from(4096u32).unwrap(), 60, 1).unwrap();
         let change = |change: fn(&mut Machine)| {
             let mut machine = Machine::rpu_128x128();
+            machine.ideal.vrf_ports = true;
             change(&mut machine);
             machine
         };
@@ -133,10 +135,8 @@ mod tests {
                 let timing = simulate(&machine, &kernel.program);
                 for pipe in Pipe::VECTOR {
                     let (busy, expected) = (timing.busy[pipe], expected[pipe]);
-                    assert!(expected <= busy, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
-                    // Little else takes these pipes.
-                    let is_close = 8 * busy <= 9 * expected || pipe == Pipe::LoadStore;
-                    assert!(is_close, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
+                    let agrees = if pipe == Pipe::LoadStore { expected <= busy } else { expected == busy };
+                    assert!(agrees, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
                 }
                 assert!(expected.values().all(|&busy| busy <= timing.cycles.0), "{}", plan.name);
             }

@@ -140,8 +140,8 @@ pub(crate) fn quick(request: &Request, machine: &Machine) -> Result<Found, Error
     let mut budgets = Budgets::new(&search, library.first().unwrap_or(&classical));
     let candidates = search.candidates(library, &mut budgets);
     search.try_candidates(candidates, &mut budgets.known);
-    // It is a trial only if it can be faster: it is large. The test `quality` looks for machines on which it is faster.
-    if search.likely_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
+    // It is large, so it is a trial only if it can be faster.
+    if search.least_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
         search.try_all(std::slice::from_ref(&classical));
     }
 
@@ -250,13 +250,6 @@ impl Search<'_> {
             busy[Pipe::LoadStore] /= 2;
         }
         Cycle(busy.values().copied().fold(0, u64::max))
-    }
-
-    /// The cycles that it takes at least in practice: no schedule hides the other pipes completely.
-    fn likely_cycles(&self, recipe: &Recipe) -> Cycle {
-        let busy = self.busy(recipe);
-        let (most, sum) = busy.values().fold((0, 0), |(most, sum), &busy| (u64::max(most, busy), sum + busy));
-        Cycle(most + (sum - most) / 8)
     }
 
     /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.

@@ -128,7 +128,39 @@ impl Group {
     }
 }
 
+/// The groups of a sweep that may have further searches.
+fn groups(plan: &Plan, results: &Results) -> Result<Vec<Group>, JournalError> {
+    let mut by_program: BTreeMap<u128, Vec<usize>> = BTreeMap::new();
+    for point in (0..plan.len()).filter(|&point| results.costs(point).is_some()) {
+        by_program.entry(plan.class(point).program).or_default().push(point);
+    }
+    let groups = by_program.into_values().map(|points| Group::new(plan, results, points));
+    groups.filter_map(Result::transpose).collect()
+}
+
+/// The groups that are slower than others on worse machines.
+fn lagging(groups: &[Group]) -> Vec<Lagging> {
+    let lagging = |(number, group): (usize, &Group)| {
+        let is_ahead =
+            |other: &&Group| lags_behind(group.cycles, other.cycles) && group.is_better_than(other);
+        let mut ahead: Vec<usize> = (0..groups.len()).filter(|&other| is_ahead(&&groups[other])).collect();
+        ahead.sort_by_key(|&other| groups[other].cycles);
+        ahead.truncate(Slower::MOST);
+        let cycles = groups[*ahead.first()?].cycles;
+        Some(Lagging { group: number, ahead, cycles })
+    };
+    groups.par_iter().enumerate().filter_map(lagging).collect()
+}
+
 impl CatchUp {
+    /// The number of machines that are slower than a worse one.
+    ///
+    /// # Errors
+    /// Returns an error if a record cannot be read.
+    pub fn slower(plan: &Plan, results: &Results) -> Result<usize, JournalError> {
+        Ok(lagging(&groups(plan, results)?).len())
+    }
+
     /// The code generator: as [`generate`](super::generate), but recipes are kept for further searches.
     ///
     /// # Errors
@@ -157,27 +189,15 @@ impl CatchUp {
         if !Self::concerns(plan.definition()) || results.missing() > 0 {
             return Ok(None);
         }
-        let mut by_program: BTreeMap<u128, Vec<usize>> = BTreeMap::new();
-        for point in (0..plan.len()).filter(|&point| results.costs(point).is_some()) {
-            by_program.entry(plan.class(point).program).or_default().push(point);
-        }
-        let groups = by_program.into_values().map(|points| Group::new(plan, results, points));
-        let groups: Vec<Group> = groups.filter_map(Result::transpose).collect::<Result<_, _>>()?;
-        let lagging = |(number, group): (usize, &Group)| {
-            let is_ahead =
-                |other: &&Group| lags_behind(group.cycles, other.cycles) && group.is_better_than(other);
-            let mut ahead: Vec<usize> =
-                (0..groups.len()).filter(|&other| is_ahead(&&groups[other])).collect();
-            ahead.sort_by_key(|&other| groups[other].cycles);
-            ahead.truncate(Slower::MOST);
-            let cycles = groups[*ahead.first()?].cycles;
+        let groups = groups(plan, results)?;
+        let is_new = |lagging: &Lagging| {
+            let group = &groups[lagging.group];
             // The same search again would end as before.
             let recorded = group.beside.as_ref().map(|beside| beside.cycles);
             let known = self.searched.get(&group.points[0]).copied().into_iter().chain(recorded).min();
-            let is_new = known.is_none_or(|known| cycles < known);
-            is_new.then_some(Lagging { group: number, ahead, cycles })
+            known.is_none_or(|known| lagging.cycles < known)
         };
-        let lagging: Vec<Lagging> = groups.par_iter().enumerate().filter_map(lagging).collect();
+        let lagging: Vec<Lagging> = lagging(&groups).into_iter().filter(is_new).collect();
         // A group waits for worse machines that are searched for. Equal machines go in order.
         let waits = |number: usize| {
             lagging.iter().map(|other| other.group).any(|other| {
