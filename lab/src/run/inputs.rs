@@ -92,6 +92,37 @@ pub(crate) enum Drawn {
     All,
 }
 
+/// The inputs of a program.
+fn inputs(program: &Program) -> impl Iterator<Item = &Symbol> {
+    program.symbols.iter().filter(|symbol| symbol.role == Role::Input)
+}
+
+/// The inputs of a program that get random words if none are given.
+pub(crate) fn drawn(program: &Program) -> impl Iterator<Item = &Symbol> {
+    inputs(program).filter(|symbol| !has_words(program.image(symbol.space), symbol))
+}
+
+/// Checks the words for an input: the program has it, it has as many words, and they are in its range.
+///
+/// # Errors
+/// Returns the first fault.
+pub(crate) fn check(program: &Program, name: &str, words: &[u128]) -> Result<(), InputError> {
+    let symbol = inputs(program).find(|symbol| symbol.name == name).ok_or_else(|| {
+        let known = inputs(program).map(|input| input.name.clone()).collect();
+        InputError::Unknown { name: name.to_owned(), known }
+    })?;
+    let name = || symbol.name.clone();
+    if words.len() != symbol.words as usize {
+        return Err(InputError::Length { name: name(), words: symbol.words as usize, given: words.len() });
+    }
+    let modulus = modulus_of_input(program, &symbol.name);
+    let Some(modulus) = modulus.filter(|_| !may_have_any_words(program, &symbol.name)) else { return Ok(()) };
+    match words.iter().position(|&word| word >= modulus) {
+        Some(index) => Err(InputError::NotReduced { name: name(), index, value: words[index], modulus }),
+        None => Ok(()),
+    }
+}
+
 /// Writes every input of the program: the `given` words, the words of the image, or words drawn from
 /// `seed`.
 pub(super) fn write(
@@ -100,24 +131,21 @@ pub(super) fn write(
     given: &BTreeMap<String, Vec<u128>>,
     seed: u64,
 ) -> Result<Drawn, InputError> {
-    let inputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
-    if let Some(name) = given.keys().find(|name| inputs().all(|input| input.name != **name)) {
-        let known = inputs().map(|input| input.name.clone()).collect();
-        return Err(InputError::Unknown { name: name.clone(), known });
+    for (name, words) in given {
+        check(program, name, words)?;
     }
     let mut drawn = 0;
-    for (operand, symbol) in (0..).zip(inputs()) {
-        let modulus = modulus_of_input(program, &symbol.name);
+    for (operand, symbol) in (0..).zip(inputs(program)) {
         if let Some(words) = given.get(&symbol.name) {
-            check(symbol, words, modulus.filter(|_| !may_have_any_words(program, &symbol.name)))?;
             executor.write(&symbol.name, words)?;
         } else if !has_words(program.image(symbol.space), symbol) {
-            let modulus = modulus.ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
+            let modulus = modulus_of_input(program, &symbol.name)
+                .ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
             executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
             drawn += 1;
         }
     }
-    Ok(match inputs().count() - drawn {
+    Ok(match inputs(program).count() - drawn {
         0 => Drawn::All,
         _ if drawn > 0 => Drawn::Some,
         _ => Drawn::None,
@@ -130,8 +158,7 @@ pub(super) fn write_random(
     program: &Program,
     seed: u64,
 ) -> Result<Drawn, InputError> {
-    let inputs = program.symbols.iter().filter(|symbol| symbol.role == Role::Input);
-    for (operand, symbol) in (0..).zip(inputs) {
+    for (operand, symbol) in (0..).zip(inputs(program)) {
         if let Some(modulus) = modulus_of_input(program, &symbol.name) {
             executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
         }
@@ -148,18 +175,6 @@ fn may_have_any_words(program: &Program, name: &str) -> bool {
     };
     let ranges: Vec<Range> = program.claims.iter().flat_map(of_claim).collect();
     !ranges.is_empty() && ranges.iter().all(|range| *range == Range::Word)
-}
-
-fn check(symbol: &Symbol, words: &[u128], modulus: Option<u128>) -> Result<(), InputError> {
-    let name = || symbol.name.clone();
-    if words.len() != symbol.words as usize {
-        return Err(InputError::Length { name: name(), words: symbol.words as usize, given: words.len() });
-    }
-    let Some(modulus) = modulus else { return Ok(()) };
-    match words.iter().position(|&word| word >= modulus) {
-        Some(index) => Err(InputError::NotReduced { name: name(), index, value: words[index], modulus }),
-        None => Ok(()),
-    }
 }
 
 /// Whether an image has words of a symbol.

@@ -2,7 +2,7 @@
 
 mod diff;
 mod document;
-mod inputs;
+pub(crate) mod inputs;
 mod page;
 mod pipes;
 mod report;

@@ -2,6 +2,8 @@
 
 use super::definition::{DataFile, Definition};
 use crate::program::{coefficients, read};
+use crate::run::inputs;
+use b512_asm::{Program, Role};
 use diagnostic::{Diagnostic, counted};
 use std::collections::BTreeMap;
 
@@ -32,18 +34,52 @@ impl Data {
         Ok(data)
     }
 
-    /// Compares outputs with the expected words. Returns the first difference.
+    /// Checks that the data fit a program.
+    ///
+    /// # Errors
+    /// Returns the first fault, at the file's name in the definition.
+    pub(super) fn check(&self, definition: &Definition, program: &Program) -> Result<(), Diagnostic> {
+        for DataFile { expected, symbol, span, .. } in &definition.data {
+            let error = |message: String, help: &str| Err(definition.error(span.clone(), message, help));
+            if !expected {
+                match inputs::check(program, symbol, &self.inputs[symbol]) {
+                    Ok(()) => continue,
+                    Err(fault) => {
+                        return error(fault.to_string(), "expected data for the inputs of `program`");
+                    }
+                }
+            }
+            let outputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
+            let Some(output) = outputs().find(|output| output.name == *symbol) else {
+                let names: Vec<&str> = outputs().map(|output| output.name.as_str()).collect();
+                return error(
+                    format!("unknown output `{symbol}`"),
+                    &format!("the program has {}", names.join(", ")),
+                );
+            };
+            let given = self.expected[symbol].len();
+            if given != output.words as usize {
+                let words = counted(output.words as usize, "coefficient", "coefficients");
+                return error(
+                    format!("`{symbol}` has {words}, but the expected data has {given}"),
+                    "give the whole output",
+                );
+            }
+            if let Some(drawn) = inputs::drawn(program).find(|input| !self.inputs.contains_key(&input.name)) {
+                let name = &drawn.name;
+                return error(
+                    format!("expected data for `{symbol}`, but no data for the input `{name}`"),
+                    &format!("add `input.{name} = FILE`: without it, the input is random"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares outputs with the expected words, of which each [has one](Self::check). Returns the first difference.
     pub(super) fn compare(&self, outputs: &BTreeMap<String, Vec<u128>>) -> Result<(), String> {
         for (name, expected) in &self.expected {
-            let found = outputs.get(name).ok_or_else(|| {
-                let names: Vec<&str> = outputs.keys().map(String::as_str).collect();
-                format!("unknown output `{name}`; the program has: {}", names.join(", "))
-            })?;
-            if found.len() != expected.len() {
-                let (given, words) = (expected.len(), found.len());
-                let words = counted(words, "coefficient", "coefficients");
-                return Err(format!("`{name}` has {words}, but the expected data has {given}"));
-            }
+            let found = &outputs[name];
             if let Some(index) = (0..found.len()).find(|&index| found[index] != expected[index]) {
                 return Err(format!(
                     "`{name}` differs from the expected data at coefficient {index}: it is {:#x} and should be {:#x}",

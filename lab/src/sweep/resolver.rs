@@ -413,6 +413,7 @@ impl Resolver {
             errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
         })?;
         let program = program.program;
+        self.data.check(definition, &program)?;
         let columns = Settings::from_iter([("program".to_owned(), path.into())]);
         let blake3 = program_blake3(&program);
         Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))

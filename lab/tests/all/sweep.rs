@@ -365,13 +365,14 @@ fn a_given_program_is_checked_on_given_data() {
     fs::write(file("b.bin"), words(|i| 2 * i)).unwrap();
     fs::write(file("c.bin"), words(|i| 3 * i)).unwrap();
     fs::write(file("wrong.bin"), words(|i| 3 * i + u128::from(i == 7))).unwrap();
-    let run = |rest: &str| {
+    let planned = |rest: &str| {
         let text = format!(
             "program = 'add.b512'\nstream = 2\ninput.a = 'a.bin'\ninput.b = 'b.bin'\n{rest}\n[grid]\nhple.count = [64, 128]"
         );
         let name = file("own.toml").display().to_string();
-        records(&Plan::new(&Definition::parse(&name, &text).unwrap()).unwrap(), &generate)
+        Plan::new(&Definition::parse(&name, &text).unwrap())
     };
+    let run = |rest: &str| records(&planned(rest).unwrap(), &generate);
     let sources = |records: &[Record]| -> Vec<_> {
         records.iter().map(|record| record.program_source.clone().unwrap_or_default()).collect()
     };
@@ -384,8 +385,16 @@ fn a_given_program_is_checked_on_given_data() {
     let error = wrong[0].error.clone().unwrap();
     let expected = "`c` differs from the expected data at coefficient 7: it is 0x15 and should be 0x16";
     assert_eq!(error, expected);
-    assert!(run("expect.y = 'c.bin'")[1].error.as_ref().unwrap().starts_with("unknown output `y`"));
-    assert!(run("input.x = 'a.bin'")[0].error.as_ref().unwrap().starts_with("unknown input `x`"));
+    // What does not fit the program is an error of the definition.
+    for (rest, message) in [
+        ("expect.y = 'c.bin'", "unknown output `y`"),
+        ("input.x = 'a.bin'", "unknown input `x`; the program has: a, b"),
+        ("expect.c = 'short.bin'", "`c` has 512 coefficients, but the expected data has 1"),
+    ] {
+        fs::write(file("short.bin"), [0; 16]).unwrap();
+        let errors = planned(rest).err().unwrap();
+        assert_eq!(errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>(), [message]);
+    }
 }
 
 #[test]

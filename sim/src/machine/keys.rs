@@ -428,7 +428,7 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["hple.count", "isa.vector_length"],
         holds: |machine| machine.hple.count <= machine.isa.vector_length,
         message: "`hple.count` is above `isa.vector_length`",
-        help: "a lane runs on one HPLE",
+        help: "an HPLE needs a lane: use at most `isa.vector_length` HPLEs",
     },
     Rule {
         keys: &["vdm.size_mib", "isa.word_bits"],

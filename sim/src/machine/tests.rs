@@ -256,7 +256,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 9),
             "1024",
             "`hple.count` is above `isa.vector_length`",
-            "a lane runs on one HPLE",
+            "an HPLE needs a lane: use at most `isa.vector_length` HPLEs",
         ),
         (
             "huge",

@@ -19,9 +19,13 @@ impl Definition {
     /// The error of an unknown key of the definition.
     pub(super) fn unknown_key(&self, span: Range<usize>, unknown: &str) -> Diagnostic {
         let known = || TOP_KEYS.iter().chain(&KERNEL_KEYS[1..]).copied();
-        let help = match diagnostic::nearest(unknown, known()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the keys are {}", quoted(known())),
+        let of_machine = sim::machine::keys().find(|key| key.path.split('.').next() == Some(unknown));
+        let help = match (of_machine, diagnostic::nearest(unknown, known())) {
+            (Some(key), _) => {
+                format!("machine keys stand in `[grid]` with a list of values, such as `{} = [..]`", key.path)
+            }
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("the keys are {}", quoted(known())),
         };
         self.error(span, format!("unknown key `{unknown}`"), help).with_code(Code::UnknownKey.name())
     }
