@@ -234,6 +234,34 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
+fn a_space_has_one_task() {
+    let error = refused("kernel = 'ntt'\n[grid]\nn = [1024, 2048]\nhple.count = [64, 128]");
+    assert_eq!(
+        error,
+        "space.toml:3:1: D004: a space has one task, but `n` has the values 1024, 2048; \
+         set `n` for all designs, and use one `rpu explore` per ring degree"
+    );
+    for (key, text) in [
+        ("modulus_bits", "n = 1024\n[grid]\nmodulus_bits = [60, 128]"),
+        ("kernel", "n = 1024\n[grid]\nkernel = ['ntt', 'intt']"),
+        ("towers", "n = 1024\n[[list]]\ntowers = 2\n[[list]]\nhple.count = 64"),
+        ("stream", "n = 1024\n[zip]\nstream = [1, 8]\nhple.count = [64, 128]"),
+        ("level", "kernel = 'hmult'\nset = 'ark'\nn = 2048\n[grid]\nlevel = [3, 4]"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(&format!("a space has one task, but `{key}` has the values ")), "{error}");
+    }
+    // Plans, searches and dataflows are decisions; and a value that is the same in all rows is not a choice.
+    for text in [
+        "n = 1024\n[grid]\nplan = ['kl', 'best']\nhple.count = [64, 128]",
+        "n = 1024\n[[list]]\nn = 1024\nhple.count = 128\n[[list]]\nhple.count = 64",
+        "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 3\n[grid]\ndataflow = ['oc', 'mp']\nkeys = ['streamed', 'seeded']",
+    ] {
+        assert!(Space::new(&Definition::parse("space.toml", text).unwrap()).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn levels_of_a_ring_program_are_tasks() {
     let text = "kernel = 'hmult'\nset = 'ark'\nn = 2048\n[grid]\nlevel = [3, 4]\nvdm.size_mib = [1, 4]";
     let plan = Plan::new(&Definition::parse("sweep.toml", text).unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! Exploration: the Pareto front of a space that is too large for a sweep.
 //!
-//! A space is a sweep's definition. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
+//! A space is a sweep's definition of one task. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
 //! table `[explore]` has the objectives and constraints:
 //!
 //! ```toml
@@ -28,7 +28,7 @@ pub use search::{Explored, explore};
 use super::Settings;
 use super::definition::{Definition, Setting};
 use super::goals::Goals;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, TASK_KEYS};
 use super::plan::{PlannedPoint, Source, manifest, title};
 use super::points::{ManifestPoint, Points};
 use super::resolver::{Class, Resolver};
@@ -90,6 +90,7 @@ impl Space {
         let exploration = definition.explore.clone().unwrap_or_default();
         let resolver = Resolver::new(definition)?;
         let goals = goals(definition, &exploration)?;
+        check_task(definition)?;
         let space = Self { resolver, exploration, goals };
         if space.axes().is_empty() {
             let help = "write keys with lists of values in [grid]";
@@ -204,7 +205,7 @@ impl Space {
     }
 }
 
-/// The goals of the space of a definition.
+/// The goals of the space of a definition. Its designs have one task, see [`check_task`].
 fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Diagnostic> {
     let has_stream =
         definition.common("stream").is_some() || definition.varied().any(|setting| setting.key == "stream");
@@ -218,6 +219,29 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
         return Err(definition.error(definition.explore_span.clone(), message, help));
     }
     Ok(Goals { objectives, constraints })
+}
+
+/// Checks that all designs have one task: a front of several would compare designs for different ones.
+fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
+    for (key, name) in TASK_KEYS {
+        let Some(first) = definition.varied().find(|setting| setting.key == key) else { continue };
+        let mut values: Vec<String> = Vec::new();
+        let own = |row: &[Setting]| row.iter().rfind(|setting| setting.key == key).map(Setting::text);
+        for row in definition.axes().iter().filter(|axis| axis.iter().any(|row| own(row).is_some())).flatten()
+        {
+            let value = own(row).or_else(|| definition.common(key).map(Setting::text));
+            let value = value.unwrap_or_else(|| "its default".into());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if values.len() > 1 {
+            let message = format!("a space has one task, but `{key}` has the values {}", values.join(", "));
+            let help = format!("set `{key}` for all designs, and use one `rpu explore` per {name}");
+            return Err(definition.error(first.key_span.clone(), message, help));
+        }
+    }
+    Ok(())
 }
 
 /// Some designs of a space, each of which has a point.
