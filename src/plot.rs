@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::sweep;
 use clap::ValueEnum;
-use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Pool};
+use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Pool};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -17,10 +17,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "scatter")]
     form: FormName,
     /// Column of the horizontal axis: a setting, any machine key, or a result such as energy_uj. By default
-    /// time_us
+    /// time_us, stream_us of streams, or the first objective of an exploration
     #[arg(long, value_name = "KEY")]
     x: Option<String>,
-    /// Column of the vertical axis, or of a tornado chart; by default area_mm2
+    /// Column of the vertical axis, or of a tornado chart; by default area_mm2, or the second objective
     #[arg(long, value_name = "KEY")]
     y: Option<String>,
     /// Column whose values get different colours and markers
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Column whose values get a panel each
     #[arg(long, value_name = "KEY")]
     facet: Option<String>,
-    /// Draw the Pareto front of each task (the default)
+    /// Draw the Pareto front of each task (the default if less or more is better in both columns)
     #[arg(long, conflicts_with = "no_front")]
     front: bool,
     /// Leave out Pareto fronts
@@ -67,20 +67,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return sweep::write_results(&[folder], folder);
     }
     let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
-    let composition = Composition {
-        form: match args.form {
-            FormName::Scatter => Form::Scatter,
-            FormName::Parallel => Form::Parallel,
-            FormName::Tornado => Form::Tornado,
-        },
-        x: args.x.clone().unwrap_or_else(|| "time_us".into()),
-        y: args.y.clone().unwrap_or_else(|| "area_mm2".into()),
-        colour: args.colour.clone(),
-        label: args.label.clone(),
-        conditions: conditions.map_err(|error| Failure::wrong(error, None))?,
-        facet: args.facet.clone(),
-        front: !args.no_front,
-    };
+    let conditions = conditions.map_err(|error| Failure::wrong(error, None))?;
     let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
         true => folders[0].with_file_name("chart.svg"),
         false => folders[0].join("chart.svg"),
@@ -90,7 +77,27 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let message = format!("`{}` is not the name of a chart", path.display());
         return Err(Failure::wrong(message, "end it in .svg, .png or .html"));
     }
-    let figure = Pool::read(&folders, &composition.conditions)?.compose(&composition)?;
+    let pool = Pool::read(&folders, &conditions)?;
+    let [x, y] = pool.axes();
+    let composition = Composition {
+        form: match args.form {
+            FormName::Scatter => Form::Scatter,
+            FormName::Parallel => Form::Parallel,
+            FormName::Tornado => Form::Tornado,
+        },
+        x: args.x.clone().unwrap_or_else(|| x.into()),
+        y: args.y.clone().unwrap_or_else(|| y.into()),
+        colour: args.colour.clone(),
+        label: args.label.clone(),
+        conditions,
+        facet: args.facet.clone(),
+        fronts: match (args.front, args.no_front) {
+            (true, _) => Fronts::Always,
+            (false, true) => Fronts::Never,
+            (false, false) => Fronts::IfBetter,
+        },
+    };
+    let figure = pool.compose(&composition)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
     let content = match extension {
         "png" => figure.png().map_err(plot)?,
@@ -116,6 +123,9 @@ impl From<ComposeError> for Failure {
                 "the header of results.csv has the columns; machine keys are columns, too",
             ),
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
+            ComposeError::NoFront(_) => {
+                Failure::wrong(error, "leave out --front, or choose results such as cycles or energy_uj")
+            }
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {

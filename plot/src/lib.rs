@@ -55,6 +55,8 @@ pub struct Chart {
     pub notes: Vec<String>,
     /// Whether the fronts are left out. All designs then have their short names only.
     pub without_front: bool,
+    /// Whether designs on a front are not joined: it has more objectives than the chart has axes.
+    pub scattered_front: bool,
 }
 
 /// Designs with the same marker.
@@ -71,9 +73,9 @@ pub struct Series {
 /// One design.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Point {
-    /// The horizontal cost.
+    /// The horizontal quantity.
     pub x: f64,
-    /// The vertical cost.
+    /// The vertical quantity.
     pub y: f64,
     /// Its name if it is on the front.
     pub name: String,
@@ -81,8 +83,10 @@ pub struct Point {
     pub short_name: String,
     /// Whether a ring marks it.
     pub marked: bool,
-    /// The number of its task. Designs for different tasks do not compete: each task has a front.
-    pub task: usize,
+    /// Whether it is pale: it cannot be on a front.
+    pub pale: bool,
+    /// The number of the front that it is on, if it is on one. A line joins the designs on a front.
+    pub front: Option<usize>,
 }
 
 /// A point from another source, such as a publication.
@@ -270,14 +274,15 @@ mod tests {
     use super::*;
 
     fn chart() -> Chart {
-        let point = |x: f64, y: f64| Point { x, y, name: format!("({x}, {y})"), ..Point::default() };
+        let point =
+            |x: f64, y: f64, front| Point { x, y, name: format!("({x}, {y})"), front, ..Point::default() };
         Chart {
             title: "A < B & C".into(),
             x_label: "x (us)".into(),
             y_label: "y (mm²)".into(),
             series: vec![Series {
                 label: "1".into(),
-                points: vec![point(1.0, 40.0), point(20.0, 5.0), point(30.0, 30.0)],
+                points: vec![point(1.0, 40.0, Some(0)), point(20.0, 5.0, Some(0)), point(30.0, 30.0, None)],
                 joined: true,
             }],
             ..Chart::default()
@@ -295,12 +300,20 @@ mod tests {
     }
 
     #[test]
-    fn each_task_has_a_front_and_a_chart_may_have_none() {
+    fn a_chart_has_several_fronts_or_none_and_joins_those_of_its_two_quantities() {
         let mut chart = chart();
-        chart.series[0].points[2].task = 1;
+        let lines = |chart: &Chart| svg(chart).unwrap().matches("<polyline").count();
+        let one = lines(&chart);
+        chart.series[0].points[2].front = Some(1);
         let two = svg(&chart).unwrap();
-        assert!(two.contains("(30, 30)"), "the only design for its task is on its front");
+        assert!(two.contains("(30, 30)"), "the only design on its front");
         assert!(two.contains("Pareto front"));
+        chart.series[0].points[2].front = Some(0);
+        assert_eq!(lines(&chart), one);
+        chart.scattered_front = true;
+        // Neither the front nor its entry in the legend.
+        assert_eq!(lines(&chart), one - 2);
+        assert!(svg(&chart).unwrap().contains("large: Pareto front"));
         chart.without_front = true;
         let none = svg(&chart).unwrap();
         assert!(!none.contains("Pareto front") && !none.contains("(1, 40)"));

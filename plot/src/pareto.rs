@@ -1,41 +1,34 @@
-//! Pareto fronts of two costs.
+//! Pareto fronts of any number of costs.
 
-/// The two costs of a design; lower is better.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Costs {
-    /// The cost that orders the front, ascending.
-    pub first: f64,
-    /// The other cost, descending along the front.
-    pub second: f64,
+use std::cmp::Ordering;
+
+/// Whether a design with some costs is at least as good as one with others in all of them.
+fn is_as_good(costs: &[f64], others: &[f64]) -> bool {
+    costs.iter().zip(others).all(|(cost, other)| cost <= other)
 }
 
-impl Costs {
-    /// Whether this design is at least as good in both costs and better in one.
-    pub fn dominates(self, other: Self) -> bool {
-        self.first <= other.first
-            && self.second <= other.second
-            && (self.first < other.first || self.second < other.second)
-    }
-}
-
-/// The indices of the designs that no other one dominates, in ascending order of the first cost.
+/// The indices of the designs that no other one dominates, in ascending order of their first costs, then of the
+/// next ones. Lower costs are better. A design dominates another if it is at least as good in all costs and
+/// better in one. All designs have equally many costs.
 ///
-/// The first of several designs with equal costs represents all of them. Designs whose cost is not
-/// a number are omitted.
-pub fn front(designs: &[Costs]) -> Vec<usize> {
+/// The first of several designs with equal costs represents all of them. Designs with a cost that is not a number
+/// are omitted.
+pub fn front<D: AsRef<[f64]>>(designs: &[D]) -> Vec<usize> {
+    let costs = |i: usize| designs[i].as_ref();
     let mut order: Vec<usize> =
-        (0..designs.len()).filter(|&i| !designs[i].first.is_nan() && !designs[i].second.is_nan()).collect();
+        (0..designs.len()).filter(|&i| !costs(i).iter().any(|cost| cost.is_nan())).collect();
     order.sort_by(|&a, &b| {
-        let (a, b) = (designs[a], designs[b]);
-        a.first.total_cmp(&b.first).then(a.second.total_cmp(&b.second))
+        // They are numbers. Zeros of either sign are equal.
+        costs(a).partial_cmp(costs(b)).unwrap_or(Ordering::Equal).then(a.cmp(&b))
     });
-    let mut best = f64::INFINITY;
-    order.retain(|&i| {
-        let better = designs[i].second < best;
-        best = best.min(designs[i].second);
-        better
-    });
-    order
+    // A design that is as good as another one comes before it. The last ones on the front are the most similar.
+    let mut front: Vec<usize> = Vec::new();
+    for i in order {
+        if !front.iter().rev().any(|&better| is_as_good(costs(better), costs(i))) {
+            front.push(i);
+        }
+    }
+    front
 }
 
 #[cfg(test)]
@@ -43,33 +36,43 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn costs(pairs: &[(f64, f64)]) -> Vec<Costs> {
-        pairs.iter().map(|&(first, second)| Costs { first, second }).collect()
-    }
-
     #[test]
     fn a_staircase_is_its_own_front() {
-        assert_eq!(front(&costs(&[(3.0, 1.0), (1.0, 3.0), (2.0, 2.0)])), [1, 2, 0]);
+        assert_eq!(front(&[[3.0, 1.0], [1.0, 3.0], [2.0, 2.0]]), [1, 2, 0]);
     }
 
     #[test]
     fn equal_and_undefined_designs_do_not_count_twice() {
-        assert_eq!(front(&costs(&[(1.0, 1.0), (1.0, 1.0), (f64::NAN, 0.0), (1.0, 2.0)])), [0]);
-        assert!(front(&[]).is_empty());
+        assert_eq!(front(&[[1.0, 1.0], [1.0, 1.0], [f64::NAN, 0.0], [1.0, 2.0]]), [0]);
+        assert!(front::<[f64; 2]>(&[]).is_empty());
+    }
+
+    #[test]
+    fn zeros_of_either_sign_are_equal() {
+        assert_eq!(front(&[[0.0, 1.0], [-0.0, 2.0]]), [0]);
+    }
+
+    fn is_the_definition(designs: &[Vec<f64>]) -> Result<(), TestCaseError> {
+        let found = front(designs);
+        for (i, design) in designs.iter().enumerate() {
+            let dominated = designs.iter().any(|other| other != design && is_as_good(other, design));
+            let first_of_its_kind = designs.iter().position(|other| other == design) == Some(i);
+            prop_assert_eq!(found.contains(&i), !dominated && first_of_its_kind);
+        }
+        prop_assert!(found.windows(2).all(|w| designs[w[0]] < designs[w[1]]));
+        Ok(())
     }
 
     proptest! {
         /// The definition, checked design by design.
         #[test]
-        fn the_front_is_what_nothing_dominates(pairs in prop::collection::vec((0u8..12, 0u8..12), 0..40)) {
-            let designs = costs(&pairs.iter().map(|&(a, b)| (a.into(), b.into())).collect::<Vec<_>>());
-            let found = front(&designs);
-            for (i, &design) in designs.iter().enumerate() {
-                let dominated = designs.iter().any(|other| other.dominates(design));
-                let first_of_its_kind = designs.iter().position(|&other| other == design) == Some(i);
-                prop_assert_eq!(found.contains(&i), !dominated && first_of_its_kind);
-            }
-            prop_assert!(found.windows(2).all(|w| designs[w[0]].first < designs[w[1]].first));
+        fn the_front_is_what_nothing_dominates(designs in prop::collection::vec(prop::collection::vec((0u8..12).prop_map(f64::from), 2), 0..40)) {
+            is_the_definition(&designs)?;
+        }
+
+        #[test]
+        fn so_it_is_in_three_costs(designs in prop::collection::vec(prop::collection::vec((0u8..6).prop_map(f64::from), 3), 0..40)) {
+            is_the_definition(&designs)?;
         }
     }
 }

@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
 use super::labels::{Page, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
-use crate::pareto::{self, Costs};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
@@ -105,14 +104,15 @@ pub(super) fn draw<DB: DrawingBackend>(
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
         }
     }
-    let front_lines: Vec<Vec<Pixel>> =
-        fronts.iter().map(|front| front.iter().map(|&i| designs[i].pixel).collect()).collect();
+    let line = |front: &Vec<usize>| front.iter().map(|&i| designs[i].pixel).collect();
+    let front_lines: Vec<Vec<Pixel>> = fronts.iter().filter(|_| !chart.scattered_front).map(line).collect();
     for line in &front_lines {
         canvas.line(line, FRONT.to_rgba(), 2.4)?;
     }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
-        canvas.marker(shape, design.pixel, radius, color.mix(0.75), INK.mix(0.6))?;
+        let strength = if design.point.pale { 0.15 } else { 0.75 };
+        canvas.marker(shape, design.pixel, radius, color.mix(strength), INK.mix(0.6))?;
     }
     for reference in references() {
         canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
@@ -167,18 +167,18 @@ pub(super) fn draw<DB: DrawingBackend>(
     legend.draw(chart, one_series, has_short_names)
 }
 
-/// The designs on the front of each task.
+/// The designs on each front, from left to right.
 fn fronts(designs: &[Design<'_>]) -> Vec<Vec<usize>> {
-    let mut tasks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut fronts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, design) in designs.iter().enumerate() {
-        tasks.entry(design.point.task).or_default().push(i);
+        if let Some(front) = design.point.front {
+            fronts.entry(front).or_default().push(i);
+        }
     }
-    let front = |members: Vec<usize>| -> Vec<usize> {
-        let costs = |&i: &usize| Costs { first: designs[i].point.x, second: designs[i].point.y };
-        let costs: Vec<Costs> = members.iter().map(costs).collect();
-        pareto::front(&costs).into_iter().map(|place| members[place]).collect()
-    };
-    tasks.into_values().map(front).collect()
+    fronts
+        .values_mut()
+        .for_each(|front| front.sort_by(|&a, &b| designs[a].point.x.total_cmp(&designs[b].point.x)));
+    fronts.into_values().collect()
 }
 
 /// The legend to the right of the plot.
@@ -234,8 +234,11 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
         }
         if !chart.without_front {
             let (half, (x, y)) = (canvas.pixels(10.0), self.symbol());
-            canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
-            self.text("Pareto front", TEXT, plain(), INK)?;
+            if !chart.scattered_front {
+                canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
+            }
+            let text = if chart.scattered_front { "large: Pareto front" } else { "Pareto front" };
+            self.text(text, TEXT, plain(), INK)?;
         }
         if !chart.name_label.is_empty() && !chart.without_front {
             self.text(&format!("labels: {}", chart.name_label), TEXT, plain(), INK)?;

@@ -3,13 +3,12 @@
 use super::evaluation::{BANKS, Code, Evaluation, HPLES, Run};
 use super::figure::Figure;
 use super::table::{Table, cell, significant};
-use plot::pareto::{self, Costs};
+use plot::pareto;
 use plot::{Chart, Heat, Panel, Point, Series};
 
 /// Whether each design is on the front of latency and area.
 fn front(designs: &[&Run]) -> Vec<bool> {
-    let costs: Vec<Costs> =
-        designs.iter().map(|run| Costs { first: run.timing.time_us, second: run.report.area_mm2 }).collect();
+    let costs: Vec<[f64; 2]> = designs.iter().map(|run| [run.timing.time_us, run.report.area_mm2]).collect();
     let front = pareto::front(&costs);
     (0..designs.len()).map(|i| front.contains(&i)).collect()
 }
@@ -37,10 +36,19 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
         }
     }
     let chart = |code: Code| {
+        let designs = evaluation.designs(code);
+        let fronts = designs.iter().zip(front(&designs)).filter(|(_, is_on)| *is_on);
+        let on_front: Vec<_> = fronts.map(|(run, _)| run.design()).collect();
         let point = |run: &Run| {
             let (hples, banks) = run.design();
-            let (name, short_name) = (format!("({hples}, {banks})"), hples.to_string());
-            Point { x: run.timing.time_us, y: run.report.area_mm2, name, short_name, ..Point::default() }
+            Point {
+                x: run.timing.time_us,
+                y: run.report.area_mm2,
+                name: format!("({hples}, {banks})"),
+                short_name: hples.to_string(),
+                front: on_front.contains(&run.design()).then_some(0),
+                ..Point::default()
+            }
         };
         let series = |banks: u32| Series {
             label: banks.to_string(),

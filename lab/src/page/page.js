@@ -98,6 +98,22 @@
     return marks;
   };
 
+  // ---- The points that no other one dominates, in some columns; none if neither less nor more is better in one.
+  const frontOf = (points, indices, columns) => {
+    if (!indices.every((i) => columns[i].better)) return [];
+    const known = points.filter((point) => indices.every((i) => typeof point.values[i] === "number"));
+    const costs = (point) => indices.map((i) => (columns[i].better === "more" ? -point.values[i] : point.values[i]));
+    const order = known.map((point) => [costs(point), point]).sort(([a], [b]) => {
+      const first = a.findIndex((cost, i) => cost !== b[i]);
+      return first < 0 ? 0 : a[first] - b[first];
+    });
+    const front = [];
+    for (const [own, point] of order) {
+      if (!front.some(([better]) => better.every((cost, i) => cost <= own[i]))) front.unshift([own, point]);
+    }
+    return front.map(([, point]) => point);
+  };
+
   const bars = (title, entries, unit) => {
     const most = Math.max(...entries.map(([, value]) => value), 1e-12);
     const shown = entries.filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
@@ -108,7 +124,7 @@
   // ---- The chart of a sweep.
   const chart = (data, group, index, memory) => {
     const holder = document.querySelector(`#chart-${index}`);
-    const state = memory[index] ??= { x: "time_us", y: "area_mm2", colour: group.colour ?? "", filter: "", chosen: null, zoom: null, log: {} };
+    const state = memory[index] ??= { x: group.objectives[0], y: group.objectives[1], colour: group.colour ?? "", filter: "", chosen: null, zoom: null, log: {} };
     const columns = data.columns;
     const at = (name) => columns.findIndex((column) => column.name === name);
     const rows = [...document.querySelectorAll(`#table-${index} tbody tr`)];
@@ -149,7 +165,7 @@
         .filter(([column, number]) => pattern.test(column.name) && column.name !== total && typeof number === "number")
         .map(([column, number]) => [column.part ?? column.label, number]);
       const settings = data.settings.map((name) => make("tr", {}, make("td", { class: "name" }, name), make("td", {}, short(value(name)))));
-      const results = ["cycles", "time_us", "frequency_ghz", "area_mm2", "energy_uj", "bound_ratio", "program_source"]
+      const results = ["cycles", "time_us", "stream_us", "frequency_ghz", "area_mm2", "energy_uj", "bound_ratio", "program_source"]
         .filter((name) => at(name) >= 0 && value(name) !== null)
         .map((name) => make("tr", {}, make("td", { class: "name" }, columns[at(name)].label), make("td", {}, short(value(name)))));
       details.replaceChildren(
@@ -245,19 +261,13 @@
         .filter(({ px, py }) => px >= box.left - 1 && px <= box.right + 1 && py >= box.top - 1 && py <= box.bottom + 1);
       // Names of points keep clear of points and of the front: left, top, right and bottom of each.
       const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
-      // The front, if lower is better on both axes. Other points are not joined.
-      let front = new Set();
-      if (columns[xi].cost && columns[yi].cost) {
-        const order = [...points].sort((a, b) => a.values[xi] - b.values[xi] || a.values[yi] - b.values[yi]);
-        let best = Infinity;
-        const steps = [];
-        for (const point of order) {
-          if (point.values[yi] < best) {
-            best = point.values[yi];
-            front.add(point.key);
-            steps.push(point);
-          }
-        }
+      // The front of all objectives if the axes are two of them, else of the axes, if less or more is better on both.
+      // Points beyond a constraint are not on it. A line joins a front of two objectives.
+      const both = [state.x, state.y];
+      const objectives = both.every((name) => group.objectives.includes(name)) ? group.objectives : both;
+      const front = new Set(frontOf(points.filter((point) => !point.beyond), objectives.map(at), columns).map((point) => point.key));
+      if (objectives.length === 2 && front.size > 0) {
+        const steps = points.filter((point) => front.has(point.key)).sort((a, b) => a.values[xi] - b.values[xi]);
         const clip = (value, low, high) => Math.min(Math.max(value, low), high);
         const corners = steps.map((point) => [clip(x(point.values[xi]), box.left, box.right), clip(y(point.values[yi]), box.top, box.bottom)]);
         const path = corners.map(([px, py], i) => (i === 0 ? `M${px} ${py}` : `H${px}V${py}`));
@@ -267,6 +277,7 @@
       for (const { point, px, py } of inside) {
         const circle = make("circle", { cx: px, cy: py, r: front.has(point.key) ? 6 : 4.5, fill: paint(point), "data-key": point.key, tabindex: 0, role: "button", "aria-label": point.name,
           onkeydown: (event) => { if (event.key === "Enter") choose(point); }, onfocus: () => tell(point, px, py), onblur: () => tip.remove() });
+        if (point.beyond) circle.classList.add("beyond");
         if (point.key === state.chosen) circle.classList.add("chosen");
         picture.append(circle);
       }

@@ -2,7 +2,7 @@
 
 use super::quantity::{Quantity, names};
 use super::record::Record;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain};
+use super::view::{EXTRAPOLATED, View, extrapolated, plain};
 use plot::{Chart, Point, Series};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -34,7 +34,10 @@ pub(super) fn tuple(values: String, keys: usize) -> String {
     if keys > 1 { format!("({values})") } else { values }
 }
 
-/// Area against latency. The last varying key with at most eight values makes the series.
+/// The meaning of pale designs.
+pub(super) const PALE: &str = "Pale designs exceed a constraint";
+
+/// The first two objectives. The last varying key with at most eight values makes the series.
 pub(super) fn chart(view: &View<'_>) -> Chart {
     let View { manifest, workload, records, .. } = view;
     let value = |record: &Record, key: &str| plain(record.point.get(key));
@@ -58,15 +61,17 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
         keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
     };
+    let axes = view.goals.axes();
     let point = |record: &Record| {
-        let (time_us, area) = costs(record)?;
+        let [x, y] = axes.map(|measure| View::value(record, measure));
         Some(Point {
-            x: time_us,
-            y: area,
+            x: x?,
+            y: y?,
             name: tuple(name(record, None), varying.len()),
             short_name: name(record, series_key),
             marked: !extrapolated(record).is_empty(),
-            task: 0,
+            pale: view.is_beyond(record),
+            front: view.front.contains(&record.key).then_some(0),
         })
     };
     let others: Vec<&str> =
@@ -74,8 +79,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
     Chart {
         title: view.title.clone(),
-        x_label: Quantity::of("time_us").label(),
-        y_label: Quantity::of("area_mm2").label(),
+        x_label: Quantity::of(axes[0].name()).label(),
+        y_label: Quantity::of(axes[1].name()).label(),
         series_label: series_key.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
         name_label: names(varying.iter().map(|(key, _)| *key)),
         short_name_label: names(others.iter().copied()),
@@ -91,14 +96,20 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         notes: {
             let (shown, all) = view.beside_front();
             let shown = || format!("The front and {shown} of {all} other points");
-            view.notes().into_iter().chain((view.hidden() > 0).then(shown)).collect()
+            let pale = || PALE.to_owned();
+            let notes = view.notes().into_iter().chain((view.beyond > 0).then(pale));
+            notes.chain((view.hidden() > 0).then(shown)).collect()
         },
-        without_front: false,
+        without_front: view.front.is_empty(),
+        scattered_front: view.goals.objectives.len() > 2,
         references: manifest
             .references
             .iter()
             .filter(|reference| reference.is_about(workload))
-            .map(|r| plot::Reference { x: r.time_us, y: r.area_mm2, label: r.label.clone() })
+            .filter_map(|r| {
+                let [x, y] = axes.map(|measure| r.value(measure));
+                Some(plot::Reference { x: x?, y: y?, label: r.label.clone() })
+            })
             .collect(),
     }
 }

@@ -6,17 +6,17 @@ mod pool;
 pub use condition::{Condition, ConditionError};
 pub use pool::Pool;
 
-use super::chart::tuple;
+use super::chart::{PALE, tuple};
 use super::journal::JournalError;
 use super::manifest::Workload;
-use super::quantity::{Quantity, names};
+use super::quantity::{Better, Quantity, names};
 use super::view::{EXTRAPOLATED, plain};
-use plot::pareto::{self, Costs};
+use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
 };
 use pool::Row;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -30,6 +30,18 @@ pub enum Form {
     Parallel,
     /// A tornado chart: the effect of each axis on one column.
     Tornado,
+}
+
+/// Whether a chart has fronts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fronts {
+    /// If less or more is better in both columns.
+    #[default]
+    IfBetter,
+    /// Yes; an error if neither less nor more is better in a column.
+    Always,
+    /// No.
+    Never,
 }
 
 /// A chart to compose.
@@ -50,7 +62,7 @@ pub struct Composition {
     /// The column whose values make panels.
     pub facet: Option<String>,
     /// Whether fronts are drawn.
-    pub front: bool,
+    pub fronts: Fronts,
 }
 
 /// The reason why a chart cannot be composed.
@@ -81,6 +93,9 @@ pub enum ComposeError {
     /// A column of a chart's axis with text.
     #[error("the column `{0}` has values that are not numbers")]
     NotNumbers(String),
+    /// A front of a column such as a machine key.
+    #[error("no front of the column `{0}`: neither less nor more of it is better")]
+    NoFront(String),
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
     Facets {
@@ -220,18 +235,18 @@ impl Group<'_> {
 
     /// The points in the order in which a line may join those of a series, and whether one may: if they differ in
     /// one key with numbers, in the order of its values.
-    fn in_order(&self, keys: &[&str]) -> (Vec<&Row>, bool) {
-        let mut points = self.points.to_vec();
+    fn in_order(&self, keys: &[&str]) -> (Vec<(usize, &Row)>, bool) {
+        let mut points: Vec<(usize, &Row)> = self.points.iter().copied().enumerate().collect();
         let [key] = keys else { return (points, false) };
-        let joined = points.iter().all(|point| self.text(point, key).parse::<f64>().is_ok());
+        let joined = points.iter().all(|(_, point)| self.text(point, key).parse::<f64>().is_ok());
         if joined {
-            points.sort_by_cached_key(|point| Text(self.text(point, key)));
+            points.sort_by_cached_key(|(_, point)| Text(self.text(point, key)));
         }
         (points, joined)
     }
 
     fn scatter(&self) -> Result<Panel, ComposeError> {
-        let Composition { x, y, colour, label, front, .. } = self.composition;
+        let Composition { x, y, colour, label, .. } = self.composition;
         let varying = self.varying();
         let few = |key: &&&str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
         let colour = colour.as_deref().or_else(|| varying.iter().rfind(few).copied());
@@ -245,19 +260,14 @@ impl Group<'_> {
         let name = |point: &Row, keys: &[&str]| {
             keys.iter().map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
         };
-        let mut tasks: Vec<Workload> = Vec::new();
+        let fronts = self.fronts()?;
         let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
         let mut series: Vec<Series> =
             series_values.iter().map(|label| Series { label: label.clone(), ..Series::default() }).collect();
         let others: Vec<&str> = varying.iter().copied().filter(|key| Some(*key) != colour).collect();
         let (points, joined) = self.in_order(&others);
         series.iter_mut().for_each(|series| series.joined = joined);
-        for point in points {
-            let workload = point.workload();
-            let task = tasks.iter().position(|known| *known == workload).unwrap_or_else(|| {
-                tasks.push(workload);
-                tasks.len() - 1
-            });
+        for (i, point) in points {
             let value = colour.map_or(String::new(), |colour| self.text(point, colour));
             let place = series_values.iter().position(|known| *known == value).unwrap_or(0);
             series[place].points.push(Point {
@@ -266,7 +276,8 @@ impl Group<'_> {
                 name: tuple(name(point, &keys), keys.len()),
                 short_name: name(point, &short_keys),
                 marked: point.is_extrapolated(),
-                task,
+                pale: !point.is_allowed(),
+                front: fronts.as_ref().and_then(|fronts| fronts.iter().position(|front| front.contains(&i))),
             });
         }
         Ok(Panel::Scatter(Chart {
@@ -279,34 +290,51 @@ impl Group<'_> {
             series,
             references: Vec::new(),
             mark_label: EXTRAPOLATED.into(),
-            notes: if *front && tasks.len() > 1 {
-                vec!["one front for each task".into()]
-            } else {
-                Vec::new()
+            notes: {
+                let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
+                let pale = self.points.iter().any(|point| !point.is_allowed());
+                let one_each = one_each.then(|| "one front for each task".to_owned());
+                one_each.into_iter().chain(pale.then(|| PALE.to_owned())).collect()
             },
-            without_front: !front,
+            without_front: fronts.is_none(),
+            scattered_front: false,
         }))
     }
 
-    /// The indices of the points on the front of their task, in the columns of the axes.
-    fn front(&self) -> Result<HashSet<usize>, ComposeError> {
+    /// The better values of the columns of the axes, if the chart has fronts.
+    fn better(&self) -> Result<Option<[Better; 2]>, ComposeError> {
+        let Composition { x, y, fronts, .. } = self.composition;
+        let better =
+            |column: &String| self.pool.better(column).ok_or_else(|| ComposeError::NoFront(column.clone()));
+        let both = || Ok([better(x)?, better(y)?]);
+        match fronts {
+            Fronts::IfBetter => Ok(both().ok()),
+            Fronts::Always => both().map(Some),
+            Fronts::Never => Ok(None),
+        }
+    }
+
+    /// The indices of the points on the front of each task, in the columns of the axes; `None` if the chart has
+    /// no fronts. Designs that exceed a constraint of their exploration are not on it.
+    fn fronts(&self) -> Result<Option<Vec<Vec<usize>>>, ComposeError> {
+        let Some(better) = self.better()? else { return Ok(None) };
         let Composition { x, y, .. } = self.composition;
-        let mut tasks: BTreeMap<Workload, Vec<(usize, Costs)>> = BTreeMap::new();
-        for (i, point) in self.points.iter().enumerate() {
-            let costs = Costs { first: self.pool.number(point, x)?, second: self.pool.number(point, y)? };
-            tasks.entry(point.workload()).or_default().push((i, costs));
+        let mut tasks: BTreeMap<Workload, (Vec<usize>, Vec<[f64; 2]>)> = BTreeMap::new();
+        for (i, point) in self.points.iter().enumerate().filter(|(_, point)| point.is_allowed()) {
+            let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
+            let (members, costs) = tasks.entry(point.workload()).or_default();
+            members.push(i);
+            costs.push([better[0].cost(x), better[1].cost(y)]);
         }
-        let mut front = HashSet::new();
-        for members in tasks.values() {
-            let costs: Vec<Costs> = members.iter().map(|&(_, costs)| costs).collect();
-            front.extend(pareto::front(&costs).into_iter().map(|place| members[place].0));
-        }
-        Ok(front)
+        let front = |(members, costs): &(Vec<usize>, Vec<[f64; 2]>)| {
+            pareto::front(costs).into_iter().map(|place| members[place]).collect()
+        };
+        Ok(Some(tasks.values().map(front).collect()))
     }
 
     fn parallel(&self) -> Result<Panel, ComposeError> {
-        let Composition { x, y, front, .. } = self.composition;
-        let front = if *front { self.front()? } else { HashSet::new() };
+        let Composition { x, y, .. } = self.composition;
+        let front = self.fronts()?.unwrap_or_default().concat();
         let mut keys = self.varying();
         keys.extend([x.as_str(), y.as_str()]);
         let axes: Vec<ParallelAxis> = keys

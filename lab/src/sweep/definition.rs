@@ -104,6 +104,8 @@ pub struct Definition {
     pub halving: Option<Halving>,
     /// Objectives and constraints of an exploration.
     pub(super) explore: Option<Exploration>,
+    /// Their byte range; `0..0` without any.
+    pub(super) explore_span: Range<usize>,
     /// Published results for comparison.
     pub references: Vec<Reference>,
     /// The files of input symbols and of expected outputs of given programs.
@@ -146,6 +148,13 @@ pub(super) struct Setting {
     pub(super) value: toml::Value,
     /// The same for the value.
     pub(super) span: Range<usize>,
+}
+
+impl Setting {
+    /// The value as text, without quotes.
+    pub(super) fn text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
 }
 
 /// Alternatives, of which each point takes one: values of some keys.
@@ -225,6 +234,7 @@ impl Definition {
             sample: None,
             halving: None,
             explore: None,
+            explore_span: 0..0,
             references: Vec::new(),
             data: Vec::new(),
         };
@@ -271,8 +281,8 @@ impl Definition {
                 }
                 errors.or(())?;
                 let explore: Exploration = self.read(document, key, item)?;
-                explore.check().map_err(|(message, help)| self.error(span, message, help))?;
-                self.explore = Some(explore);
+                explore.check().map_err(|(message, help)| self.error(span.clone(), message, help))?;
+                (self.explore, self.explore_span) = (Some(explore), span);
             }
             "reference" => self.references = self.read(document, key, item)?,
             "grid" => {
@@ -344,6 +354,16 @@ impl Definition {
     /// Everything needed to read the definition again.
     pub(super) fn source(&self) -> Source {
         Source { file: self.file.clone(), text: self.text.clone(), changes: self.changes.clone() }
+    }
+
+    /// The settings on axes.
+    pub(super) fn varied(&self) -> impl Iterator<Item = &Setting> {
+        self.axes.iter().flatten().flatten()
+    }
+
+    /// The setting of a kernel's key for all points, if it has one. Axes take precedence.
+    pub(super) fn common(&self, key: &str) -> Option<&Setting> {
+        self.kernel.iter().rfind(|setting| setting.key == key)
     }
 
     /// The axes, in the order of their first appearance.

@@ -9,9 +9,9 @@
 //! The decisions depend only on the records in the journals: a sweep that was killed decides the
 //! same again, and so does a merge of its shards.
 
+use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{Halving, Manifest, Objective};
-use plot::pareto;
+use super::manifest::{Halving, Manifest, Objective, Workload};
 use std::collections::{BTreeMap, HashSet};
 
 /// The cost of a simulated point, from its record.
@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, HashSet};
 pub(super) struct Costs {
     pub(super) cycles: u64,
     pub(super) time_us: f64,
+    /// The time of a stream of runs, if the point has one.
+    pub(super) stream_us: Option<f64>,
     pub(super) area_mm2: f64,
     pub(super) energy_uj: f64,
 }
@@ -33,8 +35,8 @@ pub(super) struct Standing {
 }
 
 impl Halving {
-    /// Selects the points that advance.
-    fn best(&self, points: &[(usize, Costs)]) -> HashSet<usize> {
+    /// Selects the points that advance, of those for one task.
+    fn best(&self, goals: &Goals, points: &[(usize, Costs)]) -> HashSet<usize> {
         let count = (self.keep * points.len() as f64).ceil() as usize;
         let product = |costs: &Costs| match self.objective {
             Objective::Cycles => costs.cycles as f64,
@@ -50,9 +52,12 @@ impl Halving {
         }
         let mut best = HashSet::new();
         while best.len() < count {
-            let costs = left.iter().map(|(_, c)| pareto::Costs { first: c.time_us, second: c.area_mm2 });
-            let front = pareto::front(&costs.collect::<Vec<_>>());
-            best.extend(front.iter().map(|&i| left[i].0));
+            let front = goals.front(left.iter().copied());
+            if front.is_empty() {
+                // The rest lacks a cost.
+                break;
+            }
+            best.extend(front);
             left.retain(|(point, _)| !best.contains(point));
         }
         best
@@ -69,7 +74,7 @@ pub(super) fn standing(
     let Some(halving) = &manifest.halving else { return Standing { dropped: Vec::new(), open: None } };
     let mut dropped = vec![None; points.len()];
     for rung in 0..halving.rungs.len() {
-        let mut competitors: BTreeMap<_, Vec<(usize, Costs)>> = BTreeMap::new();
+        let mut competitors: BTreeMap<Workload, Vec<(usize, Costs)>> = BTreeMap::new();
         for index in (0..points.len()).filter(|&index| dropped[index].is_none()) {
             match outcome(&points.rungs(index)[rung]) {
                 None => return Standing { dropped, open: Some(rung) },
@@ -79,8 +84,8 @@ pub(super) fn standing(
                 }
             }
         }
-        for points in competitors.values() {
-            let best = halving.best(points);
+        for (workload, points) in &competitors {
+            let best = halving.best(&Goals::of(workload), points);
             for &(index, _) in points.iter().filter(|(index, _)| !best.contains(index)) {
                 dropped[index] = Some(rung);
             }

@@ -1,8 +1,11 @@
 //! The manifest of a sweep's folder.
 
+use super::explore::Measure;
+use super::goals::Goals;
 use super::key::PointKey;
 use super::points::{ManifestPoint, Points};
 use crate::kernel::parse_u128;
+use diagnostic::counted;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -31,6 +34,9 @@ pub struct Manifest {
     /// Whether it is an exploration: its points are those with a record, and `points` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explored: bool,
+    /// The objectives and constraints of an exploration; the fronts of other sweeps are those of time and area.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goals: Option<Goals>,
     /// The definition.
     pub source: Source,
     /// The points, in the order of the sweep.
@@ -61,7 +67,24 @@ pub struct Workload {
     pub towers: u64,
     /// The parameter set of a ring program; empty for others.
     pub set: String,
+    /// The moduli of its ciphertexts; 0 for all of the set, and for others.
+    pub level: u64,
+    /// The runs of a stream; 0 for a single run without transfers.
+    pub stream: u64,
 }
+
+/// The settings that make a [`Workload`], each with its name in a sentence. All other keys are choices in a design.
+pub(super) const TASK_KEYS: [(&str, &str); 9] = [
+    ("kernel", "kernel"),
+    ("program", "program"),
+    ("set", "parameter set"),
+    ("n", "ring degree"),
+    ("level", "level"),
+    ("modulus_bits", "size of the modulus"),
+    ("modulus", "modulus"),
+    ("towers", "number of towers"),
+    ("stream", "length of the stream"),
+];
 
 impl Workload {
     /// The workload of a point with these settings.
@@ -81,13 +104,29 @@ impl Workload {
             modulus_bits: number("modulus_bits").or_else(modulus).unwrap_or_default(),
             towers: number("towers").unwrap_or(1),
             set: text("set").unwrap_or_default().into(),
+            level: number("level").unwrap_or_default(),
+            stream: number("stream").unwrap_or_default(),
+        }
+    }
+
+    /// The time of a point: that of its stream, if it has one.
+    pub(super) fn time(&self) -> Measure {
+        if self.stream > 0 { Measure::StreamUs } else { Measure::TimeUs }
+    }
+
+    /// The stream, to follow the name: `, stream of 8 runs`; empty without one.
+    pub(super) fn stream(&self) -> String {
+        match self.stream {
+            0 => String::new(),
+            runs => format!(", stream of {}", counted(runs as usize, "run", "runs")),
         }
     }
 
     /// The name without the modulus: `16K-point NTT`; or the file of a given program.
     pub(super) fn name(&self) -> String {
         if !self.set.is_empty() {
-            return format!("{} of the parameter set {}, n = {}", self.kernel, self.set, self.n);
+            let level = if self.level > 0 { format!(", level {}", self.level) } else { String::new() };
+            return format!("{} of the parameter set {}, n = {}{level}", self.kernel, self.set, self.n);
         }
         if self.n == 0 {
             return self.kernel.clone();
@@ -108,15 +147,21 @@ impl Workload {
     pub fn slug(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
         let kernel: String = self.kernel.chars().map(plain).collect();
-        if !self.set.is_empty() {
-            let set: String = self.set.chars().map(plain).collect();
-            return format!("{kernel}-{set}-{}", self.n);
-        }
-        match (self.n, self.towers) {
+        let mut slug = match (self.n, self.towers) {
+            _ if !self.set.is_empty() => {
+                let set: String = self.set.chars().map(plain).collect();
+                format!("{kernel}-{set}-{}", self.n)
+            }
             (0, _) => kernel,
             (n, 1) => format!("{kernel}-{n}-{}", self.modulus_bits),
             (n, towers) => format!("{kernel}-{n}-{}x{towers}", self.modulus_bits),
+        };
+        for (name, value) in [("level", self.level), ("stream", self.stream)] {
+            if value > 0 {
+                slug += &format!("-{name}-{value}");
+            }
         }
+        slug
     }
 }
 
@@ -125,11 +170,12 @@ impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())?;
         match (self.n, self.towers) {
-            (0, _) => Ok(()),
-            _ if !self.set.is_empty() => Ok(()),
-            (_, 1) => write!(f, ", {}-bit modulus", self.modulus_bits),
-            (_, towers) => write!(f, ", {towers} moduli of {} bits", self.modulus_bits),
+            (0, _) => {}
+            _ if !self.set.is_empty() => {}
+            (_, 1) => write!(f, ", {}-bit modulus", self.modulus_bits)?,
+            (_, towers) => write!(f, ", {towers} moduli of {} bits", self.modulus_bits)?,
         }
+        f.write_str(&self.stream())
     }
 }
 
@@ -156,11 +202,23 @@ impl Manifest {
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let Self { schema, name, title, columns, varying, references, halving, explored, source: _, points } =
-            self;
+        let Self {
+            schema,
+            name,
+            title,
+            columns,
+            varying,
+            references,
+            halving,
+            explored,
+            goals,
+            source: _,
+            points,
+        } = self;
         (schema, name, title, columns, varying)
             == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
-            && (references, halving, explored) == (&other.references, &other.halving, &other.explored)
+            && (references, halving) == (&other.references, &other.halving)
+            && (explored, goals) == (&other.explored, &other.goals)
             && *points == other.points
     }
 }
@@ -199,6 +257,16 @@ fn positive<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
 }
 
 impl Reference {
+    /// Its value of a measure, if it is published.
+    pub(super) fn value(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::TimeUs => Some(self.time_us),
+            Measure::AreaMm2 => Some(self.area_mm2),
+            Measure::AreaDelay => Some(self.area_mm2 * self.time_us),
+            Measure::Cycles | Measure::StreamUs | Measure::EnergyUj | Measure::EnergyDelay => None,
+        }
+    }
+
     /// Whether it is comparable with results of a workload.
     pub(super) fn is_about(&self, workload: &Workload) -> bool {
         self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)

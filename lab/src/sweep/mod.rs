@@ -15,7 +15,7 @@
 //! | `journal.jsonl`, `journal-K-of-N.jsonl` | one [`Record`] a line, in the order of completion, appended |
 //! | `results.jsonl` | the records in the order of the points |
 //! | `results.csv` | the same as a table |
-//! | `pareto.svg`, `pareto.png` | area against latency |
+//! | `pareto.svg`, `pareto.png` | area against latency, or the objectives of an exploration |
 //! | `report.html` | interactive chart, causes of the cycles and table in one page |
 //! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
 //!
@@ -40,6 +40,7 @@ mod data;
 mod definition;
 mod execute;
 pub mod explore;
+mod goals;
 mod halving;
 mod hashed;
 mod journal;
@@ -67,6 +68,7 @@ pub use catch_up::{CatchUp, Wave};
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
+pub use goals::Goals;
 pub use journal::{Batch, Journal, JournalError, is_sweep, journal_state, line};
 pub use key::{PointKey, PointKeyError};
 pub use manifest::{Halving, Manifest, Objective, Reference, Settings, Source, Workload};

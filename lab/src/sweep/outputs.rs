@@ -2,17 +2,18 @@
 
 use super::chart::chart;
 use super::columns::{Column, columns};
+use super::explore::Measure;
+use super::goals::Goals;
 use super::journal::JournalError;
-use super::manifest::{Manifest, Workload};
+use super::manifest::{Manifest, TASK_KEYS, Workload};
 use super::page::page;
 use super::quantity::Quantity;
 use super::record::{Record, Status};
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, costs, extrapolates, plain};
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolates, plain};
 use crate::files::{self, NewFile};
 use diagnostic::printable;
 use plot::PlotError;
-use plot::pareto::{self, Costs};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -55,9 +56,14 @@ pub struct Outputs<'r> {
 #[derive(Debug)]
 struct Group {
     workload: Workload,
+    goals: Goals,
     /// Those with a result, in the order of the sweep.
     members: Vec<usize>,
-    /// Those on the front of latency and area, the fastest first.
+    /// The number of those that ran.
+    ran: usize,
+    /// The number of those that ran and exceed a constraint.
+    beyond: usize,
+    /// Those on the front, in ascending order of the first objective.
     front: Vec<usize>,
     /// Those in charts and on the page, in the order of the sweep.
     shown: Vec<usize>,
@@ -65,12 +71,10 @@ struct Group {
 
 impl Group {
     fn new(results: &Results, workload: Workload, members: Vec<usize>) -> Self {
-        let costs = |&point: &usize| {
-            let costs = results.costs(point)?;
-            Some((point, Costs { first: costs.time_us, second: costs.area_mm2 }))
-        };
-        let (points, designs): (Vec<usize>, Vec<Costs>) = members.iter().filter_map(costs).unzip();
-        let front: Vec<usize> = pareto::front(&designs).into_iter().map(|i| points[i]).collect();
+        let goals = results.manifest.goals.clone().unwrap_or_else(|| Goals::of(&workload));
+        let designs = || members.iter().filter_map(|&point| Some((point, results.costs(point)?)));
+        let (ran, beyond) = (designs().count(), designs().filter(|(_, costs)| !goals.allow(costs)).count());
+        let front: Vec<usize> = goals.front(designs());
         let mut shown = members.clone();
         if results.points() > MAX_SHOWN {
             // Keys are random numbers. Every n-th point would miss values of the last axes.
@@ -80,7 +84,7 @@ impl Group {
             shown.sort_unstable();
             shown.dedup();
         }
-        Self { workload, members, front, shown }
+        Self { workload, goals, members, ran, beyond, front, shown }
     }
 }
 
@@ -160,7 +164,7 @@ impl<'r> Outputs<'r> {
     /// The charts and the page around them, each with its file name.
     fn charts_and_page(&self, shown: &Shown) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
-            if group.front.is_empty() {
+            if group.ran == 0 {
                 return Ok(None);
             }
             let chart = chart(&self.view(group, shown));
@@ -202,14 +206,14 @@ impl<'r> Outputs<'r> {
         let charts: Vec<Option<String>> = self
             .groups
             .iter()
-            .map(|group| (!group.front.is_empty()).then(|| plot::svg(&chart(&view(group)))).transpose())
+            .map(|group| (group.ran > 0).then(|| plot::svg(&chart(&view(group)))).transpose())
             .collect::<Result<_, _>>()?;
         let sections: Vec<_> =
             self.groups.iter().zip(&charts).map(|(group, svg)| (view(group), svg.as_deref())).collect();
         Ok(page(self.results, &sections, Some(state)).into_string())
     }
 
-    /// The fronts as text, slowest design last.
+    /// The fronts as text, each in ascending order of the first objective.
     ///
     /// # Errors
     /// Returns an error if a record on a front has another version.
@@ -231,22 +235,8 @@ impl<'r> Outputs<'r> {
             text += &format!("Pareto front, {} of {members} points", group.front.len());
             text +=
                 &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
-            let names: Vec<String> = view.varying.iter().map(|key| Quantity::of(key).with_unit()).collect();
-            let mut row = |settings: &[String], rest: [&str; 3]| {
-                for (name, setting) in names.iter().zip(settings) {
-                    text += &format!("  {setting:>width$}", width = name.chars().count().max(5));
-                }
-                let [latency, area, cycles] = rest;
-                text += &format!("  {latency:>12}  {area:>10}  {cycles:>10}\n");
-            };
-            row(&names, ["latency (us)", "area (mm2)", "cycles"]);
-            for (_, _, record) in self.results.read(&group.front)? {
-                let Some((time_us, area)) = costs(&record) else { continue };
-                let cycles = record.report.as_ref().and_then(|report| Some(report.duration()?.1));
-                let settings: Vec<String> =
-                    view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
-                let [latency, area] = [time_us, area].map(|value| format!("{value:.2}"));
-                row(&settings, [&latency, &area, &cycles.unwrap_or_default().to_string()]);
+            if !group.front.is_empty() {
+                text += &front_table(&view, &self.results.read(&group.front)?);
             }
             let is_outside = |point: &&usize| manifest.points.any_setting(**point, extrapolates);
             let outside = group.members.iter().filter(is_outside).count();
@@ -261,11 +251,11 @@ impl<'r> Outputs<'r> {
         let manifest = &self.results.manifest;
         // With several workloads, each has its own heading with these.
         let several = self.groups.len() > 1;
-        let said = |key: &str| several && ["kernel", "set", "n", "modulus_bits", "modulus"].contains(&key);
+        let said = |key: &str| several && TASK_KEYS.iter().any(|(name, _)| *name == key);
         let title = if !several {
             manifest.title.clone()
         } else if manifest.title == manifest.name {
-            format!("{}: area against latency", group.workload)
+            format!("{}: {}", group.workload, group.goals.title())
         } else {
             format!("{}: {}", manifest.title, group.workload)
         };
@@ -273,12 +263,68 @@ impl<'r> Outputs<'r> {
             title,
             manifest,
             workload: &group.workload,
+            goals: &group.goals,
+            ran: group.ran,
+            beyond: group.beyond,
             varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
             points: group.members.len(),
             records: group.shown.iter().filter_map(|point| shown.get(point)).collect(),
             front: group.front.iter().map(|&point| manifest.points.key(point)).collect(),
         }
     }
+}
+
+/// The table of a front: the settings in which points differ, the measures, and the clock if clocks differ.
+fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
+    let ran = front.iter().filter_map(|(.., record)| {
+        let report = record.report.as_ref()?;
+        Some((record, record.outcome().costs?, report.machine.frequency_ghz()))
+    });
+    let ran: Vec<_> = ran.collect();
+    let measures = view.goals.measures(view.workload);
+    let clocks_differ = ran.iter().any(|(.., clock)| *clock != ran[0].2);
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for key in &view.varying {
+        let values = ran.iter().map(|(record, ..)| plain(record.point.get(*key)));
+        columns.push([Quantity::of(key).with_unit()].into_iter().chain(values).collect());
+    }
+    for measure in measures {
+        let values = ran.iter().map(|(_, costs, _)| short(measure, measure.of(costs)));
+        columns.push([measure.heading()].into_iter().chain(values).collect());
+    }
+    if clocks_differ {
+        let values = ran.iter().map(|(.., clock)| format!("{clock:.3}"));
+        columns.push(["GHz".to_owned()].into_iter().chain(values).collect());
+    }
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|cells| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in 0..=ran.len() {
+        for (cells, width) in columns.iter().zip(&widths) {
+            text += &format!("  {:>width$}", cells[row]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The value of a measure in a table: two digits after the point, or three in all if it is below 1.
+fn short(measure: Measure, value: f64) -> String {
+    let digits = match measure {
+        Measure::Cycles => 0,
+        Measure::TimeUs
+        | Measure::StreamUs
+        | Measure::AreaMm2
+        | Measure::EnergyUj
+        | Measure::AreaDelay
+        | Measure::EnergyDelay => match value {
+            small if small > 0.0 && small < 1.0 => (2 - small.log10().floor() as i32).clamp(2, 12) as usize,
+            _ => 2,
+        },
+    };
+    format!("{value:.digits$}")
 }
 
 /// All results as CSV: settings, [`columns`], the error.

@@ -2,8 +2,9 @@
 
 use super::chart::tuple;
 use super::columns::{Column, columns};
+use super::explore::Measure;
 use super::manifest::Manifest;
-use super::quantity::{Quantity, names};
+use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, timing};
@@ -90,7 +91,13 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
     let groups = sections.iter().map(|(view, _)| {
         let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
         let labels = names(view.varying.iter().copied());
-        json!({ "colour": super::chart::series_key(view), "labels": labels, "points": points })
+        let objectives: Vec<&str> = view.goals.objectives.iter().map(|objective| objective.name()).collect();
+        json!({
+            "colour": super::chart::series_key(view),
+            "labels": labels,
+            "objectives": objectives,
+            "points": points,
+        })
     });
     json!({
         "columns": columns.collect::<Vec<_>>(),
@@ -101,9 +108,6 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
 
 /// The columns that are not numbers.
 const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_blake3"];
-
-/// The columns of the first front: the chart and the marked rows must agree on it.
-const EXACT: [&str; 3] = ["time_us", "area_mm2", "energy_uj"];
 
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
@@ -120,23 +124,24 @@ fn of_column(column: &Column) -> Value {
         Some(cause) => cause_label(cause),
         None => part_label(name.trim_end_matches("_mm2").trim_end_matches("_uj")),
     };
-    // Lower is better: a front needs two of these.
-    let is_cost = ["cycles", "_mm2", "_uj", "_us"].iter().any(|end| name.ends_with(end)) && cause.is_none();
     json!({
         "name": name,
         "label": Quantity::of(name).label(),
         "part": part,
         "cause": cause.is_some(),
         "number": !TEXTS.contains(&name),
-        "cost": is_cost,
+        // A front needs two columns with better values.
+        "better": column.better.map(Better::name),
     })
 }
 
 fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
     let name: Vec<String> = view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
+    // The chart and the marked rows must agree on the front.
+    let is_exact = |column: &Column| Measure::ALL.iter().any(|measure| measure.name() == column.name);
     let rounded = |column: &Column, value: Value| match value.as_f64() {
         // Six digits are enough for a chart, and a third of the page. They are too few for a front.
-        Some(number) if value.is_f64() && !EXACT.contains(&column.name.as_str()) => {
+        Some(number) if value.is_f64() && !is_exact(column) => {
             format!("{number:.5e}").parse::<f64>().map_or(value, Value::from)
         }
         _ => value,
@@ -148,6 +153,7 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
     json!({
         "key": record.key,
         "name": tuple(name.join(", "), view.varying.len()),
+        "beyond": view.is_beyond(record),
         "values": settings.chain(values).collect::<Vec<_>>(),
     })
 }
@@ -156,8 +162,8 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
 fn front_stacks(view: &View<'_>) -> Markup {
     let on_front = |record: &&&Record| view.front.contains(&record.key);
     let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
-    let time = |record: &Record| costs(record).map_or(0.0, |(time_us, _)| time_us);
-    front.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    let first = |record: &Record| View::value(record, view.goals.axes()[0]).unwrap_or_default();
+    front.sort_by(|a, b| first(a).total_cmp(&first(b)));
     let parts = |record: &&Record| -> Vec<Part> {
         let Some(timing) = timing(record) else { return Vec::new() };
         let part = |cause: Cause| Part {
@@ -198,25 +204,32 @@ fn front_stacks(view: &View<'_>) -> Markup {
 fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
     // The share of cycles in which each pipe is busy; results.csv has the rest.
     let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
+    let has_stream = view.workload.stream > 0;
+    let results = if has_stream { "10" } else { "9" };
     html! {
         div.scroll {
             table.sortable id=(format!("table-{index}")) {
                 thead {
                     tr {
                         @for column in columns { th { (Quantity::of(column).with_unit()) } }
-                        th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" } th { "area" br; "(mm²)" }
+                        th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" }
+                        @if has_stream { th { "stream" br; "(µs)" } }
+                        th { "area" br; "(mm²)" }
                         th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
                         @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
                     }
                 }
                 tbody {
                     @for record in &view.records {
-                        tr.front[view.front.contains(&record.key)] data-key=(record.key) {
+                        tr.front[view.front.contains(&record.key)].beyond[view.is_beyond(record)] data-key=(record.key) {
                             @for column in columns { td { (plain(record.point.get(*column))) } }
                             @if let (Some((time_us, area)), Some(report)) = (costs(record), &record.report) {
                                 td { (report.duration().map_or(0, |(_, cycles)| cycles)) }
                                 td { (report.machine.frequency_ghz()) }
                                 td { (format!("{time_us:.3}")) }
+                                @if has_stream {
+                                    td { (format!("{:.3}", View::value(record, Measure::StreamUs).unwrap_or(f64::NAN))) }
+                                }
                                 td { (format!("{area:.2}")) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", report.energy_uj)) }
                                 @let timing = timing(record);
@@ -228,8 +241,8 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 }
                             } @else {
                                 @match (record.rung, &record.error) {
-                                    (Some(n), _) => td.pruned colspan="9" { "dropped at n = " (n) },
-                                    (None, error) => td.failed colspan="9" { (error.as_deref().unwrap_or("failed")) },
+                                    (Some(n), _) => td.pruned colspan=(results) { "dropped at n = " (n) },
+                                    (None, error) => td.failed colspan=(results) { (error.as_deref().unwrap_or("failed")) },
                                 }
                             }
                         }

@@ -5,8 +5,9 @@
 
 use super::data::Data;
 use super::definition::{Definition, KERNEL_KEYS};
+use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{Manifest, Settings, Workload};
+use super::manifest::{Manifest, Settings, TASK_KEYS, Workload};
 use super::points::Points;
 use super::record::{Further, Record};
 use super::resolver::{Class, Columns, Resolver};
@@ -174,7 +175,8 @@ impl Plan {
         }
         points.shrink();
         let title = numbers.first().map_or(Ok(definition.name.clone()), |&first| {
-            resolver.point(&definition.digits(first)).map(|first| title(definition, &first, &points))
+            let first = resolver.point(&definition.digits(first));
+            first.map(|first| title(definition, &first, &points, &Goals::of(&first.workload())))
         })?;
         let manifest = manifest(definition, title, points);
         Ok(Self { resolver, numbers, manifest })
@@ -237,13 +239,13 @@ impl fmt::Debug for Plan {
 }
 
 /// The common workload of all points, or the sweep's name.
-pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Points) -> String {
+pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Points, goals: &Goals) -> String {
     let same = |name: &str| {
         // One tower is the default.
         let of = |point| points.value(point, name).filter(|value| name != "towers" || **value != 1);
         (1..points.len()).all(|point| of(point) == of(0))
     };
-    if !["kernel", "program", "n", "modulus_bits", "modulus", "towers", "set"].into_iter().all(same) {
+    if !TASK_KEYS.into_iter().all(|(key, _)| same(key)) {
         return definition.name.clone();
     }
     let workload = first.workload();
@@ -253,9 +255,10 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
     };
     match modulus {
         Some(ModulusSpec::Value(modulus)) => {
-            format!("{}, modulus {modulus:#x}: area against latency", workload.name())
+            let (name, stream) = (workload.name(), workload.stream());
+            format!("{name}, modulus {modulus:#x}{stream}: {}", goals.title())
         }
-        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: area against latency"),
+        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: {}", goals.title()),
     }
 }
 
@@ -275,6 +278,7 @@ pub(super) fn manifest(definition: &Definition, title: String, points: Points) -
         references: definition.references.clone(),
         halving: definition.halving.clone(),
         explored: false,
+        goals: None,
         source: definition.source(),
         points,
     }

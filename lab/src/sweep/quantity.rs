@@ -13,9 +13,35 @@ pub(super) struct Quantity {
     pub(super) unit: Option<&'static str>,
 }
 
+/// The better values of a quantity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Better {
+    Less,
+    More,
+}
+
+impl Better {
+    /// The name in the data of a page.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Less => "less",
+            Self::More => "more",
+        }
+    }
+
+    /// A value as a cost: less is better.
+    pub(super) fn cost(self, value: f64) -> f64 {
+        match self {
+            Self::Less => value,
+            Self::More => -value,
+        }
+    }
+}
+
 /// Columns whose names do not follow from their words, with units.
-const NAMES: [(&str, &str, Option<&str>); 9] = [
+const NAMES: [(&str, &str, Option<&str>); 10] = [
     ("time_us", "latency", Some("µs")),
+    ("stream_us", "time of the stream", Some("µs")),
     ("frequency_ghz", "clock", Some("GHz")),
     ("area_delay_mm2_us", "area × delay", Some("mm² µs")),
     ("energy_delay_uj_us", "energy × delay", Some("µJ µs")),

@@ -52,7 +52,9 @@ impl Record {
         let costs = || {
             let report = self.report.as_ref()?;
             let (time_us, cycles) = report.duration()?;
-            Some(Costs { cycles, time_us, area_mm2: report.area_mm2, energy_uj: report.energy_uj })
+            let stream_us = report.hbm.as_ref().map(|stream| stream.total_us);
+            let (area_mm2, energy_uj) = (report.area_mm2, report.energy_uj);
+            Some(Costs { cycles, time_us, stream_us, area_mm2, energy_uj })
         };
         Outcome { status: self.status, costs: costs() }
     }

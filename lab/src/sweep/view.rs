@@ -1,5 +1,7 @@
 //! The presentation of a sweep: its values and their names.
 
+use super::explore::Measure;
+use super::goals::Goals;
 use super::key::PointKey;
 use super::manifest::{Manifest, Workload};
 use super::record::Record;
@@ -13,6 +15,11 @@ pub(super) struct View<'v> {
     pub(super) title: String,
     pub(super) manifest: &'v Manifest,
     pub(super) workload: &'v Workload,
+    pub(super) goals: &'v Goals,
+    /// The number of points that ran.
+    pub(super) ran: usize,
+    /// The number of those that exceed a constraint.
+    pub(super) beyond: usize,
     /// The axes on which the points differ.
     pub(super) varying: Vec<&'v str>,
     /// The number of points with a result.
@@ -40,9 +47,20 @@ impl View<'_> {
         self.points - self.records.len()
     }
 
-    /// Remarks on axes that cost nothing, or whose cost no model covers.
+    /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
-        self.varying.iter().filter_map(|key| cost_note(sim::machine::key(key)?)).collect()
+        let costs = self.varying.iter().filter_map(|key| cost_note(sim::machine::key(key)?));
+        costs.chain(self.goals.notes(self.beyond, self.ran)).collect()
+    }
+
+    /// Whether a record exceeds a constraint.
+    pub(super) fn is_beyond(&self, record: &Record) -> bool {
+        record.outcome().costs.is_some_and(|costs| !self.goals.allow(&costs))
+    }
+
+    /// The value of a measure in a record that has one.
+    pub(super) fn value(record: &Record, measure: Measure) -> Option<f64> {
+        record.outcome().costs.map(|costs| measure.of(&costs))
     }
 }
 

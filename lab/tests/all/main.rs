@@ -3,6 +3,7 @@
 mod catch_up;
 mod dataflows;
 mod explore;
+mod fronts;
 mod model;
 mod readings;
 mod sweep;

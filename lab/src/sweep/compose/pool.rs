@@ -3,7 +3,10 @@
 use super::condition::Condition;
 use super::{ComposeError, MAX_POINTS};
 use crate::sweep::columns::{Column, columns};
+use crate::sweep::explore::Measure;
+use crate::sweep::goals::Goals;
 use crate::sweep::manifest::{Settings, Workload};
+use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
 use crate::sweep::view::extrapolated;
@@ -24,6 +27,8 @@ pub(super) struct Row {
     /// The folder or table of the point.
     source: String,
     content: Content,
+    /// Whether it keeps the constraints of its exploration, if it is of one.
+    is_allowed: bool,
 }
 
 enum Content {
@@ -50,6 +55,11 @@ impl Row {
         }
     }
 
+    /// Whether it keeps the constraints of its exploration, if it is of one. A table has no constraints.
+    pub(super) const fn is_allowed(&self) -> bool {
+        self.is_allowed
+    }
+
     /// The folder or table.
     pub(super) fn source(&self) -> &str {
         &self.source
@@ -64,6 +74,8 @@ pub struct Pool {
     pub(super) varying: Vec<String>,
     /// The settings of all points.
     settings: BTreeSet<String>,
+    /// The goals of the folders of explorations.
+    goals: Vec<Goals>,
 }
 
 impl Pool {
@@ -73,8 +85,13 @@ impl Pool {
     /// Returns an error if a folder holds no sweep, if a folder or a table cannot be read, if a condition names an
     /// unknown column, or if more than [`MAX_POINTS`] points meet the conditions.
     pub fn read(sources: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
-        let mut pool =
-            Self { points: Vec::new(), columns: columns(), varying: Vec::new(), settings: BTreeSet::new() };
+        let mut pool = Self {
+            points: Vec::new(),
+            columns: columns(),
+            varying: Vec::new(),
+            settings: BTreeSet::new(),
+            goals: Vec::new(),
+        };
         let sources = sources.iter().map(|source| Source::open(source));
         let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
         for source in &sources {
@@ -85,6 +102,7 @@ impl Pool {
                 }
             }
             pool.settings.extend(settings);
+            pool.goals.extend(source.goals().cloned());
         }
         conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
         let mut found = 0;
@@ -138,6 +156,25 @@ impl Pool {
         }
         let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
         name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
+    }
+
+    /// The better values of a column; `None` for settings, and for results of which neither less nor more is better.
+    pub(super) fn better(&self, name: &str) -> Option<Better> {
+        self.columns.iter().find(|column| column.name == name)?.better
+    }
+
+    /// The horizontal and the vertical column of a chart, unless others are chosen: those of the charts of
+    /// explorations if they are all the same. Otherwise time and area. The time is that of the stream if all
+    /// points have one.
+    pub fn axes(&self) -> [&'static str; 2] {
+        let axes = match &self.goals[..] {
+            [first, rest @ ..] if rest.iter().all(|goals| goals.axes() == first.axes()) => first.axes(),
+            _ => {
+                let have_streams = self.points.iter().all(|point| point.workload().stream > 0);
+                [if have_streams { Measure::StreamUs } else { Measure::TimeUs }, Measure::AreaMm2]
+            }
+        };
+        axes.map(Measure::name)
     }
 
     pub(super) fn number(&self, row: &Row, name: &str) -> Result<f64, ComposeError> {
@@ -204,6 +241,14 @@ impl Source {
         }
     }
 
+    /// The goals of an exploration.
+    fn goals(&self) -> Option<&Goals> {
+        match self {
+            Self::Folder(_, results) => results.manifest.goals.as_ref(),
+            Self::Table(..) => None,
+        }
+    }
+
     /// Hands over the points, some at a time.
     fn for_each_chunk(&mut self, mut take: impl FnMut(Vec<Row>)) -> Result<(), ComposeError> {
         match self {
@@ -211,12 +256,19 @@ impl Source {
                 let recorded: Vec<usize> = results.recorded().collect();
                 for chunk in recorded.chunks(CHUNK) {
                     let ran = results.read(chunk)?.into_iter().filter(|(.., record)| record.report.is_some());
-                    let row = |record| Row { source: name.clone(), content: Content::Run(Box::new(record)) };
+                    let row = |record: Record| Row {
+                        source: name.clone(),
+                        is_allowed: results.manifest.goals.as_ref().is_none_or(|goals| {
+                            record.outcome().costs.is_some_and(|costs| goals.allow(&costs))
+                        }),
+                        content: Content::Run(Box::new(record)),
+                    };
                     take(ran.map(|(.., record)| row(record)).collect());
                 }
             }
             Self::Table(name, _, rows) => {
-                let row = |cells| Row { source: name.clone(), content: Content::Cells(cells) };
+                let row =
+                    |cells| Row { source: name.clone(), content: Content::Cells(cells), is_allowed: true };
                 take(std::mem::take(rows).into_iter().map(row).collect());
             }
         }

@@ -1,6 +1,7 @@
-//! What an exploration minimises, and what it must keep.
+//! What a front minimises, and the limits of its designs.
 
 use crate::sweep::halving::Costs;
+use crate::sweep::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +13,10 @@ use thiserror::Error;
 pub enum Measure {
     /// Cycles.
     Cycles,
-    /// Time, in us.
+    /// Time of one run, in us.
     TimeUs,
+    /// Time of a stream of runs with their off-chip transfers, in us.
+    StreamUs,
     /// Area, in mm2.
     AreaMm2,
     /// Energy, in uJ.
@@ -28,14 +31,22 @@ pub enum Measure {
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Self; 6] =
-        [Self::Cycles, Self::TimeUs, Self::AreaMm2, Self::EnergyUj, Self::AreaDelay, Self::EnergyDelay];
+    pub const ALL: [Self; 7] = [
+        Self::Cycles,
+        Self::TimeUs,
+        Self::StreamUs,
+        Self::AreaMm2,
+        Self::EnergyUj,
+        Self::AreaDelay,
+        Self::EnergyDelay,
+    ];
 
     /// Its column in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
             Self::TimeUs => "time_us",
+            Self::StreamUs => "stream_us",
             Self::AreaMm2 => "area_mm2",
             Self::EnergyUj => "energy_uj",
             Self::AreaDelay => "area_delay_mm2_us",
@@ -47,7 +58,7 @@ impl Measure {
     const fn unit(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
-            Self::TimeUs => "us",
+            Self::TimeUs | Self::StreamUs => "us",
             Self::AreaMm2 => "mm2",
             Self::EnergyUj => "uJ",
             Self::AreaDelay => "mm2*us",
@@ -55,12 +66,27 @@ impl Measure {
         }
     }
 
-    /// The value for a design.
-    pub(super) fn of(self, costs: &Costs) -> f64 {
-        let &Costs { cycles, time_us, area_mm2, energy_uj } = costs;
+    /// Its heading in a table of text: `latency (us)`.
+    pub(in crate::sweep) fn heading(self) -> String {
+        let name = Quantity::of(self.name()).name;
+        match self {
+            Self::Cycles => name,
+            Self::TimeUs
+            | Self::StreamUs
+            | Self::AreaMm2
+            | Self::EnergyUj
+            | Self::AreaDelay
+            | Self::EnergyDelay => format!("{name} ({})", self.unit()),
+        }
+    }
+
+    /// The value for a design; not a number if it has none.
+    pub(in crate::sweep) fn of(self, costs: &Costs) -> f64 {
+        let &Costs { cycles, time_us, stream_us, area_mm2, energy_uj } = costs;
         match self {
             Self::Cycles => cycles as f64,
             Self::TimeUs => time_us,
+            Self::StreamUs => stream_us.unwrap_or(f64::NAN),
             Self::AreaMm2 => area_mm2,
             Self::EnergyUj => energy_uj,
             Self::AreaDelay => area_mm2 * time_us,
@@ -70,8 +96,8 @@ impl Measure {
 }
 
 /// A limit on a measure: `area_mm2 < 25`, or `area < 25 mm2`.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Constraint {
     /// The measure.
     pub measure: Measure,
@@ -117,6 +143,12 @@ impl TryFrom<String> for Constraint {
     }
 }
 
+impl From<Constraint> for String {
+    fn from(constraint: Constraint) -> Self {
+        constraint.to_string()
+    }
+}
+
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} <= {}", self.measure.name(), self.limit)
@@ -124,6 +156,11 @@ impl fmt::Display for Constraint {
 }
 
 impl Constraint {
+    /// Whether a design keeps the limit.
+    pub(in crate::sweep) fn allows(&self, costs: &Costs) -> bool {
+        self.measure.of(costs) <= self.limit
+    }
+
     /// The logarithm of the ratio by which a design exceeds the limit; 0 if it does not.
     pub(super) fn violation(&self, costs: &Costs) -> f64 {
         (self.measure.of(costs) / self.limit).ln().max(0.0)
@@ -140,6 +177,7 @@ mod tests {
         assert_eq!(limit("area < 25 mm2"), Ok((Measure::AreaMm2, 25.0)));
         assert_eq!(limit("energy_uj<=60"), Ok((Measure::EnergyUj, 60.0)));
         assert_eq!(limit("time < 4.5us"), Ok((Measure::TimeUs, 4.5)));
+        assert_eq!(limit("stream < 40 us"), Ok((Measure::StreamUs, 40.0)));
         assert_eq!(limit("energy_delay_uj_us < 100"), Ok((Measure::EnergyDelay, 100.0)));
         for wrong in ["area", "area > 3", "speed < 3", "area < x", "area < -1", "area < 3 uJ", "area < inf"] {
             assert!(limit(wrong).is_err(), "{wrong}");

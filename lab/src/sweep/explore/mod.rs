@@ -1,6 +1,6 @@
 //! Exploration: the Pareto front of a space that is too large for a sweep.
 //!
-//! A space is a sweep's definition. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
+//! A space is a sweep's definition of one task. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
 //! table `[explore]` has the objectives and constraints:
 //!
 //! ```toml
@@ -27,19 +27,20 @@ pub use search::{Explored, explore};
 
 use super::Settings;
 use super::definition::{Definition, Setting};
-use super::manifest::Manifest;
+use super::goals::Goals;
+use super::manifest::{Manifest, TASK_KEYS};
 use super::plan::{PlannedPoint, Source, manifest, title};
 use super::points::{ManifestPoint, Points};
 use super::resolver::{Class, Resolver};
-use diagnostic::Diagnostics;
+use diagnostic::{Diagnostic, Diagnostics};
 use serde::Deserialize;
 
 /// The table `[explore]` of a definition.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Exploration {
-    /// What to minimise: two measures or more.
-    pub objectives: Vec<Measure>,
+    /// What to minimise: two measures or more; `None` for time and area.
+    pub objectives: Option<Vec<Measure>>,
     /// What designs must keep.
     pub constraints: Vec<Constraint>,
     /// Designs of a generation.
@@ -48,16 +49,17 @@ pub struct Exploration {
 
 impl Default for Exploration {
     fn default() -> Self {
-        let objectives = vec![Measure::TimeUs, Measure::AreaMm2];
-        Self { objectives, constraints: Vec::new(), population: 24 }
+        Self { objectives: None, constraints: Vec::new(), population: 24 }
     }
 }
 
 impl Exploration {
     /// Checks the values. An error names the problem and a fix.
     pub(super) fn check(&self) -> Result<(), (String, String)> {
-        let distinct = |i: usize| !self.objectives[..i].contains(&self.objectives[i]);
-        if self.objectives.len() < 2 || !(0..self.objectives.len()).all(distinct) {
+        let are_distinct = |objectives: &Vec<Measure>| {
+            objectives.len() >= 2 && (1..objectives.len()).all(|i| !objectives[..i].contains(&objectives[i]))
+        };
+        if !self.objectives.as_ref().is_none_or(are_distinct) {
             let names = Measure::ALL.map(Measure::name).join(", ");
             return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
         }
@@ -76,6 +78,7 @@ pub(super) type Design = Vec<usize>;
 pub struct Space {
     resolver: Resolver,
     exploration: Exploration,
+    goals: Goals,
 }
 
 impl Space {
@@ -85,7 +88,10 @@ impl Space {
     /// Returns an error if a key or a value is invalid, or nothing varies.
     pub fn new(definition: &Definition) -> Result<Self, Diagnostics> {
         let exploration = definition.explore.clone().unwrap_or_default();
-        let space = Self { resolver: Resolver::new(definition)?, exploration };
+        let resolver = Resolver::new(definition)?;
+        let goals = goals(definition, &exploration)?;
+        check_task(definition)?;
+        let space = Self { resolver, exploration, goals };
         if space.axes().is_empty() {
             let help = "write keys with lists of values in [grid]";
             return Err(definition.error(0..0, "nothing varies", help).into());
@@ -147,9 +153,14 @@ impl Space {
         self.axes().iter().map(|&count| count as f64).product()
     }
 
-    /// The objectives and constraints.
+    /// The table `[explore]` of the definition.
     pub fn exploration(&self) -> &Exploration {
         &self.exploration
+    }
+
+    /// The objectives and constraints.
+    pub fn goals(&self) -> &Goals {
+        &self.goals
     }
 
     /// The point of a design; `None` if its keys do not go together.
@@ -174,9 +185,10 @@ impl Space {
         };
         let points: Points = first.iter().map(listed).collect();
         let name = self.definition().name.clone();
-        let title = first.map_or(name, |first| title(self.definition(), &first, &points));
+        let title = first.map_or(name, |first| title(self.definition(), &first, &points, &self.goals));
         Manifest {
             explored: true,
+            goals: Some(self.goals.clone()),
             halving: None,
             points: Points::default(),
             ..manifest(self.definition(), title, points)
@@ -191,6 +203,45 @@ impl Space {
     pub(super) fn data(&self) -> &super::Data {
         self.resolver.data()
     }
+}
+
+/// The goals of the space of a definition. Its designs have one task, see [`check_task`].
+fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Diagnostic> {
+    let has_stream =
+        definition.common("stream").is_some() || definition.varied().any(|setting| setting.key == "stream");
+    let time = if has_stream { Measure::StreamUs } else { Measure::TimeUs };
+    let constraints = exploration.constraints.clone();
+    let objectives = exploration.objectives.clone().unwrap_or_else(|| vec![time, Measure::AreaMm2]);
+    let limited = constraints.iter().map(|constraint| constraint.measure);
+    if !has_stream && objectives.iter().copied().chain(limited).any(|measure| measure == Measure::StreamUs) {
+        let message = "`stream_us` is the time of a stream, but the designs have none";
+        let help = "set `stream = 8` for streams of 8 runs, or take `time_us`, the time of one run";
+        return Err(definition.error(definition.explore_span.clone(), message, help));
+    }
+    Ok(Goals { objectives, constraints })
+}
+
+/// Checks that all designs have one task: a front of several would compare designs for different ones.
+fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
+    for (key, name) in TASK_KEYS {
+        let Some(first) = definition.varied().find(|setting| setting.key == key) else { continue };
+        let mut values: Vec<String> = Vec::new();
+        let own = |row: &[Setting]| row.iter().rfind(|setting| setting.key == key).map(Setting::text);
+        for row in definition.axes().iter().filter(|axis| axis.iter().any(|row| own(row).is_some())).flatten()
+        {
+            let value = own(row).or_else(|| definition.common(key).map(Setting::text));
+            let value = value.unwrap_or_else(|| "its default".into());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if values.len() > 1 {
+            let message = format!("a space has one task, but `{key}` has the values {}", values.join(", "));
+            let help = format!("set `{key}` for all designs, and use one `rpu explore` per {name}");
+            return Err(definition.error(first.key_span.clone(), message, help));
+        }
+    }
+    Ok(())
 }
 
 /// Some designs of a space, each of which has a point.

@@ -1,13 +1,13 @@
 //! The search: NSGA-II over designs.
 
-use super::{Design, Designs, Exploration, Space};
+use super::{Design, Designs, Measure, Space};
 use crate::sweep::execute::{Generate, each};
+use crate::sweep::goals::Goals;
 use crate::sweep::halving::Costs;
 use crate::sweep::journal::{Journal, JournalError, line};
 use crate::sweep::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
-use heuropt::pareto::pareto_front;
 use heuropt::prelude::{Nsga2, Nsga2Config};
 use heuropt::traits::{Initializer, Optimizer, Variation};
 use rand::seq::SliceRandom;
@@ -180,36 +180,39 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn exploration(&self) -> &Exploration {
-        self.space.exploration()
+    fn goals(&self) -> &Goals {
+        self.space.goals()
     }
 
     /// The objectives as logarithms, so that ratios count, and the violation of the constraints.
     fn evaluation(&self, costs: &Costs) -> Evaluation {
-        let objectives = self.exploration().objectives.iter().map(|objective| objective.of(costs).ln());
-        let violation = self.exploration().constraints.iter().map(|constraint| constraint.violation(costs));
+        let objectives = self.goals().objectives.iter().map(|objective| objective.of(costs).ln());
+        let violation = self.goals().constraints.iter().map(|constraint| constraint.violation(costs));
         Evaluation::constrained(objectives.collect(), violation.sum())
     }
 
-    /// The evaluated designs that keep the constraints.
-    fn feasible(&self) -> Vec<Candidate<()>> {
-        let state = self.state();
-        let evaluations = state.known.values().flatten().map(|costs| self.evaluation(costs));
-        evaluations.filter(Evaluation::is_feasible).map(|evaluation| Candidate::new((), evaluation)).collect()
-    }
-
-    /// The largest value of each objective.
+    /// The largest logarithm of each objective among the evaluated designs that keep the constraints.
     fn worst(&self) -> Vec<f64> {
-        let feasible = self.feasible();
-        let largest = |objective: usize| {
-            let values = feasible.iter().map(|candidate| candidate.evaluation.objectives[objective]);
+        let state = self.state();
+        let feasible: Vec<&Costs> =
+            state.known.values().flatten().filter(|costs| self.goals().allow(costs)).collect();
+        let largest = |objective: &Measure| {
+            let values = feasible.iter().map(|costs| objective.of(costs).ln());
             values.fold(f64::NEG_INFINITY, f64::max)
         };
-        (0..self.exploration().objectives.len()).map(largest).collect()
+        self.goals().objectives.iter().map(largest).collect()
+    }
+
+    /// The evaluated designs on the front.
+    fn front(&self) -> Vec<Candidate<()>> {
+        let state = self.state();
+        let designs = state.known.values().flatten().map(|&costs| (costs, costs));
+        let front = self.goals().front(designs);
+        front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
     }
 
     fn explored(&self, reference: &[f64]) -> Explored {
-        let front = pareto_front(&self.feasible(), &self.objectives());
+        let front = self.front();
         let hypervolume = if reference.iter().all(|worst| worst.is_finite()) {
             hypervolume_nd(&front, &self.objectives(), reference)
         } else {
@@ -225,7 +228,7 @@ impl Problem for Evaluator<'_> {
     type Decision = Design;
 
     fn objectives(&self) -> ObjectiveSpace {
-        let objectives = self.exploration().objectives.iter();
+        let objectives = self.goals().objectives.iter();
         ObjectiveSpace::new(objectives.map(|objective| Objective::minimize(objective.name())).collect())
     }
 
@@ -235,7 +238,7 @@ impl Problem for Evaluator<'_> {
         }
         match self.state().known.get(design) {
             Some(Some(costs)) => self.evaluation(costs),
-            _ => Evaluation::constrained(vec![WORST; self.exploration().objectives.len()], WORST),
+            _ => Evaluation::constrained(vec![WORST; self.goals().objectives.len()], WORST),
         }
     }
 }

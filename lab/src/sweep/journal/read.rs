@@ -46,6 +46,7 @@ struct Head {
     checked: Option<bool>,
     beside: Option<FurtherHead>,
     ring: Option<RingHead>,
+    hbm: Option<StreamHead>,
 }
 
 /// The same of a further search.
@@ -61,6 +62,12 @@ struct RingHead {
     cycles: u64,
 }
 
+/// The same of a stream of runs.
+#[derive(Deserialize)]
+struct StreamHead {
+    total_us: f64,
+}
+
 impl Head {
     fn outcome(&self) -> Outcome {
         let costs = || {
@@ -68,7 +75,8 @@ impl Head {
                 Some(ring) => (ring.cycles, ring.time_us),
                 None => (self.cycles?, self.time_us?),
             };
-            Some(Costs { cycles, time_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
+            let stream_us = self.hbm.as_ref().map(|stream| stream.total_us);
+            Some(Costs { cycles, time_us, stream_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
         };
         Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
     }
