@@ -7,7 +7,7 @@ use crate::library::{BUILT_IN, Target};
 use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
-use crate::search::{Effort, Found, Slower, as_on, catch_up, quick, tune};
+use crate::search::{Effort, Found, Slower, catch_up, quick, tune};
 use sim::Machine;
 use sim::machine::VbarPaths;
 use sim::timing::Cycle;
@@ -163,7 +163,7 @@ pub fn choose_beside(
     slower: &[Slower],
 ) -> Result<Choice, Error> {
     let found = catch_up(request, machine, own, slower)?;
-    let is_theirs = slower.iter().any(|slower| as_on(slower, machine) == found.recipe);
+    let is_theirs = slower.iter().any(|slower| slower.program_on(machine) == found.recipe);
     Ok(match found {
         Found { recipe, cycles, tried, .. } if is_theirs => {
             Choice { recipe, origin: Origin::Dominated { tried, cycles } }

@@ -15,7 +15,6 @@ mod quick;
 mod trials;
 
 pub use self::build::build;
-pub(crate) use self::catch_up::as_on;
 pub use self::catch_up::{Slower, catch_up, lags_behind};
 pub(crate) use self::quick::quick;
 

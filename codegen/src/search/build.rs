@@ -3,7 +3,7 @@
 use super::candidates::as_tuned;
 use super::polish::{Polish, polished};
 use super::trials::Trials;
-use super::{Effort, Found, lags_behind, search, search_from};
+use super::{Effort, Found, Slower, lags_behind, search, search_from};
 use crate::compile::Prepared;
 use crate::error::Error;
 use crate::library::{Entry, Measured, Target, Task};
@@ -29,8 +29,9 @@ const MORE: usize = 2;
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
 /// is searched for again, from the recipes of all. Up to four rounds of searches follow, for each target that
 /// [lags behind](lags_behind) one that it [dominates](Speed::dominates). At the end, each target's schedule is
-/// [polished](super::polish): moves are for one machine, so no search before that uses them. The result depends on the
-/// arguments only. `effort` is for 65,536 points; smaller programs get more refinements.
+/// [polished](super::polish), and then those of the worse targets that it still lags behind: moves are for one machine, so no
+/// search before that uses them. The result depends on the arguments only. `effort` is for 65,536 points; smaller programs get
+/// more refinements.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.
@@ -69,7 +70,7 @@ pub fn build(
     }
     let further = Effort { refinements: improved.refinements * MORE, ..improved };
     for seed in (further.seed + IMPROVEMENTS as u64..).take(ROUNDS) {
-        for target in slower_than_worse(&task) {
+        for (target, _) in lagging(&task) {
             let machine = target.machine();
             let tuned =
                 |entry: &Entry| as_tuned(&entry.recipe, &machine, &entry.targets[0].machine.machine());
@@ -79,20 +80,26 @@ pub fn build(
             progress(&Measured { cycles: found.cycles.0, machine: target.clone() });
         }
     }
-    polish(request, &mut task, Polish::of(effort.moves))?;
+    for schedules in [schedules, schedules_of_worse] {
+        let schedules = schedules(&task);
+        polish(request, &mut task, schedules, Polish::of(effort.moves))?;
+    }
     Ok(task)
 }
 
-/// Tries moves in the schedule of each target.
+/// Tries moves in schedules, each for a target.
 ///
 /// # Errors
-/// Returns an error if a recipe of the task has no program on its target.
-fn polish(request: &Request, task: &mut Task, effort: Polish) -> Result<(), Error> {
-    let known: Vec<(Recipe, Target)> =
-        task.programs().map(|(_, entry, known)| (entry.recipe.clone(), known.machine.clone())).collect();
-    let polished: Vec<(Recipe, Measured)> = known
+/// Returns an error if a recipe has no program on its target.
+fn polish(
+    request: &Request,
+    task: &mut Task,
+    schedules: Vec<(Target, Recipe)>,
+    effort: Polish,
+) -> Result<(), Error> {
+    let polished: Vec<(Recipe, Measured)> = schedules
         .into_par_iter()
-        .map(|(recipe, target)| {
+        .map(|(target, recipe)| {
             let machine = target.machine();
             let prepared = Prepared::new(request, &recipe, &machine)?;
             let (cycles, recipe) = polished(&prepared, &machine, &recipe, effort)?;
@@ -105,15 +112,38 @@ fn polish(request: &Request, task: &mut Task, effort: Polish) -> Result<(), Erro
     Ok(())
 }
 
-/// The targets of a task that [lag behind](lags_behind) a dominated target.
-fn slower_than_worse(task: &Task) -> Vec<Target> {
-    let cycles = |target: &Target| Cycle(task.cycles(target).expect("a target of the task"));
-    let known = |target: Target| (target.machine().speed(), cycles(&target), target);
-    let targets: Vec<(Speed, Cycle, Target)> = task.targets().into_iter().map(known).collect();
-    let lags = |(speed, cycles, _): &&(Speed, Cycle, Target)| {
-        targets.iter().any(|(other, fewer, _)| lags_behind(*cycles, *fewer) && speed.dominates(other))
+/// The schedules of a task's targets.
+fn schedules(task: &Task) -> Vec<(Target, Recipe)> {
+    task.programs().map(|(_, entry, known)| (known.machine.clone(), entry.recipe.clone())).collect()
+}
+
+/// The schedules of dominated targets, for those that [lag behind](lags_behind) them.
+fn schedules_of_worse(task: &Task) -> Vec<(Target, Recipe)> {
+    let lagging = lagging(task).into_iter();
+    let theirs = lagging.flat_map(|(target, ahead)| {
+        let machine = target.machine();
+        ahead.into_iter().map(move |slower| (target.clone(), slower.program_on(&machine)))
+    });
+    theirs.collect()
+}
+
+/// The targets of a task that [lag behind](lags_behind) dominated ones, with the programs of these.
+fn lagging(task: &Task) -> Vec<(Target, Vec<Slower>)> {
+    let known = |(_, entry, known): (_, &Entry, &Measured)| {
+        let (machine, recipe) = (known.machine.machine(), entry.recipe.clone());
+        let (speed, cycles) = (machine.speed(), Cycle(known.cycles));
+        (known.machine.clone(), speed, Slower { machine, recipe, cycles })
     };
-    targets.iter().filter(lags).map(|(_, _, target)| target.clone()).collect()
+    let programs: Vec<(Target, Speed, Slower)> = task.programs().map(known).collect();
+    let ahead = |(target, speed, own): &(Target, Speed, Slower)| {
+        let is_ahead = |(_, other, slower): &&(Target, Speed, Slower)| {
+            lags_behind(own.cycles, slower.cycles) && speed.dominates(other)
+        };
+        let ahead: Vec<Slower> =
+            programs.iter().filter(is_ahead).map(|(_, _, slower)| slower.clone()).collect();
+        (!ahead.is_empty()).then(|| (target.clone(), ahead))
+    };
+    programs.iter().filter_map(ahead).collect()
 }
 
 /// Searches again for a target of a task, from all recipes of the task. Gives the result to all targets, and

@@ -85,14 +85,28 @@ pub(super) fn variants(
     recipes
 }
 
-/// A recipe, and its schedule for the machine that it was tuned for if that one is slower.
+/// A recipe, and its schedule for the machine that it was tuned for: the very program if `machine` is better in every respect,
+/// else one for the latencies of that machine.
 pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) -> Vec<Recipe> {
-    let margin = excess(reference, machine);
-    if margin == Margin::default() {
-        return vec![recipe.clone()];
-    }
-    let tuning = Tuning { margin: recipe.tuning.margin + margin, ..recipe.tuning.without_moves() };
-    vec![recipe.clone(), Recipe { tuning, ..recipe.clone() }]
+    let other = if machine.dominates(reference) {
+        as_on(recipe, reference, machine)
+    } else {
+        let margin = recipe.tuning.margin + excess(reference, machine);
+        if margin == recipe.tuning.margin {
+            return vec![recipe.clone()];
+        }
+        Recipe { tuning: Tuning { margin, ..recipe.tuning.without_moves() }, ..recipe.clone() }
+    };
+    let mut recipes = vec![recipe.clone(), other];
+    recipes.dedup();
+    recipes
+}
+
+/// The recipe that gives `machine` the program of another one.
+pub(super) fn as_on(recipe: &Recipe, reference: &Machine, machine: &Machine) -> Recipe {
+    let assumed = reference.with(&recipe.tuning.assume);
+    let assume = assumed.as_ref().unwrap_or(reference).speed_beside(machine);
+    Recipe { tuning: Tuning { assume, ..recipe.tuning.clone() }, ..recipe.clone() }
 }
 
 /// A recipe with other schedules: as for a plain front end, and with more time for some instructions. On a

@@ -4,12 +4,12 @@
 //! the worse machines. A better machine runs a program at least as fast, conflicts at ports of the VRF aside, and
 //! [moves](super::polish) remove most of these.
 
+use super::candidates::as_on;
 use super::polish::Polish;
 use super::{Effort, Found, Search};
 use crate::error::Error;
 use crate::recipe::Recipe;
 use crate::request::Request;
-use crate::schedule::Tuning;
 use sim::Machine;
 use sim::timing::Cycle;
 
@@ -40,6 +40,11 @@ fn most_beside(other: Cycle) -> Cycle {
 impl Slower {
     /// The most that [`catch_up`] starts from: the fastest.
     pub const MOST: usize = 4;
+
+    /// The recipe that gives `machine` its program.
+    pub(crate) fn program_on(&self, machine: &Machine) -> Recipe {
+        as_on(&self.recipe, &self.machine, machine)
+    }
 }
 
 /// A step of the search.
@@ -93,7 +98,7 @@ pub fn catch_up(
     let mut search = Search::new(request, machine, &(), &|_, _, _| ());
     let goal = slower.first().map_or(Cycle(u64::MAX / 2), |fastest| fastest.cycles);
     let enough = most_beside(goal);
-    let theirs: Vec<Recipe> = slower.iter().map(|slower| as_on(slower, machine)).collect();
+    let theirs: Vec<Recipe> = slower.iter().map(|slower| slower.program_on(machine)).collect();
     let known = slower.iter().map(|slower| without_moves(&slower.recipe));
     let known: Vec<Recipe> = [own.clone()].into_iter().chain(theirs.iter().cloned()).chain(known).collect();
     search.try_all(&known);
@@ -109,13 +114,6 @@ pub fn catch_up(
         }
     }
     search.result(own)
-}
-
-/// The recipe that gives `machine` the program of a slower one.
-pub(crate) fn as_on(Slower { machine: slower, recipe, .. }: &Slower, machine: &Machine) -> Recipe {
-    let assumed = slower.with(&recipe.tuning.assume);
-    let assume = assumed.as_ref().unwrap_or(slower).speed_beside(machine);
-    Recipe { tuning: Tuning { assume, ..recipe.tuning.clone() }, ..recipe.clone() }
 }
 
 fn without_moves(recipe: &Recipe) -> Recipe {
@@ -178,7 +176,7 @@ mod tests {
                     own_differs.push(setting);
                 }
                 let slower = Slower { machine: machine.clone(), recipe, cycles: Cycle(1) };
-                let offered = program(&as_on(&slower, &better), &better).unwrap();
+                let offered = program(&slower.program_on(&better), &better).unwrap();
                 assert_eq!(offered, theirs, "{setting}, {}", request.name());
             }
         }

@@ -60,7 +60,7 @@ fn a_machine_gets_the_program_of_a_slower_one() {
 /// The slower machine's program meets other conflicts at ports of the VRF, which moves remove.
 #[test]
 fn moves_mend_the_program_of_a_slower_machine() {
-    let common = ["sbar.latency_cycles=7", "frontend.fetch_to_dispatch_cycles=1", "ideal.front_end=true"];
+    let common = ["sbar.latency_cycles=7", "vbar.latency_cycles=9", "hple.multiplier_latency_cycles=9"];
     let better = with(&[&common[..], &["frontend.busyboard=shared-reads"]].concat());
     let (choice, kernel, other) = beside(8192, &better, &with(&common));
     assert_eq!(choice.origin.name(), "tuned");
