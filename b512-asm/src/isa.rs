@@ -166,6 +166,15 @@ macro_rules! define {
                 }
             }
 
+            /// The instruction with `rename` of each of its vector registers.
+            pub fn with_vector_registers(self, rename: impl Fn(VReg) -> VReg) -> Self {
+                match self {
+                    $(Self::$variant { $($operand),* } => {
+                        Self::$variant { $($operand: renamed($operand, &rename)),* }
+                    })*
+                }
+            }
+
             /// The instruction word.
             pub fn encode(&self) -> u64 {
                 let info = self.op().info();
@@ -184,6 +193,12 @@ macro_rules! define {
 }
 
 for_each_instruction!(define);
+
+/// An operand, with `rename` of the register if it is a vector register.
+fn renamed<T: OperandType>(operand: T, rename: impl Fn(VReg) -> VReg) -> T {
+    let Operand::VReg(reg) = operand.wrap() else { return operand };
+    T::unwrap(Operand::VReg(rename(reg))).expect("the operand is of this type")
+}
 
 impl Op {
     /// The instruction of that name in assembly text.
@@ -328,6 +343,24 @@ mod tests {
         assert_eq!(Instr::decode(word), Ok(instr));
         // VD1 has nine bits; the upper three are effectively reserved.
         assert!(matches!(Instr::decode(word | 1 << 63), Err(DecodeError::Field { slot: "VD1", .. })));
+    }
+
+    #[test]
+    fn vector_registers_and_no_other_operands_are_renamed() {
+        let rename = |reg: VReg| VReg::at(63 - reg.index());
+        for word in 0..u64::from(u16::MAX) {
+            let Ok(instr) = Instr::decode(word.wrapping_mul(0x9e37_79b9_7f4a_7c15)) else { continue };
+            let (mut operands, mut expected) = (Vec::new(), Vec::new());
+            instr.for_each_operand(|_, operand| {
+                expected.push(match operand {
+                    Operand::VReg(reg) => Operand::VReg(rename(reg)),
+                    other => other,
+                })
+            });
+            instr.with_vector_registers(rename).for_each_operand(|_, operand| operands.push(operand));
+            assert_eq!(operands, expected, "{instr:?}");
+            assert_eq!(instr.with_vector_registers(rename).op(), instr.op());
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::library::{BUILT_IN, Target};
 use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
+use crate::schedule::under_one_placement;
 use crate::search::{Effort, Found, Slower, catch_up, quick, tune};
 use sim::Machine;
 use sim::machine::VbarPaths;
@@ -135,6 +136,7 @@ impl fmt::Display for Origin {
 /// Returns an error if the request is invalid, or if a search finds no program that fits the
 /// machine.
 pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result<Choice, Error> {
+    let machine = &under_one_placement(machine);
     let isa = machine.instruction_set();
     request.check(isa)?;
     let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
@@ -201,7 +203,7 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     let held = BUILT_IN.find(request, &target).filter(suits);
     let is_held = machine.has_the_timing_of(&target.machine());
     let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);
-    let other_towers = || BUILT_IN.find(request, &target.with_usual_latencies()).filter(suits);
+    let other_towers = || BUILT_IN.find(request, &target.with_usual_timing()).filter(suits);
     let choice = |recipe: &Recipe, origin| Choice { recipe: recipe.clone(), origin };
     match held {
         Some(recipe) if is_held => choice(recipe, Origin::Library),

@@ -33,6 +33,7 @@ pub use self::graph::Graph;
 pub use self::moves::Move;
 pub(crate) use self::moves::moves_between;
 pub(crate) use self::partial::{Outlook, Partial};
+pub(crate) use self::tuning::under_one_placement;
 pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 
 use self::id_set::IdSet;
@@ -76,6 +77,7 @@ pub fn schedule(
     machine: &Machine,
     tuning: &Tuning,
 ) -> Result<Scheduled, ScheduleError> {
+    let placement = machine.vrf.placement;
     let machine = tuning.scheduled_for(machine);
     let mut partial = Partial::start(code, graph, addresses, launch, &machine, tuning);
     let mut scheduled = if tuning.reorder {
@@ -86,6 +88,12 @@ pub fn schedule(
     };
     for change in &tuning.moves {
         change.apply(&mut scheduled);
+    }
+    if placement != machine.vrf.placement {
+        let rename = |reg| placement.rename(reg, machine.vrf.placement);
+        for instr in &mut scheduled.instructions {
+            *instr = instr.with_vector_registers(rename);
+        }
     }
     Ok(scheduled)
 }

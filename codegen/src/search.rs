@@ -30,6 +30,7 @@ use crate::error::Error;
 use crate::library::{BUILT_IN, Target};
 use crate::recipe::Recipe;
 use crate::request::Request;
+use crate::schedule::under_one_placement;
 use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::Cycle;
@@ -123,6 +124,7 @@ pub fn tune(
     memory: &dyn Memory,
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
+    let machine = &under_one_placement(machine);
     // A recipe that is fast on one machine is often fast on another.
     let known = similar(request, machine)
         .flat_map(|(recipe, reference)| as_tuned(recipe, machine, &reference.machine()))

@@ -73,21 +73,15 @@ impl Library {
         entries.into_iter().map(|(_, recipe, target)| (recipe, target))
     }
 
-    /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if
-    /// the request has several, from ideal to real VRF ports, and from a VDM without multicast to one
-    /// with it.
+    /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if the request has several.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
         let towers = request.towers();
         let tasks = self.tasks_of(request.operation.name(), request.n());
         let mut tasks: Vec<&Task> = tasks.filter(|task| (task.towers > 1) == (towers > 1)).collect();
         tasks.sort_by_key(|task| task.towers.abs_diff(towers));
-        let with_ports = Target { ideal_vrf_ports: false, ..target.clone() };
-        let with_multicast = [target, &with_ports].map(|t| Target { multicast: true, ..t.clone() });
-        [target, &with_ports].into_iter().chain(&with_multicast).find_map(|target| {
-            let mut entries = tasks.iter().flat_map(|task| &task.entries);
-            let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
-            entry.map(|entry| &entry.recipe)
-        })
+        let mut entries = tasks.iter().flat_map(|task| &task.entries);
+        let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
+        entry.map(|entry| &entry.recipe)
     }
 }
 

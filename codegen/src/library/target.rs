@@ -75,10 +75,11 @@ impl Target {
         machine
     }
 
-    /// This target with the latencies of the paper's machine.
-    pub(crate) fn with_usual_latencies(&self) -> Self {
-        let Self { multiplier_latency, vbar_latency, sbar_latency, .. } = Self::default();
-        Self { multiplier_latency, vbar_latency, sbar_latency, ..self.clone() }
+    /// This target with the latencies, the ports and the multicast of the paper's machine.
+    pub(crate) fn with_usual_timing(&self) -> Self {
+        let Self { multiplier_latency, vbar_latency, sbar_latency, ideal_vrf_ports, multicast, .. } =
+            Self::default();
+        Self { multiplier_latency, vbar_latency, sbar_latency, ideal_vrf_ports, multicast, ..self.clone() }
     }
 
     /// The dissimilarity of two targets. The vector length weighs most, since plans depend on it. Next comes the ratio of

@@ -3,7 +3,7 @@
 use super::Move;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::machine::{Assignment, Busyboard, VbarPaths};
+use sim::machine::{Assignment, Busyboard, Placement, VbarPaths};
 
 /// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -163,6 +163,14 @@ pub enum SramCare {
     Queues,
 }
 
+/// The machine under the placement of the VRF that the scheduler and the library know. Placements differ in the names of registers
+/// only: a recipe gives programs of the same cycles under each.
+pub(crate) fn under_one_placement(machine: &Machine) -> Machine {
+    let mut machine = machine.clone();
+    machine.vrf.placement = Placement::Mod;
+    machine
+}
+
 impl Tuning {
     /// The settings of the whole code, unless its parts have others.
     pub(crate) const fn whole(&self) -> Part {
@@ -180,9 +188,9 @@ impl Tuning {
         machine.with(&self.assume).unwrap_or_else(|| machine.clone())
     }
 
-    /// The machine that the scheduler assumes.
+    /// The machine that the scheduler assumes, [under one placement](under_one_placement).
     pub(crate) fn scheduled_for(&self, machine: &Machine) -> Machine {
-        let mut machine = self.assumed(machine);
+        let mut machine = under_one_placement(&self.assumed(machine));
         machine.vbar.latency_cycles += self.margin.load_store;
         machine.sbar.latency_cycles += self.margin.shuffle;
         machine.hple.multiplier_latency_cycles += self.margin.compute;

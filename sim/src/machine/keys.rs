@@ -295,7 +295,7 @@ sections! {
         /// Ports of its SRAMs.
         ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any,
             [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
-        /// The SRAM of a register.
+        /// The SRAM of a register. Generated programs take the same cycles under both: only the names of their registers differ.
         placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any,
             [Cycles] "" Free "a permutation of wires";
         /// The order in which pipelines try to access an SRAM in the same cycle.

@@ -34,6 +34,18 @@ impl Placement {
             Self::Div => (reg.index() / (REGISTERS / SRAMS)) as u8,
         }
     }
+
+    /// The register in the place that `reg` has under another placement: programs with their registers renamed so take the same
+    /// cycles under both.
+    pub const fn rename(self, reg: VReg, other: Self) -> VReg {
+        const ROWS: usize = REGISTERS / SRAMS;
+        let reg = reg.index();
+        VReg::at(match (other, self) {
+            (Self::Mod, Self::Mod) | (Self::Div, Self::Div) => reg,
+            (Self::Mod, Self::Div) => reg % SRAMS * ROWS + reg / SRAMS,
+            (Self::Div, Self::Mod) => reg % ROWS * SRAMS + reg / ROWS,
+        })
+    }
 }
 
 impl BankMapping {
@@ -53,5 +65,28 @@ impl BankMapping {
             }
         };
         (folded & (banks - 1)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_renamed_register_is_in_the_same_sram() {
+        for (one, other) in [Placement::Mod, Placement::Div]
+            .map(|one| [(one, Placement::Mod), (one, Placement::Div)])
+            .concat()
+        {
+            let mut renamed: Vec<usize> = Vec::new();
+            for reg in VReg::all() {
+                let name = one.rename(reg, other);
+                assert_eq!(one.sram(name), other.sram(reg));
+                assert_eq!(other.rename(name, one), reg);
+                renamed.push(name.index());
+            }
+            renamed.sort_unstable();
+            assert!(renamed.into_iter().eq(0..REGISTERS));
+        }
     }
 }
