@@ -1,9 +1,11 @@
 //! The library that is part of the crate.
 
-use super::{Entry, Target, Task};
+use super::{Entry, Measured, Target, Task};
 use crate::recipe::Recipe;
 use crate::request::Request;
-use std::sync::LazyLock;
+use sim::Machine;
+use sim::machine::Speed;
+use std::sync::{LazyLock, OnceLock};
 
 /// A library. Each of its files is read when it is first needed.
 pub struct Library {
@@ -14,6 +16,15 @@ pub struct Library {
 struct File {
     name: &'static str,
     task: LazyLock<Task, Box<dyn FnOnce() -> Task + Send>>,
+    /// The speeds of the machines of its [programs](Task::programs), in their order.
+    speeds: OnceLock<Vec<Speed>>,
+}
+
+impl File {
+    fn speeds(&self) -> &[Speed] {
+        let speed = |known: &Measured| known.machine.machine().speed();
+        self.speeds.get_or_init(|| self.task.programs().map(|(_, _, known)| speed(known)).collect())
+    }
 }
 
 /// The files of the built-in library: name and content.
@@ -24,7 +35,7 @@ pub static BUILT_IN: LazyLock<Library> = LazyLock::new(|| {
     let file = |&(name, text): &(&'static str, &'static str)| {
         let read =
             move || toml::from_str(text).unwrap_or_else(|error| panic!("codegen/plans/{name}: {error}"));
-        File { name, task: LazyLock::new(Box::new(read)) }
+        File { name, task: LazyLock::new(Box::new(read)), speeds: OnceLock::new() }
     };
     Library { files: FILES.iter().map(file).collect() }
 });
@@ -37,18 +48,27 @@ impl Library {
 
     /// The tasks of an operation at one degree, with any number of rings.
     pub fn tasks_of(&self, operation: &str, n: u32) -> impl Iterator<Item = &Task> {
+        self.files_of(operation, n).map(|file| &*file.task)
+    }
+
+    fn files_of(&self, operation: &str, n: u32) -> impl Iterator<Item = &File> {
         let stem = format!("{operation}-{n}");
         let is_of = move |file: &&File| {
             let rest = file.name.strip_prefix(&*stem);
             rest.is_some_and(|rest| rest == ".toml" || rest.starts_with("-x"))
         };
-        self.files.iter().filter(is_of).map(|file| &*file.task)
+        self.files.iter().filter(is_of)
+    }
+
+    /// The file for a request's operation, degree and number of rings.
+    fn file(&self, request: &Request) -> Option<&File> {
+        let mut files = self.files_of(request.operation.name(), request.n());
+        files.find(|file| file.task.towers == request.towers())
     }
 
     /// The entries for a request's operation, degree and number of rings.
     fn entries(&self, request: &Request) -> &[Entry] {
-        let mut tasks = self.tasks_of(request.operation.name(), request.n());
-        tasks.find(|task| task.towers == request.towers()).map_or(&[], |task| &task.entries)
+        self.file(request).map_or(&[], |file| &file.task.entries)
     }
 
     /// The recipes for a request's operation, degree and number of rings, on any machine.
@@ -71,6 +91,15 @@ impl Library {
         // The sort is stable: of equals, the library's first comes first.
         entries.sort_by_key(|(distance, ..)| *distance);
         entries.into_iter().map(|(_, recipe, target)| (recipe, target))
+    }
+
+    /// The fastest program for a request of a target that a machine [dominates](Machine::dominates).
+    pub fn fastest_of_worse(&self, request: &Request, machine: &Machine) -> Option<(&Recipe, &Target)> {
+        let (file, speed) = (self.file(request)?, machine.speed());
+        let programs = file.task.programs().zip(file.speeds());
+        let worse = programs.filter(|(_, other)| speed.dominates(other)).map(|(program, _)| program);
+        let (_, entry, known) = worse.min_by_key(|(_, _, known)| known.cycles)?;
+        Some((&entry.recipe, &known.machine))
     }
 
     /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if the request has several.
