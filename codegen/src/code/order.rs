@@ -26,16 +26,20 @@ impl Code {
     /// needed, and results are stored as soon as they exist, so that the loads of the next block
     /// find free registers early.
     pub fn order_by_demand(&mut self) {
-        let mut before = self.memory_order();
+        let memory_order = self.memory_order();
         let mut producer = vec![None; self.values as usize];
         for (number, inst) in self.insts.iter().enumerate() {
             for value in inst.results.iter() {
                 producer[value.index()] = Some(InstId(number as u32));
             }
-            // The operands of an instruction come first, then its memory dependences.
-            let asked = inst.sources.iter().filter_map(|value| producer[value.index()]);
-            before[number].splice(0..0, asked);
         }
+        // The predecessors of an instruction by number: its operands come first, then its memory dependences. Some operands
+        // have no producer.
+        let before = |id: InstId, number: usize| -> Option<Option<InstId>> {
+            let operands = self.insts[id.index()].sources.as_slice();
+            let operand = operands.get(number).map(|value| producer[value.index()]);
+            operand.or_else(|| memory_order[id.index()].get(number - operands.len()).copied().map(Some))
+        };
         let mut order: Vec<InstId> = Vec::with_capacity(self.insts.len());
         let mut reached = vec![false; self.insts.len()];
         // Instructions in progress, each with the number of its predecessors visited so far.
@@ -46,10 +50,12 @@ impl Code {
             }
             path.push((InstId(number as u32), 0));
             while let Some((id, next)) = path.last_mut() {
-                match before[id.index()].get(*next) {
-                    Some(&earlier) => {
+                match before(*id, *next) {
+                    Some(earlier) => {
                         *next += 1;
-                        if !std::mem::replace(&mut reached[earlier.index()], true) {
+                        if let Some(earlier) = earlier
+                            && !std::mem::replace(&mut reached[earlier.index()], true)
+                        {
                             path.push((earlier, 0));
                         }
                     }

@@ -8,6 +8,7 @@ use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, SReg, Segment, Space, Symbol};
 use ring::modular::Modulus;
+use ring::vector;
 use std::cmp::Reverse;
 
 /// The location of everything in memory and in the scalar registers.
@@ -225,12 +226,23 @@ impl<'c> Values<'c> {
     }
 }
 
+/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each other.
+fn powers(modulus: &Modulus, root: u128, count: usize) -> Vec<u128> {
+    let mut powers = vec![1; count];
+    let (mut known, mut next) = (1, root);
+    while known < count {
+        let (first, rest) = powers.split_at_mut(known);
+        let new = first.len().min(rest.len());
+        vector::multiply_scalar(modulus, &mut rest[..new], &first[..new], next);
+        (known, next) = (known + new, modulus.mul(next, next));
+    }
+    powers
+}
+
 impl Powers {
     fn new(tower: &Tower) -> Self {
         let modulus = Modulus::new(tower.modulus).expect("the request has been checked");
-        let root = modulus.prepare(modulus.residue(tower.root));
-        let next = |&power: &u128| Some(modulus.mul_prepared(power, root));
-        let powers = std::iter::successors(Some(1), next).take(tower.n as usize).collect();
+        let powers = powers(&modulus, modulus.residue(tower.root), tower.n as usize);
         // Operations without a transform may have a modulus for which n has no inverse.
         let over_n = modulus.inverse(modulus.residue(tower.n.into())).unwrap_or(0);
         Self { modulus, powers, over_n }

@@ -20,23 +20,26 @@ impl Graph {
     pub fn of(code: &Code) -> Self {
         let ids = || (0..).map(InstId).zip(&code.insts);
         let mut producer = vec![None; code.values as usize];
-        let mut before = code.memory_order();
-        for (id, inst) in ids() {
-            let before = &mut before[id.index()];
-            before.extend(inst.sources.as_slice().iter().filter_map(|value| producer[value.index()]));
-            before.sort_unstable();
-            before.dedup();
+        let mut before = Lists { starts: vec![0], items: Vec::new() };
+        let mut list: Vec<InstId> = Vec::new();
+        for ((id, inst), memory_order) in ids().zip(code.memory_order()) {
+            list.clear();
+            list.extend(memory_order);
+            list.extend(inst.sources.as_slice().iter().filter_map(|value| producer[value.index()]));
+            list.sort_unstable();
+            list.dedup();
+            before.push(&list);
             for value in inst.results.iter() {
                 producer[value.index()] = Some(id);
             }
         }
         let after =
-            ids().flat_map(|(id, _)| before[id.index()].iter().map(move |earlier| (earlier.index(), id)));
+            ids().flat_map(|(id, _)| before.get(id.index()).iter().map(move |earlier| (earlier.index(), id)));
         let reads =
             ids().flat_map(|(id, inst)| inst.sources.as_slice().iter().map(move |value| (value.index(), id)));
         let uses = ids().flat_map(|(id, inst)| inst.constant.map(|constant| (constant.index(), id)));
         Self {
-            predecessors: before.iter().map(|before| before.len() as u32).collect(),
+            predecessors: before.starts.windows(2).map(|ends| ends[1] - ends[0]).collect(),
             successors: Lists::new(code.insts.len(), after),
             readers: Lists::new(code.values as usize, reads),
             users: Lists::new(code.constants.len(), uses),
@@ -81,6 +84,11 @@ impl Lists {
             ends[list] += 1;
         }
         Self { starts, items }
+    }
+
+    fn push(&mut self, list: &[InstId]) {
+        self.items.extend_from_slice(list);
+        self.starts.push(self.items.len() as u32);
     }
 
     fn get(&self, list: usize) -> &[InstId] {
