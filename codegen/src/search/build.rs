@@ -29,7 +29,7 @@ const MORE: usize = 2;
 /// Each target gets the fastest of all recipes found. The first targets had few others to learn from, so each
 /// is searched for again, from the recipes of all. Up to four rounds of searches follow, for each target that
 /// [lags behind](lags_behind) one that it [dominates](Speed::dominates). At the end, each target's schedule is
-/// [polished](super::polish), and then those of the worse targets that it still lags behind: moves are for one machine, so no
+/// polished, and then those of the worse targets that it still lags behind: moves are for one machine, so no
 /// search before that uses them. The result depends on the arguments only. `effort` is for 65,536 points; smaller programs get
 /// more refinements.
 ///
