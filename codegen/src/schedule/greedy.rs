@@ -46,13 +46,14 @@ impl Scheduler<'_> {
     }
 
     /// Advances time to the earliest cycle in which a pipe is due for an instruction, and by at least
-    /// the beats of 128 elements.
+    /// a quarter of the beats of a vector.
     fn pass_time(&mut self) {
         let now = self.engine.now();
         let lead = u64::from(self.lead());
         let due = Pipe::VECTOR.map(|pipe| self.pipe_free[pipe][0].0.saturating_sub(lead));
         let due = due.into_iter().min().unwrap_or(now.0);
-        let step = (128 / self.machine.hple.count).max(1);
+        let beats = self.code.isa.vector_length() / self.machine.hple.count;
+        let step = (beats / 4).max(1);
         self.engine.advance_to(Cycle(due).max(now + step));
     }
 
