@@ -52,9 +52,12 @@ impl Scheduler<'_> {
         let lead = u64::from(self.lead());
         let due = Pipe::VECTOR.map(|pipe| self.pipe_free[pipe][0].0.saturating_sub(lead));
         let due = due.into_iter().min().unwrap_or(now.0);
-        let beats = self.code.isa.vector_length() / self.machine.hple.count;
-        let step = (beats / 4).max(1);
-        self.engine.advance_to(Cycle(due).max(now + step));
+        self.engine.advance_to(Cycle(due).max(now + (self.beats() / 4).max(1)));
+    }
+
+    /// The cycles in which the HPLEs take the elements of a vector.
+    fn beats(&self) -> u32 {
+        self.code.isa.vector_length() / self.machine.hple.count
     }
 
     /// The cycles by which a dispatch comes before the cycle in which its pipe becomes idle, at most.
@@ -394,7 +397,7 @@ impl Scheduler<'_> {
         }
         let taken = if self.tuning.srams >= SramCare::Schedule {
             let write = self.pipe_free[Pipe::LoadStore][0] + self.machine.vbar.latency_cycles;
-            self.taken(write, 4)
+            self.taken(write, self.beats())
         } else {
             RegSet::default()
         };
