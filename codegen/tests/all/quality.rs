@@ -111,6 +111,19 @@ fn a_machine_with_slow_shuffles_gets_a_plan_with_few() {
     }
 }
 
+/// On machines whose vectors take 16 beats, programs for polynomials of 32 vectors are near their bounds. Only the number of stages
+/// depends on the vector length.
+#[test]
+fn vectors_of_all_lengths_get_programs_near_their_bounds() {
+    for lanes in [64, 128, 256, 512] {
+        let settings = [format!("isa.vector_length={lanes}"), format!("hple.count={}", lanes / 16)];
+        let settings: Vec<Assignment> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let machine = Machine::rpu_128x128().with(&settings).unwrap();
+        let (cycles, ratio) = measure(32 * lanes, &PlanChoice::Best, &machine);
+        assert!(ratio <= 1.25, "vectors of {lanes}: {cycles} cycles, {ratio:.3} times the bound");
+    }
+}
+
 /// The library holds programs for shorter multipliers: over all numbers of HPLEs and banks, at most one in a hundred is
 /// more than 0.5% slower than that for the multiplier of the paper's machine, and none by 1%.
 #[test]
