@@ -57,13 +57,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     drop(journal);
     note!(
-        "{} of {} designs evaluated, {} of them now; {} on the front, hypervolume {:.4}",
+        "{} of {} designs evaluated, {} of them now; {}",
         found.evaluations,
         number(space.designs()),
         found.simulated,
-        found.front,
-        found.hypervolume
+        front(&found)
     );
+    if found.evaluations < args.evaluations && (found.evaluations as f64) < space.designs() {
+        note!("the others have values that do not go together, or are the same points");
+    }
     if shard == Shard::WHOLE {
         return pool.install(|| sweep::write_results(&[&args.out], &args.out));
     }
@@ -74,6 +76,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// A number of designs, for readers: whole if it is small.
 fn number(designs: f64) -> String {
     if designs < 1e6 { format!("{designs:.0}") } else { format!("{designs:.1e}") }
+}
+
+/// The state of the front, for readers.
+fn front(state: &Explored) -> String {
+    let hypervolume = state.hypervolume.map(|volume| format!(", hypervolume {volume:.4}"));
+    format!("{} on the front{}", state.front, hypervolume.unwrap_or_default())
 }
 
 fn bar(args: &Args) -> ProgressBar {
@@ -88,7 +96,7 @@ fn bar(args: &Args) -> ProgressBar {
 fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
     let Explored { evaluations, simulated, front, hypervolume } = *state;
     bar.set_position(evaluations as u64);
-    bar.set_message(format!("{front} on the front, hypervolume {hypervolume:.4}"));
+    bar.set_message(self::front(state));
     if args.json_progress {
         let line = serde_json::json!({
             "evaluations": evaluations,

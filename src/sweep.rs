@@ -114,11 +114,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Some(Command::Merge { folders, out }) => {
             let mut folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
             let out = out.as_deref().unwrap_or(folders[0]);
-            if !folders.contains(&out) {
-                if is_sweep(out) {
-                    // It was merged before.
-                    folders.push(out);
-                }
+            if !folders.contains(&out) && is_sweep(out) {
+                // It was merged before.
+                folders.push(out);
+            }
+            if folders != [out] {
                 Results::merge(&folders)?.save(out)?;
                 folders = vec![out];
             }

@@ -117,6 +117,12 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
     assert_eq!(incomplete.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&incomplete.stderr).contains("2 of 4 points have not run yet"));
     assert!(succeed(folder, &["sweep", "status", "alone-1"]).contains("missing  2"));
+
+    // By default, the first folder gets the records of all.
+    succeed(folder, &["sweep", "merge", "alone-1", "alone-2", "alone-3"]);
+    assert!(succeed(folder, &["sweep", "status", "alone-1"]).contains("ok       4"));
+    succeed(folder, &["plot", "alone-1"]);
+    assert_eq!(results(&folder.join("alone-1")), whole);
 }
 
 #[test]

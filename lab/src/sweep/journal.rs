@@ -179,13 +179,7 @@ impl Journal {
         }
         let options = OpenOptions::new().create(true).read(true).append(true).clone();
         let file = options.open(&path).map_err(io_error(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path }),
-            // Some cluster file systems have no locks; there, this is up to the user.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
-        }
+        lock(&file, &path)?;
         let mut content = File::open(&path).map_err(io_error(&path))?;
         let length = read::whole_length(&mut content).map_err(io_error(&path))?;
         file.set_len(length).map_err(io_error(&path))?;
@@ -288,7 +282,18 @@ fn checksum(content: &str) -> String {
     blake3::hash(content.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Writes the manifest of a sweep, and a journal of these lines as its only one.
+/// Locks a journal until its file is closed.
+fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.into() }),
+        // Some cluster file systems have no locks; there, this is up to the user.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(error)) => Err(io_error(path)(error)),
+    }
+}
+
+/// Writes the manifest of a sweep, and a journal of these lines in place of that of the whole sweep.
 pub(super) fn save(
     folder: &Path,
     manifest: &Manifest,
@@ -297,6 +302,9 @@ pub(super) fn save(
     fs::create_dir_all(folder).map_err(io_error(folder))?;
     write_manifest(folder, manifest)?;
     let path = folder.join(Shard::WHOLE.journal());
+    // A process that appends to the present one would lose its records.
+    let present = OpenOptions::new().append(true).open(&path).ok();
+    present.as_ref().map_or(Ok(()), |present| lock(present, &path))?;
     let mut file = NewFile::create(&path).map_err(io_error(&path))?;
     for line in lines {
         let line = line? + "\n";

@@ -108,6 +108,34 @@ fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
     assert!((60..=120).contains(&both), "{both}");
 }
 
+/// The classical pair and the plan of Pease are one at this degree, and a search does not change either.
+#[test]
+fn designs_that_are_the_same_point_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel = 'ntt'\nn = 1024\n[grid]\nplan = ['kl', 'pease']\ntune = ['off', 'quick']\nhple.count = [64, 128]";
+    let explored = run(folder.path(), text, Shard::WHOLE, 100, 0);
+    let points = found(folder.path());
+    assert_eq!((explored.evaluations, explored.simulated, points.len()), (2, 2, 2));
+    let again = run(folder.path(), text, Shard::WHOLE, 100, 1);
+    assert_eq!((again.evaluations, again.simulated), (2, 0));
+}
+
+/// The hypervolume depends on the front only, not on the way there.
+#[test]
+fn searches_that_find_the_same_front_have_the_same_hypervolume() {
+    let text = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [16, 32, 64, 128]\nvdm.banks = [32, 64, 128]\n\
+        vbar.latency_cycles = [3, 4, 5]\nsbar.latency_cycles = [3, 4, 5]";
+    let volumes = [0, 1].map(|seed| {
+        let folder = tempfile::tempdir().unwrap();
+        // All 108 designs, also those that random children do not reach.
+        let explored = run(folder.path(), text, Shard::WHOLE, 1000, seed);
+        assert_eq!(explored.evaluations, 108);
+        explored.hypervolume.expect("the base has a run")
+    });
+    assert!(volumes[0] > 0.0);
+    assert_eq!(volumes[0], volumes[1]);
+}
+
 #[test]
 fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
     let folder = tempfile::tempdir().unwrap();

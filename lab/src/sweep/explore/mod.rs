@@ -148,6 +148,23 @@ impl Space {
         self.axes().into_iter().enumerate().map(alternative).collect()
     }
 
+    /// Every design, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = Design> {
+        let axes = self.axes();
+        let mut next = Some(vec![0; axes.len()]);
+        std::iter::from_fn(move || {
+            let design = next.take()?;
+            let mut after = design.clone();
+            // The last axis varies fastest.
+            let step = (0..axes.len()).rev().find(|&axis| {
+                after[axis] = (after[axis] + 1) % axes[axis];
+                after[axis] > 0
+            });
+            next = step.map(|_| after);
+            Some(design)
+        })
+    }
+
     /// The number of designs.
     pub fn designs(&self) -> f64 {
         self.axes().iter().map(|&count| count as f64).product()

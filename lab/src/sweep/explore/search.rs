@@ -1,10 +1,11 @@
 //! The search: NSGA-II over designs.
 
-use super::{Design, Designs, Measure, Space};
+use super::{Design, Designs, Space};
 use crate::sweep::execute::{Generate, each};
 use crate::sweep::goals::Goals;
 use crate::sweep::halving::Costs;
 use crate::sweep::journal::{Journal, JournalError, line};
+use crate::sweep::key::PointKey;
 use crate::sweep::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
@@ -25,10 +26,13 @@ pub struct Explored {
     pub simulated: usize,
     /// Designs on the front.
     pub front: usize,
-    /// The hypervolume of the front, in the logarithms of the objectives, below the worst design of the
-    /// first generation that keeps the constraints; 0 if none does.
-    pub hypervolume: f64,
+    /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
+    /// [base](Space::base): it depends on the designs of the front only. `None` if the base has no run.
+    pub hypervolume: Option<f64>,
 }
+
+/// The objectives of the reference point of hypervolumes, as multiples of those of the base.
+const REFERENCE: f64 = 10.0;
 
 /// The share of children that mix two parents.
 const CROSSOVER: f64 = 0.9;
@@ -36,14 +40,14 @@ const CROSSOVER: f64 = 0.9;
 const DRAWN: f64 = 0.2;
 /// The attempts to make a child that has not been evaluated.
 const ATTEMPTS: usize = 32;
-/// Generations without a new design after which the space counts as exhausted.
+/// Generations without a new design after which the rest of the space is evaluated in order.
 const IDLE_GENERATIONS: usize = 20;
 /// A logarithm beyond those of all costs.
 const WORST: f64 = 1e6;
 
 /// Searches for the front of a space in the current rayon pool, until `evaluations` designs have been
-/// evaluated or no new ones are found. `progress` receives the state after each generation, the last one is
-/// also the result.
+/// evaluated or there are no others. Designs that are the same point count once. `progress` receives the state after each
+/// generation, the last one is also the result.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
@@ -62,17 +66,29 @@ pub fn explore(
     population[0] = space.base();
     evaluator.queue(population.clone());
     evaluator.evaluate_queue();
-    let reference = evaluator.worst();
-    let (mut explored, mut idle) = (evaluator.explored(&reference), 0);
+    let (mut explored, mut idle) = (evaluator.explored(), 0);
     progress(&explored);
-    while explored.evaluations < evaluations && idle < IDLE_GENERATIONS {
+    let mut rest = space.all();
+    while explored.evaluations < evaluations {
         evaluator.state().failure.take().map_or(Ok(()), Err)?;
+        if idle == IDLE_GENERATIONS {
+            let batch: Vec<Design> =
+                rest.by_ref().filter(|design| !evaluator.is_known(design)).take(size).collect();
+            if batch.is_empty() {
+                break;
+            }
+            evaluator.queue(batch);
+            evaluator.evaluate_queue();
+            explored = evaluator.explored();
+            progress(&explored);
+            continue;
+        }
         let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
         let children = Children { evaluator: &evaluator, random: &mut random };
         let result = Nsga2::new(config, Given(population), children).run(&evaluator);
         population = result.population.into_vec().into_iter().map(|candidate| candidate.decision).collect();
         let before = explored.evaluations;
-        explored = evaluator.explored(&reference);
+        explored = evaluator.explored();
         idle = if explored.evaluations == before { idle + 1 } else { 0 };
         progress(&explored);
     }
@@ -108,8 +124,10 @@ struct Evaluator<'a> {
 struct State<'a> {
     journal: &'a mut Journal,
     queue: Vec<Design>,
-    /// The costs of each evaluated design; `None` if it failed.
-    known: HashMap<Design, Option<Costs>>,
+    /// The point of each evaluated design. Designs can be the same point.
+    known: HashMap<Design, PointKey>,
+    /// The costs of each evaluated point; `None` if it failed.
+    costs: HashMap<PointKey, Option<Costs>>,
     /// Designs whose keys do not go together, and those beyond the budget.
     left_out: HashSet<Design>,
     simulated: usize,
@@ -122,6 +140,7 @@ impl<'a> Evaluator<'a> {
             journal,
             queue: Vec::new(),
             known: HashMap::new(),
+            costs: HashMap::new(),
             left_out: HashSet::new(),
             simulated: 0,
             failure: None,
@@ -147,20 +166,24 @@ impl<'a> Evaluator<'a> {
         let state = &mut *self.state();
         let (mut fresh, mut keys) = (Vec::<Design>::new(), Vec::new());
         for design in std::mem::take(&mut state.queue) {
-            if fresh.contains(&design) || state.known.contains_key(&design) {
+            let Some(key) = self.space.point(&design).map(|point| point.key) else {
+                state.left_out.insert(design);
                 continue;
-            }
-            let within = state.known.len() + fresh.len() < self.budget;
-            match self.space.point(&design).filter(|_| within) {
-                Some(point) => match state.journal.outcome(&point.key) {
-                    Some(outcome) => _ = state.known.insert(design, outcome.costs),
+            };
+            if !state.costs.contains_key(&key) && !keys.contains(&key) {
+                if state.costs.len() + fresh.len() == self.budget {
+                    state.left_out.insert(design);
+                    continue;
+                }
+                match state.journal.outcome(&key) {
+                    Some(outcome) => _ = state.costs.insert(key, outcome.costs),
                     None => {
-                        fresh.push(design);
-                        keys.push(point.key);
+                        fresh.push(design.clone());
+                        keys.push(key);
                     }
-                },
-                None => _ = state.left_out.insert(design),
+                }
             }
+            state.known.insert(design, key);
         }
         state.simulated += fresh.len();
         let all: Vec<usize> = (0..fresh.len()).collect();
@@ -171,9 +194,9 @@ impl<'a> Evaluator<'a> {
             journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)
         };
         let done = each(&designs, &all, self.generate, &append);
-        for (design, key) in designs.designs.into_iter().zip(keys) {
+        for key in keys {
             let costs = state.journal.outcome(&key).and_then(|outcome| outcome.costs);
-            state.known.insert(design, costs);
+            state.costs.insert(key, costs);
         }
         if let Err(error) = done {
             state.failure.get_or_insert(error);
@@ -191,35 +214,27 @@ impl<'a> Evaluator<'a> {
         Evaluation::constrained(objectives.collect(), violation.sum())
     }
 
-    /// The largest logarithm of each objective among the evaluated designs that keep the constraints.
-    fn worst(&self) -> Vec<f64> {
+    /// The reference point of hypervolumes, in logarithms.
+    fn reference(&self) -> Option<Vec<f64>> {
         let state = self.state();
-        let feasible: Vec<&Costs> =
-            state.known.values().flatten().filter(|costs| self.goals().allow(costs)).collect();
-        let largest = |objective: &Measure| {
-            let values = feasible.iter().map(|costs| objective.of(costs).ln());
-            values.fold(f64::NEG_INFINITY, f64::max)
-        };
-        self.goals().objectives.iter().map(largest).collect()
+        let costs = state.costs.get(state.known.get(&self.space.base())?)?.as_ref()?;
+        Some(self.goals().objectives.iter().map(|objective| (REFERENCE * objective.of(costs)).ln()).collect())
     }
 
-    /// The evaluated designs on the front.
+    /// The evaluated points on the front.
     fn front(&self) -> Vec<Candidate<()>> {
         let state = self.state();
-        let designs = state.known.values().flatten().map(|&costs| (costs, costs));
-        let front = self.goals().front(designs);
+        let points = state.costs.values().flatten().map(|&costs| (costs, costs));
+        let front = self.goals().front(points);
         front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
     }
 
-    fn explored(&self, reference: &[f64]) -> Explored {
+    fn explored(&self) -> Explored {
         let front = self.front();
-        let hypervolume = if reference.iter().all(|worst| worst.is_finite()) {
-            hypervolume_nd(&front, &self.objectives(), reference)
-        } else {
-            0.0
-        };
+        let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
+        let hypervolume = self.reference().map(below);
         let state = self.state();
-        let (evaluations, simulated) = (state.known.len(), state.simulated);
+        let (evaluations, simulated) = (state.costs.len(), state.simulated);
         Explored { evaluations, simulated, front: front.len(), hypervolume }
     }
 }
@@ -236,7 +251,8 @@ impl Problem for Evaluator<'_> {
         if !self.state().queue.is_empty() {
             self.evaluate_queue();
         }
-        match self.state().known.get(design) {
+        let state = self.state();
+        match state.known.get(design).and_then(|key| state.costs.get(key)) {
             Some(Some(costs)) => self.evaluation(costs),
             _ => Evaluation::constrained(vec![WORST; self.goals().objectives.len()], WORST),
         }
