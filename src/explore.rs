@@ -3,29 +3,21 @@
 use crate::failure::Failure;
 use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
+use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::sweep::explore::{Explored, Space, explore};
-use lab::sweep::{Journal, Shard, generate};
+use lab::sweep::{Definition, Journal, Shard, generate};
 use std::path::PathBuf;
 
+mod slurm;
+
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
-    /// Definition of the space: a sweep's, whose axes are the decisions, with the table [explore] for
-    /// objectives and constraints
-    #[arg(value_name = "SPACE.toml")]
-    file: PathBuf,
-    /// Set a key for all designs: a machine key, or kernel, n, modulus_bits, modulus, plan
-    #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
-    overrides: Vec<String>,
-    /// Folder of the journal and the results, in the format of a sweep's
-    #[arg(long, value_name = "DIR", default_value = "out")]
-    out: PathBuf,
-    /// Designs to evaluate
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = evaluations)]
-    evaluations: usize,
-    /// Seed of the search; each shard adds its number
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    seed: u64,
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    search: SearchArgs,
     /// Number of threads; by default one for each core
     #[arg(short = 'j', long, value_name = "THREADS")]
     threads: Option<usize>,
@@ -38,22 +30,63 @@ pub(crate) struct Args {
     json_progress: bool,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    /// Write an exploration as a SLURM job array, each task with a seed of its own, followed by a merge
+    Slurm(slurm::Args),
+}
+
+/// The search and its folder.
+#[derive(clap::Args)]
+struct SearchArgs {
+    /// Definition of the space: a sweep's, whose axes are the decisions, with the table [explore] for
+    /// objectives and constraints
+    #[arg(value_name = "SPACE.toml", required = true)]
+    file: Option<PathBuf>,
+    /// Set a key for all designs: a machine key, or kernel, n, modulus_bits, modulus, plan
+    #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Folder of the journal and the results, in the format of a sweep's
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Designs to evaluate
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = evaluations)]
+    evaluations: usize,
+    /// Seed of the search; each shard adds its number
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+}
+
+impl SearchArgs {
+    fn definition(&self) -> Result<Definition, Failure> {
+        definition(self.file.as_deref(), &self.overrides)
+    }
+}
+
 fn evaluations(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| (1..=10_000_000).contains(count));
     count.ok_or_else(|| "expected a number from 1 to 10000000".into())
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        None => search(args),
+        Some(Command::Slurm(args)) => slurm::main(args),
+    }
+}
+
+fn search(args: &Args) -> Result<(), Failure> {
+    let Args { search, .. } = args;
     let shard = this_shard(args.shard)?;
-    let definition = definition(Some(&args.file), &args.overrides)?;
+    let definition = search.definition()?;
     let pool = pool(args.threads)?;
     let space = pool.install(|| Space::new(&definition))?;
-    let mut journal = Journal::open(&args.out, shard, &space.manifest())?.stopped_by(signals::watch()?);
+    let mut journal = Journal::open(&search.out, shard, &space.manifest())?.stopped_by(signals::watch()?);
     let bar = bar(args);
     let progress = |state: &Explored| tell(args, &bar, state);
-    let seed = args.seed.wrapping_add(shard.number() as u64 - 1);
+    let seed = search.seed.wrapping_add(shard.number() as u64 - 1);
     let found =
-        pool.install(|| explore(&space, &mut journal, args.evaluations, seed, &generate, &progress))?;
+        pool.install(|| explore(&space, &mut journal, search.evaluations, seed, &generate, &progress))?;
     bar.finish_and_clear();
     drop(journal);
     note!(
@@ -63,11 +96,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         found.simulated,
         front(&found)
     );
-    if found.evaluations < args.evaluations && (found.evaluations as f64) < space.designs() {
+    if found.evaluations < search.evaluations && (found.evaluations as f64) < space.designs() {
         note!("the others have values that do not go together, or are the same points");
     }
     if shard == Shard::WHOLE {
-        return pool.install(|| sweep::write_results(&[&args.out], &args.out));
+        return pool.install(|| sweep::write_results(&[&search.out], &search.out));
     }
     note!("`rpu sweep merge` merges all shards");
     Ok(())
@@ -90,7 +123,7 @@ fn bar(args: &Args) -> ProgressBar {
     }
     let template = "{bar:30} {pos}/{len} designs, {per_sec}, {eta} left, {msg}";
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(args.evaluations as u64).with_style(style)
+    ProgressBar::new(args.search.evaluations as u64).with_style(style)
 }
 
 fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {

@@ -6,7 +6,7 @@ use diagnostic::input::{self, Content};
 use diagnostic::printable;
 use lab::program::Axes;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the path is `-`, standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
@@ -42,6 +42,20 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     }
     lab::files::write(path, content)
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", path.display()), None))
+}
+
+/// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
+pub(crate) fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
+    let is_special = is_dash(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file());
+    let mut name = path.file_name().filter(|_| !is_special)?.to_owned();
+    name.push(ending);
+    Some(path.with_file_name(name))
+}
+
+/// Deletes a file.
+pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
+    std::fs::remove_file(path)
+        .map_err(|error| Failure::wrong(format_args!("cannot delete `{}`: {error}", path.display()), None))
 }
 
 /// Writes to standard output.

@@ -21,7 +21,8 @@ pub(crate) struct Args {
     /// the claims: reports/paper-setting.csv. Slow
     #[arg(long, conflicts_with = "claims")]
     setting: bool,
-    /// With --setting, the file in which results are collected. A run that was killed goes on with it
+    /// With --setting, the file in which results are collected. A run that was killed goes on with it. By
+    /// default, it is beside the output, and is deleted at the end
     #[arg(long, value_name = "FILE", requires = "setting")]
     log: Option<PathBuf>,
 }
@@ -31,14 +32,19 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let space = Space::built_in()?;
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} candidates, {eta} left");
         let bar = ProgressBar::new(0).with_style(style.expect("the template is right"));
-        let log = args.log.as_ref().map(|path| Log::open(path, &space)).transpose()?;
+        let beside = files::beside(&args.output, ".log").filter(|_| args.log.is_none());
+        let log = args.log.as_ref().or(beside.as_ref()).map(|path| Log::open(path, &space)).transpose()?;
         let trials = Trials::run(&space, log.as_ref(), &|done, total| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         })?;
         bar.finish_and_clear();
         note!("{} of {} candidates agree with C1", trials.all.len(), space.size());
-        return files::write(&args.output, &trials.csv(&space)?);
+        files::write(&args.output, &trials.csv(&space)?)?;
+        return match beside {
+            Some(path) => files::remove(&path),
+            None => Ok(()),
+        };
     }
     let claims = match &args.claims {
         None => Claims::parse("built-in gf12.claims", fit::GF12)?,

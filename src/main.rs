@@ -29,6 +29,7 @@ mod files;
 mod fit;
 mod generate;
 mod isa;
+mod job_array;
 mod library;
 mod lint;
 mod machine;

@@ -141,6 +141,16 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     let definition = args.sweep.definition()?;
     let pool = pool(args.threads)?;
     let plan = pool.install(|| Plan::new(&definition))?;
+    if let Some((point, count)) = plan.repeated() {
+        let points = counted(
+            count,
+            "point is the same as another and counts",
+            "points are the same as others and count",
+        );
+        let setting = |key: &String| point.settings.get(key).map(|value| format!("{key} = {value}"));
+        let settings: Vec<String> = plan.manifest.varying.iter().filter_map(setting).collect();
+        note!("{points} once, for example {}", settings.join(", "));
+    }
     let mut journal = Journal::open(out, shard, &plan.manifest)?.stopped_by(signals::watch()?);
     let mut simulated = 0;
     let mut searches = CatchUp::default();

@@ -2,35 +2,21 @@
 
 use super::{SweepArgs, pool};
 use crate::failure::Failure;
-use crate::files;
+use crate::job_array::{ArrayArgs, arguments};
 use diagnostic::counted;
-use lab::sweep::slurm::{self, Division, Job, TimeLimit};
+use lab::sweep::slurm::{self, Division};
 use lab::sweep::{Journal, Plan, Shard, Spent, execute, generate};
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, io};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     sweep: SweepArgs,
-    /// Maximum number of tasks; fewer if tasks would be short
-    #[arg(long, value_name = "N")]
-    tasks: NonZero<usize>,
-    /// Time limit of each task, in the format of sbatch: minutes, hours:minutes:seconds, days-hours
-    #[arg(long, value_name = "T")]
-    time: TimeLimit,
-    /// Threads of each task; the task requests as many CPUs
-    #[arg(short = 'j', long, value_name = "THREADS", default_value = "1")]
-    threads: NonZero<usize>,
+    #[command(flatten)]
+    array: ArrayArgs,
     /// Minimum planned run time of a task
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     least: u32,
-    /// Submit the array and the merge with sbatch
-    #[arg(long)]
-    submit: bool,
 }
 
 /// The maximum number of timed points, and the time after which timing stops.
@@ -53,16 +39,13 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     drop(journal);
 
     let least = Duration::from_secs(args.least.into());
-    let division = Division::new(&plan, &left, &spent, args.tasks.get(), args.threads.get(), least);
+    let division =
+        Division::new(&plan, &left, &spent, args.array.tasks.get(), args.array.threads.get(), least);
     tell(args, &plan, &spent, left.len(), division);
 
-    let job = job(args, &plan.manifest.name, division.tasks)?;
-    let scripts = job.scripts().map_err(|error| Failure::wrong(error, None))?;
-    for (name, script) in scripts {
-        files::write(&out.join(name), script.as_bytes())?;
-        note!("wrote {}", out.join(name).display());
-    }
-    if args.submit { submit(out) } else { Ok(()) }
+    let mut command = vec!["sweep".to_owned()];
+    command.extend(arguments(args.sweep.file.as_deref(), &args.sweep.overrides, out)?);
+    args.array.write(&plan.manifest.name, division.tasks, command, out)
 }
 
 /// Simulates points one after the other until the time is over; their records stay in the journal.
@@ -95,62 +78,15 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
         note!("nothing is left to simulate: the array only merges");
         return;
     }
-    if tasks < args.tasks.get() {
+    if tasks < args.array.tasks.get() {
         let tasks = counted(tasks, "task", "tasks");
-        note!("{tasks} instead of {}: more would run for less than {} s each", args.tasks, args.least);
+        note!("{tasks} instead of {}: more would run for less than {} s each", args.array.tasks, args.least);
     }
     match tasks {
         1 => note!("the task runs for about {longest:.1?}"),
         _ => note!("the longest of {tasks} tasks runs for about {longest:.1?}"),
     }
-    if longest > args.time.duration() {
-        note!("warning: this exceeds --time {}; submit again to run the rest", args.time);
-    }
-}
-
-/// The job of a sweep. Its commands run in the current folder, so that relative paths stay valid.
-fn job(args: &Args, name: &str, tasks: usize) -> Result<Job, Failure> {
-    let text = |path: &Path| match path.to_str() {
-        Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::wrong(
-            format_args!("`{}` is not UTF-8 and cannot be written to a script", path.display()),
-            None,
-        )),
-    };
-    let here = |path: io::Result<PathBuf>| text(&path.map_err(|error| Failure::wrong(error, None))?);
-    let command = [here(env::current_exe())?, "sweep".to_owned()];
-    let out = text(&args.sweep.out)?;
-
-    let mut sweep = command.to_vec();
-    if let Some(file) = &args.sweep.file {
-        sweep.push(text(file)?);
-    }
-    for change in &args.sweep.overrides {
-        sweep.extend(["-p".to_owned(), change.clone()]);
-    }
-    sweep.extend(["--out".to_owned(), out.clone(), "-j".to_owned(), args.threads.to_string()]);
-    let mut merge = command.to_vec();
-    merge.extend(["merge".to_owned(), out]);
-    Ok(Job {
-        name: name.to_owned(),
-        tasks,
-        time: args.time.clone(),
-        threads: args.threads.get(),
-        working_folder: here(env::current_dir())?,
-        sweep,
-        merge,
-    })
-}
-
-/// Runs the script that calls sbatch, and prints its output: the job numbers.
-fn submit(out: &Path) -> Result<(), Failure> {
-    let script = out.join(Job::SUBMIT);
-    let output = Command::new("sh").arg(&script).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| Failure::wrong(format_args!("cannot start sh: {error}"), None))?;
-    files::print(&output.stdout)?;
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(Failure::Work(format!("`sh {}` could not submit the sweep: {}", script.display(), output.status)))
+    if longest > args.array.time.duration() {
+        note!("warning: this exceeds --time {}; submit again to run the rest", args.array.time);
     }
 }

@@ -126,6 +126,20 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
 }
 
 #[test]
+fn points_that_are_the_same_are_named() {
+    let folder = folder();
+    let folder = folder.path();
+    let sweep = "n = 1024\n[grid]\nplan = ['kl', 'pease']\nhple.count = [64, 128]";
+    fs::write(folder.join("same.toml"), sweep).unwrap();
+    let output = rpu(folder, &["sweep", "same.toml"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let expected =
+        "2 points are the same as others and count once, for example plan = \"pease\", hple.count = 64";
+    assert!(errors.contains(expected), "{errors}");
+}
+
+#[test]
 fn charts_of_any_columns_are_composed_from_several_folders() {
     let folder = folder();
     let folder = folder.path();

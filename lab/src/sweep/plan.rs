@@ -29,6 +29,8 @@ pub struct Plan {
     resolver: Resolver,
     /// The number of each point among all combinations of the axes.
     numbers: Vec<u64>,
+    /// The number of a point that is the same as one before, and how many there are.
+    repeated: Option<(u64, usize)>,
     /// The manifest of the sweep, with the key of each point. The keys are unique.
     pub manifest: Manifest,
 }
@@ -159,7 +161,7 @@ impl Plan {
         let degrees: Vec<u32> = definition.halving.iter().flat_map(|halving| halving.rungs.clone()).collect();
         let keys = |&number: &u64| resolver.keys(&definition.digits(number), &degrees);
         let (mut points, mut numbers) = (Points::default(), Vec::with_capacity(all.len()));
-        let mut seen = HashSet::with_capacity(all.len());
+        let (mut seen, mut repeated) = (HashSet::with_capacity(all.len()), None);
         let mut columns = Columns::new(definition, &mut points);
         for chunk in all.chunks(CHUNK) {
             let keys: Result<Vec<Vec<PointKey>>, _> = chunk.par_iter().map(keys).collect();
@@ -170,6 +172,8 @@ impl Plan {
                     let settings = columns.codes(&resolver, &definition.digits(number), &mut points)?;
                     points.push(keys[0], &keys[1..], &settings);
                     numbers.push(number);
+                } else {
+                    repeated.get_or_insert((number, 0)).1 += 1;
                 }
             }
         }
@@ -179,7 +183,7 @@ impl Plan {
             first.map(|first| title(definition, &first, &points, &Goals::of(&first.workload())))
         })?;
         let manifest = manifest(definition, title, points);
-        Ok(Self { resolver, numbers, manifest })
+        Ok(Self { resolver, numbers, repeated, manifest })
     }
 
     /// The number of points.
@@ -190,6 +194,14 @@ impl Plan {
     /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
+    }
+
+    /// A point that is the same as one before, and the number of such points. They count once: plans of other
+    /// names can be one for a small ring, and a value can be the default that another point leaves out.
+    pub fn repeated(&self) -> Option<(PlannedPoint, usize)> {
+        let (number, count) = self.repeated?;
+        let point = self.resolver.point(&self.definition().digits(number));
+        Some((point.expect("all points have been resolved before"), count))
     }
 
     /// The point with this index.
@@ -312,10 +324,10 @@ mod tests {
 
     #[test]
     fn equal_points_count_once() {
-        assert_eq!(
-            plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048").unwrap().len(),
-            2
-        );
+        let plan = plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048").unwrap();
+        assert_eq!(plan.len(), 2);
+        let (point, count) = plan.repeated().unwrap();
+        assert_eq!((point.key, count), (plan.point(0).key, 1));
     }
 
     #[test]

@@ -51,9 +51,14 @@ fn folder() -> tempfile::TempDir {
 
 /// Writes a job array and submits it to the stand-in. Returns its output.
 fn submit(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let sweep = ["sweep", "slurm", "s.toml", "--out", "d", "--time", "10", "--submit"];
+    call(folder, &[&sweep, arguments].concat())
+}
+
+/// Runs a command beside the stand-in. Returns its output.
+fn call(folder: &Path, arguments: &[&str]) -> (String, String) {
     let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
-    let submit = ["sweep", "slurm", "s.toml", "--out", "d", "--time", "10", "--submit"];
-    let output = command(folder).env("PATH", path).args(submit).args(arguments).output().unwrap();
+    let output = command(folder).env("PATH", path).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let errors = text(output.stderr);
     assert!(output.status.success(), "{errors}");
@@ -90,6 +95,25 @@ fn little_work_is_for_few_tasks() {
     let (_, errors) = submit(folder, &["--tasks", "50"]);
     assert!(errors.contains("1 task instead of 50: more would run for less than 120 s each"), "{errors}");
     assert_eq!(fs::read_to_string(folder.join("d/results.jsonl")).unwrap().lines().count(), 100);
+}
+
+#[test]
+fn the_tasks_of_an_exploration_have_seeds_of_their_own() {
+    let folder = folder();
+    let folder = &folder.path().join("a folder");
+    let options = ["s.toml", "--evaluations", "30", "-p", "n=2048", "--out"];
+    call(
+        folder,
+        &[&["explore", "slurm"], &options[..], &["d", "--tasks", "2", "--time", "10", "--submit"]].concat(),
+    );
+    for shard in ["1/2", "2/2"] {
+        succeed(folder, &[&["explore"], &options[..], &["e", "--shard", shard]].concat());
+    }
+    succeed(folder, &["sweep", "merge", "e"]);
+    let log = fs::read_to_string(folder.join("d/log")).unwrap();
+    assert!(results(&folder.join("d")) == results(&folder.join("e")), "{log}");
+    let points = fs::read_to_string(folder.join("d/results.jsonl")).unwrap().lines().count();
+    assert!((31..=60).contains(&points), "{points}");
 }
 
 #[test]
