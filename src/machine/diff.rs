@@ -77,8 +77,15 @@ impl Differences {
         });
         let mut rows: Vec<[String; 4]> = keys.collect();
         let mut derived = |name: &str, [a, b]: [f64; 2], digits: usize| {
-            let change = if a == b { String::new() } else { format!("{:+.1}%", 100.0 * (b / a - 1.0)) };
-            rows.push([name.to_owned(), format!("{a:.digits$}"), format!("{b:.digits$}"), change]);
+            let text = |value: f64, digits: usize| format!("{value:.digits$}");
+            if a == b {
+                return rows.push([name.to_owned(), text(a, digits), text(b, digits), String::new()]);
+            }
+            // As many digits as show the change.
+            let digits = (digits..9).find(|&digits| text(a, digits) != text(b, digits)).unwrap_or(9);
+            let percent = 100.0 * (b / a - 1.0);
+            let places = (1..9).find(|&places| percent.abs() >= 0.1_f64.powi(places)).unwrap_or(9) as usize;
+            rows.push([name.to_owned(), text(a, digits), text(b, digits), format!("{percent:+.places$}%")]);
         };
         derived("clock (GHz)", self.clock_ghz, 3);
         derived("area (mm2)", self.area_mm2, 2);

@@ -36,7 +36,7 @@ pub enum JournalError {
     #[error("missing folder")]
     NoFolder,
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read or write `{}`: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,

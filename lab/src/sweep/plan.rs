@@ -346,6 +346,15 @@ mod tests {
             error("n = 4\n[grid]\nhple.cuont = [4]")
         );
         assert!(error("n = 4\n[grid]\nhple.count = [4, 3]").starts_with("test.toml:3:18: "));
+        assert!(
+            error("n = 4\n[grid]\nhbm.gb_per_s = [512, 512.0]")
+                .contains("`hbm.gb_per_s` has the value 512.0 twice")
+        );
+        assert!(
+            error("n = 4\n[grid]\nn = [1024, 2048]").contains("`n` is set for all points and varies"),
+            "{}",
+            error("n = 4\n[grid]\nn = [1024, 2048]")
+        );
         assert_eq!(
             error("n = 1000"),
             "test.toml:1:5: D004: invalid value 1000 for `n`; expected a power of two, such as 65536"

@@ -5,6 +5,7 @@ use super::manifest::Settings;
 use super::plan::Task;
 use crate::run::{ProgramFacts, RingTiming, RunReport};
 use diagnostic::{Diagnostic, Diagnostics, nearest};
+use golden::Operation;
 use programs::{DATAFLOWS, Options, PROGRAMS, ParameterSet, SETS, find_dataflow, find_program};
 use ring_program::RingProgram;
 use runtime::{Keys, Runtime};
@@ -31,9 +32,12 @@ const RING_KEYS: [&str; 6] = ["kernel", "set", "n", "level", "dataflow", "keys"]
 const KEYS: [(&str, Keys); 3] =
     [("streamed", Keys::Streamed), ("seeded", Keys::Seeded), ("resident", Keys::Resident)];
 
-/// Whether some settings name a ring program.
+/// Whether some settings name a ring program: by its parameter set, or by a name that no operation has.
 pub(super) fn is_ring_program(settings: &[&Setting]) -> bool {
+    let kernel = settings.iter().rfind(|setting| setting.key == "kernel");
+    let name = kernel.and_then(|setting| setting.value.as_str()).unwrap_or_default();
     settings.iter().any(|setting| setting.key == "set")
+        || (find_program(name).is_some() && name.parse::<Operation>().is_err())
 }
 
 /// The ring program of some settings, of which later ones take precedence, and its columns.
@@ -124,15 +128,19 @@ impl<'d> Values<'d> {
     /// The parameter set: a built-in one, or a file.
     fn set(&self) -> Result<ParameterSet, Diagnostics> {
         let n = self.number("n")?;
-        let setting = self.get("set").expect("ring programs have a set");
+        let names = || SETS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+        let Some(setting) = self.get("set") else {
+            let span = self.get("kernel").map_or(0..0, |setting| setting.span.clone());
+            let help = format!("add `set = \"{}\"`, for example; the sets are {}", SETS[0].0, names());
+            return Err(self.definition.error(span, "a ring program without a parameter set", help).into());
+        };
         let name = setting.value.as_str().unwrap_or_default();
         if let Some(set) = ParameterSet::built_in(name, n) {
             return set;
         }
         let path = self.definition.path(name);
         let Ok(text) = std::fs::read_to_string(&path) else {
-            let names: Vec<&str> = SETS.iter().map(|(known, _)| *known).collect();
-            let help = format!("the sets are {}; or give the path of a TOML file", names.join(", "));
+            let help = format!("the sets are {}; or give the path of a TOML file", names());
             return Err(self.wrong(setting, help).into());
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();

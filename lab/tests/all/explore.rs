@@ -369,6 +369,9 @@ fn a_ring_program_is_a_point_like_others() {
     assert!(error("kernel = 'hmul'\nset = 'ark'").contains("did you mean \"hmult\"?"));
     assert!(error("kernel = 'hmult'\nset = 'ark'\ntowers = 2").starts_with("s.toml:3:"));
     assert!(error("kernel = 'hmult'\nset = 'nothing'").contains("the sets are ark"));
+    assert!(error("kernel = 'hmult'\nn = 2048").contains(
+        "a ring program without a parameter set; add `set = \"ark\"`, for example; the sets are ark"
+    ));
     assert!(error("kernel = 'hmult'\nset = 'ark'\nlevel = 99").starts_with("s.toml:3:"));
     let based = "schedule_for = 'base'\nkernel = 'hmult'\nset = 'ark'";
     assert!(error(based).contains("kernels of its own"));

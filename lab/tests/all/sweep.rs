@@ -501,7 +501,7 @@ fn pipes_in_a_folder_are_refused() {
         let _ = fs::remove_file(&path);
         let (fifo, mode) = (FileType::Fifo, Mode::RUSR | Mode::WUSR);
         mknodat(CWD, &path, fifo, mode, 0).unwrap();
-        let expected = format!("{}: it is a pipe, not a file", path.display());
+        let expected = format!("cannot read or write `{}`: it is a pipe, not a file", path.display());
         let opened = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap_err();
         assert_eq!(opened.to_string(), expected);
         assert_eq!(Results::merge(&[folder.path()]).unwrap_err().to_string(), expected);

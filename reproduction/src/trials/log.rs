@@ -18,7 +18,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read or write `{}`: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,

@@ -9,7 +9,7 @@ impl Definition {
     /// Checks that no value of an axis comes twice: its points would be the same.
     pub(super) fn check_distinct(&self, values: &[Setting]) -> Result<(), Diagnostic> {
         let mut seen = HashSet::new();
-        match values.iter().find(|setting| !seen.insert(setting.value.to_string())) {
+        match values.iter().find(|setting| !seen.insert(canonical(&setting.value))) {
             None => Ok(()),
             Some(Setting { key, value, span, .. }) => {
                 let message = format!("`{key}` has the value {value} twice");
@@ -24,7 +24,7 @@ impl Definition {
         let mut seen = HashSet::new();
         let text = |row: &Vec<Setting>| {
             let mut settings: Vec<String> =
-                row.iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect();
+                row.iter().map(|setting| format!("{}={}", setting.key, canonical(&setting.value))).collect();
             settings.sort();
             settings
         };
@@ -53,8 +53,18 @@ impl Definition {
         }
     }
 
-    /// Checks that no key is on two axes.
+    /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point sets anew.
     pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
+        for axis in &self.axes {
+            let in_all_rows =
+                |setting: &&Setting| axis.iter().all(|row| row.iter().any(|other| other.key == setting.key));
+            let mut varied = axis.iter().flatten().filter(in_all_rows);
+            if let Some(setting) = varied.find(|setting| self.common(&setting.key).is_some()) {
+                let message = format!("`{}` is set for all points and varies", setting.key);
+                let error = self.error(setting.span.clone(), message, "keep one of the two");
+                return Err(error.with_code(Code::Contradiction.name()));
+            }
+        }
         for (i, axis) in self.axes.iter().enumerate() {
             let others = || self.axes[..i].iter().flatten().flatten();
             let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
@@ -66,5 +76,13 @@ impl Definition {
             }
         }
         Ok(())
+    }
+}
+
+/// The text of a value, the same for equal numbers.
+fn canonical(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        value => value.to_string(),
     }
 }
