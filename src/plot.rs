@@ -2,15 +2,16 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::sweep;
 use clap::ValueEnum;
+use lab::sweep::Results;
 use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Pool};
+use lab::sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folders of sweeps or explorations, or tables of results (.csv). With one folder and nothing else, its
-    /// charts are drawn again
+    /// charts and its page are made again from its journal
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Form of the chart
@@ -64,7 +65,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output)
         && folder.is_dir()
     {
-        return sweep::write_results(&[folder], folder);
+        return draw_again(folder);
     }
     let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
     let conditions = conditions.map_err(|error| Failure::wrong(error, None))?;
@@ -109,6 +110,19 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the charts and the page of a folder again. Its results stay as they are.
+fn draw_again(folder: &Path) -> Result<(), Failure> {
+    let results = Results::merge(&[folder])?;
+    let names = Outputs::new(&results).draw(folder)?;
+    if names.is_empty() {
+        return Err(ComposeError::NoResults.into());
+    }
+    for name in names {
+        note!("wrote {}", folder.join(name).display());
+    }
+    Ok(())
+}
+
 /// A page with nothing but a chart.
 fn page(svg: &str) -> String {
     format!("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Chart</title>\n{svg}</html>\n")
@@ -128,6 +142,7 @@ impl From<ComposeError> for Failure {
             }
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
+            ComposeError::NoResults => Failure::wrong(error, "run the sweep, or name another folder"),
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
                 Failure::wrong(error, None)
             }

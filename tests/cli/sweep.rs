@@ -82,6 +82,20 @@ fn a_sweep_leaves_its_files_and_they_parse() {
     fs::remove_file(out.join("pareto.svg")).unwrap();
     succeed(folder, &["plot", "out"]);
     assert_eq!(results(&out), before);
+
+    // A chart changes no results, not even those of a lost journal.
+    fs::write(out.join("results.csv"), "edited").unwrap();
+    succeed(folder, &["plot", "out"]);
+    assert_eq!(fs::read_to_string(out.join("results.csv")).unwrap(), "edited");
+    let before = results(&out);
+    fs::remove_file(out.join("journal.jsonl")).unwrap();
+    for args in [&["plot", "out"][..], &["plot", "out", "--x", "cycles"]] {
+        let output = rpu(folder, args);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("no point has a result") && !errors.contains("--where"), "{errors}");
+    }
+    assert_eq!(results(&out), before);
 }
 
 #[test]

@@ -113,6 +113,9 @@ pub enum ComposeError {
     /// Nothing meets the conditions.
     #[error("no result meets the conditions")]
     Nothing,
+    /// No point succeeded, whatever the conditions.
+    #[error("there is nothing to draw: no point has a result")]
+    NoResults,
 }
 
 /// The most points of a composed chart.
@@ -135,7 +138,7 @@ impl Pool {
         named.map(String::as_str).try_for_each(|name| self.check(name))?;
         let points: Vec<&Row> = self.points.iter().filter(|point| self.meets(point, conditions)).collect();
         if points.is_empty() {
-            return Err(ComposeError::Nothing);
+            return Err(if conditions.is_empty() { ComposeError::NoResults } else { ComposeError::Nothing });
         }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in points {

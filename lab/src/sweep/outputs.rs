@@ -116,13 +116,27 @@ impl<'r> Outputs<'r> {
     /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         let shown = self.write_records(&folder.join("results.jsonl"), &folder.join("results.csv"))?;
-        let contents = self.charts_and_page(&shown)?;
+        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
+        Ok(names.chain(self.write_charts(folder, &shown)?).collect())
+    }
+
+    /// Writes the charts and the page of [`Self::write`] alone, and returns their names: none if no point
+    /// succeeded.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// written.
+    pub fn draw(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+        self.write_charts(folder, &self.shown()?)
+    }
+
+    fn write_charts(&self, folder: &Path, shown: &Shown) -> Result<Vec<String>, OutputError> {
+        let contents = self.charts_and_page(shown)?;
         contents.par_iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
             files::write(&path, content).map_err(|source| OutputError::Write { path, source })
         })?;
-        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
-        Ok(names.chain(contents.into_iter().map(|(name, _)| name)).collect())
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
     }
 
     /// Writes the records and their table. Returns the records that are shown.
