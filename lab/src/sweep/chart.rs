@@ -2,7 +2,7 @@
 
 use super::quantity::{Quantity, names};
 use super::record::Record;
-use super::view::{EXTRAPOLATED, View, extrapolated, plain};
+use super::view::{EXTRAPOLATED, View, extrapolated, text};
 use plot::{Chart, Point, Series};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 /// The key that makes the series: the last varying one with two to eight values.
 pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
     let values = |key: &&&str| {
-        let values: BTreeSet<String> =
-            view.records.iter().map(|record| plain(record.point.get(**key))).collect();
+        let values: BTreeSet<String> = view.records.iter().map(|record| text(record, key)).collect();
         (2..=plot::MAX_SERIES).contains(&values.len())
     };
     view.varying.iter().rfind(values).copied()
@@ -21,7 +20,7 @@ pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
 /// one key, in the order of its values. Otherwise a line would mean nothing but the order of the sweep.
 pub(super) fn in_order<'r>(mut records: Vec<&'r Record>, keys: &[&str]) -> (Vec<&'r Record>, bool) {
     let [key] = keys else { return (records, false) };
-    let number = |record: &Record| plain(record.point.get(*key)).parse::<f64>().ok();
+    let number = |record: &Record| text(record, key).parse::<f64>().ok();
     let is_ordered = records.iter().all(|record| number(record).is_some());
     if is_ordered {
         records.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
@@ -40,11 +39,10 @@ pub(super) const PALE: &str = "Pale designs exceed a constraint";
 /// The first two objectives. The last varying key with at most eight values makes the series.
 pub(super) fn chart(view: &View<'_>) -> Chart {
     let View { manifest, workload, records, .. } = view;
-    let value = |record: &Record, key: &str| plain(record.point.get(key));
     let values = |key: &str| {
         let mut values: Vec<String> = Vec::new();
         for &record in records {
-            let value = value(record, key);
+            let value = text(record, key);
             if !values.contains(&value) && values.len() <= plot::MAX_SERIES {
                 values.push(value);
             }
@@ -59,7 +57,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     };
     let name = |record: &Record, without: Option<&str>| {
         let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
-        keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
+        keys.map(|key| text(record, key)).collect::<Vec<_>>().join(", ")
     };
     let axes = view.goals.axes();
     let point = |record: &Record| {
@@ -76,7 +74,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     };
     let others: Vec<&str> =
         varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).collect();
-    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
+    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| text(record, key) == *of);
     Chart {
         title: view.title.clone(),
         x_label: Quantity::of(axes[0].name()).label(),

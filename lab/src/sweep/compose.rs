@@ -10,7 +10,7 @@ use super::chart::{PALE, tuple};
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
-use super::view::{EXTRAPOLATED, plain};
+use super::view::EXTRAPOLATED;
 use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
@@ -142,7 +142,7 @@ impl Pool {
         }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in points {
-            let value = facet.as_ref().map(|facet| plain(self.value(point, facet).as_ref()));
+            let value = facet.as_ref().map(|facet| self.text(point, facet));
             panels.entry(Text(value.unwrap_or_default())).or_default().push(point);
         }
         if panels.len() > MAX_FACETS {
@@ -220,7 +220,7 @@ struct Group<'p> {
 
 impl Group<'_> {
     fn text(&self, point: &Row, column: &str) -> String {
-        plain(self.pool.value(point, column).as_ref())
+        self.pool.text(point, column)
     }
 
     /// The distinct values of a column, in order.

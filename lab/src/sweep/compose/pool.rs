@@ -9,8 +9,9 @@ use crate::sweep::manifest::{Settings, Workload};
 use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
-use crate::sweep::view::extrapolated;
+use crate::sweep::view::{ABSENT, extrapolated, plain, setting};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
@@ -148,14 +149,15 @@ impl Pool {
             Content::Run(record) => record,
             Content::Cells(cells) => return cells.get(name).cloned(),
         };
-        if let Some(value) = record.point.get(name) {
-            return Some(value.clone());
-        }
         if let Some(column) = self.columns.iter().find(|column| column.name == name) {
             return column.value(record);
         }
-        let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
-        name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
+        setting(record, name).map(Cow::into_owned)
+    }
+
+    /// The display text of a point's value in a column.
+    pub(super) fn text(&self, row: &Row, name: &str) -> String {
+        self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
     }
 
     /// The better values of a column; `None` for settings, and for results of which neither less nor more is better.
