@@ -407,9 +407,10 @@ fn csv_line(cells: impl IntoIterator<Item = String>) -> Result<Vec<u8>, csv::Err
 
 /// A value as a cell of a table.
 fn cell(value: Option<&Value>) -> String {
-    match value.and_then(Value::as_str) {
-        Some(text) => neutral(text).into_owned(),
-        None => plain(value),
+    match value {
+        Some(Value::String(text)) => neutral(text).into_owned(),
+        Some(other) => other.to_string(),
+        None => String::new(),
     }
 }
 

@@ -316,3 +316,28 @@ fn tables_of_fronts_are_aligned_and_have_clocks_that_differ() {
         sweep(&long.replace("hple.count = [16, 32, 64, 128, 256]", "hple.count = [64, 128]"));
     assert!(is_aligned(&table(&summary)), "{summary}");
 }
+
+/// A table may have 512 in one row and 512.0 in another one.
+#[test]
+fn equal_numbers_are_one_value_of_an_axis() {
+    let (folder, _) = sweep(
+        "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nhple.count = [64, 128]\nhbm.gb_per_s = [256.0, 512.0]\n",
+    );
+    let path = folder.path().join("table.csv");
+    let table = fs::read_to_string(folder.path().join("results.csv")).unwrap();
+    let header = table.lines().next().unwrap();
+    let mut rows: Vec<String> = table.lines().skip(1).map(str::to_owned).collect();
+    assert!(rows[0].contains(",256.0,"), "{}", rows[0]);
+    rows[0] = rows[0].replacen(",256.0,", ",256,", 1);
+    fs::write(&path, [header.to_owned(), rows.join("\n")].join("\n")).unwrap();
+    let mut wanted = composition("cycles", "area_mm2", Fronts::Never);
+    wanted.colour = Some("hbm.gb_per_s".into());
+    let chart = compose(&path, &wanted).unwrap();
+    let labels: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+    assert_eq!(labels, ["256", "512"]);
+    // The same rows with one bandwidth only do not differ in it.
+    let same: Vec<String> = rows.iter().map(|row| row.replacen(",512.0,", ",256.0,", 1)).collect();
+    fs::write(&path, [header.to_owned(), same.join("\n")].join("\n")).unwrap();
+    let chart = compose(&path, &composition("cycles", "area_mm2", Fronts::Never)).unwrap();
+    assert_eq!(chart.name_label, "HPLEs");
+}

@@ -9,7 +9,7 @@ use crate::sweep::manifest::{Settings, Workload};
 use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
-use crate::sweep::view::{ABSENT, extrapolated, plain, setting};
+use crate::sweep::view::{ABSENT, extrapolated, plain, setting, whole};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -278,12 +278,15 @@ impl Source {
     }
 }
 
-/// The value of a cell: a number or a switch where it is one.
+/// The value of a cell: a number or a switch where it is one. Equal numbers have the same value.
 fn parsed(cell: &str) -> Value {
-    let number = || cell.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = || {
+        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some(whole(number).map_or_else(|| Value::from(number), Value::from))
+    };
     match (cell.parse::<u64>(), cell.parse::<bool>()) {
         (Ok(number), _) => number.into(),
         (_, Ok(switch)) => switch.into(),
-        _ => number().map_or_else(|| cell.into(), Value::from),
+        _ => number().unwrap_or_else(|| cell.into()),
     }
 }
