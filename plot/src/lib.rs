@@ -325,16 +325,18 @@ mod tests {
             label: label.into(),
             categories: categories.iter().map(|&name| name.into()).collect(),
         };
-        let line = |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted };
+        let line =
+            |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted, pale: false };
         let parallel = Parallel {
             title: "designs".into(),
             axes: vec![axis("banks", &["32", "64"]), axis("time (us)", &[])],
             lines: vec![line([0.0, 5.0], true), line([1.0, 9.0], false)],
             highlight_label: "front".into(),
+            notes: vec!["a remark".into()],
         };
         let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel] };
         let svg = figure(Panel::Parallel(parallel.clone())).svg().unwrap();
-        for text in ["designs", "banks", "64", "time (us)", "front"] {
+        for text in ["designs", "banks", "64", "time (us)", "front", "a remark"] {
             assert!(svg.contains(text), "{text} is missing");
         }
         let empty = Parallel { lines: Vec::new(), ..parallel };

@@ -145,7 +145,7 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         fs::read_to_string(folder.join(file)).unwrap()
     };
     let svg = chart(&["--x", "energy_uj", "--y", "energy_delay_uj_us", "--label", "hple.count"], "a.svg");
-    for text in ["Energy (µJ)", "Energy × delay (µJ µs)", "2 tasks", "one front for each"] {
+    for text in ["Energy (µJ)", "Energy × delay (µJ µs)", "2 tasks", "One front for each"] {
         assert!(svg.contains(text), "{text} is missing");
     }
     let svg =

@@ -10,7 +10,7 @@ use super::chart::{PALE, tuple};
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
-use super::view::EXTRAPOLATED;
+use super::view::{EXTRAPOLATED, cost_notes};
 use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
@@ -295,13 +295,32 @@ impl Group<'_> {
             mark_label: EXTRAPOLATED.into(),
             notes: {
                 let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
-                let pale = self.points.iter().any(|point| !point.is_allowed());
-                let one_each = one_each.then(|| "one front for each task".to_owned());
-                one_each.into_iter().chain(pale.then(|| PALE.to_owned())).collect()
+                let one_each = one_each.then(|| "One front for each task".to_owned());
+                one_each.into_iter().chain(self.cost_notes()).chain(self.pale_note()).collect()
             },
             without_front: fronts.is_none(),
             scattered_front: false,
         }))
+    }
+
+    /// Remarks on machine keys of the chart that cost nothing, or whose cost no model covers.
+    fn cost_notes(&self) -> Vec<String> {
+        let Composition { x, y, colour, label, facet, .. } = self.composition;
+        let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
+        let keys = self.varying().into_iter().chain(named.into_iter().flatten().map(String::as_str));
+        let mut known = BTreeSet::new();
+        cost_notes(keys.filter(|key| known.insert(*key))).collect()
+    }
+
+    /// A remark if designs exceed a constraint.
+    fn pale_note(&self) -> Option<String> {
+        self.points.iter().any(|point| !point.is_allowed()).then(|| PALE.to_owned())
+    }
+
+    /// A remark on extrapolated costs, in charts that mark no designs.
+    fn extrapolated_note(&self) -> Option<String> {
+        let count = self.points.iter().filter(|point| point.is_extrapolated()).count();
+        (count > 0).then(|| format!("{EXTRAPOLATED} in {count} of {} designs", self.points.len()))
     }
 
     /// The better values of the columns of the axes, if the chart has fronts.
@@ -358,12 +377,14 @@ impl Group<'_> {
                 }
             };
             let values = keys.iter().zip(&axes).map(value).collect::<Result<_, ComposeError>>()?;
-            Ok(ParallelLine { values, highlighted: front.contains(&i) })
+            Ok(ParallelLine { values, highlighted: front.contains(&i), pale: !point.is_allowed() })
         };
         let lines = self.points.iter().enumerate().map(line).collect::<Result<_, ComposeError>>()?;
         let highlight_label =
             format!("Pareto front of {} and {}", Quantity::of(x).name, Quantity::of(y).name);
-        Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label }))
+        let notes = self.cost_notes().into_iter().chain(self.extrapolated_note()).chain(self.pale_note());
+        let notes = notes.collect();
+        Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label, notes }))
     }
 
     /// For each axis, the geometric mean of the ratio of the column to its mean over the axis, by the value
@@ -413,6 +434,7 @@ impl Group<'_> {
                 left_out.join(", ")
             ));
         }
+        notes.extend(self.cost_notes().into_iter().chain(self.extrapolated_note()));
         Ok(Panel::Tornado(Tornado {
             title: self.title.clone(),
             x_label: Quantity::of(y).label(),

@@ -50,8 +50,7 @@ impl View<'_> {
 
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
-        let costs = self.varying.iter().filter_map(|key| cost_note(sim::machine::key(key)?));
-        costs.chain(self.goals.notes(self.beyond, self.ran)).collect()
+        cost_notes(self.varying.iter().copied()).chain(self.goals.notes(self.beyond, self.ran)).collect()
     }
 
     /// Whether a record exceeds a constraint.
@@ -63,6 +62,11 @@ impl View<'_> {
     pub(super) fn value(record: &Record, measure: Measure) -> Option<f64> {
         record.outcome().costs.map(|costs| measure.of(&costs))
     }
+}
+
+/// Remarks on those of some keys that cost nothing, or whose cost no model covers.
+pub(super) fn cost_notes<'k>(keys: impl Iterator<Item = &'k str>) -> impl Iterator<Item = String> {
+    keys.filter_map(|key| cost_note(sim::machine::key(key)?))
 }
 
 /// A remark on a key that costs nothing, or whose cost no model covers, with the reason.

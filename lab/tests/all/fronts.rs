@@ -341,3 +341,39 @@ fn equal_numbers_are_one_value_of_an_axis() {
     let chart = compose(&path, &composition("cycles", "area_mm2", Fronts::Never)).unwrap();
     assert_eq!(chart.name_label, "HPLEs");
 }
+
+/// Charts of any form say what they do not model, and which designs are extrapolated or exceed a constraint.
+#[test]
+fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nhple.count = [64, 128]\nvdm.banks = [64, 128]\n\
+        hbm.gb_per_s = [256.0, 512.0]\nfrontend.queue_depth = [8, 64]\n[explore]\nconstraints = ['area < 16 mm2']\n";
+    let exploration = Explorations::new(text);
+    let notes = |form: Form| -> (Vec<String>, usize) {
+        let composition = Composition { form, ..composition("time_us", "area_mm2", Fronts::IfBetter) };
+        let figure = Pool::read(&[exploration.folder.path()], &[]).unwrap().compose(&composition).unwrap();
+        match figure.panels.into_iter().next() {
+            Some(Panel::Scatter(chart)) => {
+                let points = chart.series.iter().flat_map(|series| &series.points);
+                let pale = points.filter(|point| point.pale).count();
+                (chart.notes, pale)
+            }
+            Some(Panel::Parallel(chart)) => {
+                let pale = chart.lines.iter().filter(|line| line.pale).count();
+                (chart.notes, pale)
+            }
+            Some(Panel::Tornado(chart)) => (chart.notes, 0),
+            panel => panic!("{panel:?}"),
+        }
+    };
+    let beyond = exploration.rows.iter().filter(|row| number(row, "area_mm2") > 16.0).count();
+    assert!((1..exploration.rows.len()).contains(&beyond), "{beyond}");
+    for form in [Form::Scatter, Form::Parallel, Form::Tornado] {
+        let (notes, pale) = notes(form);
+        let has = |start: &str| notes.iter().filter(|note| note.starts_with(start)).count();
+        assert_eq!(has("Not modelled: costs of hbm.gb_per_s"), 1, "{notes:?}");
+        assert_eq!(has("Pale designs"), usize::from(form != Form::Tornado), "{notes:?}");
+        // A chart of two columns marks them.
+        assert_eq!(has("costs extrapolated in 8 of 16"), usize::from(form != Form::Scatter), "{notes:?}");
+        assert!(form == Form::Tornado || pale == beyond, "{pale}");
+    }
+}
