@@ -132,6 +132,10 @@ impl From<ComposeError> for Failure {
     fn from(error: ComposeError) -> Self {
         match error {
             ComposeError::Journal(error) => error.into(),
+            ComposeError::Unknown { nearest: None, ref known, .. } => {
+                let help = format!("the columns are every machine key, {}", known.join(", "));
+                Failure::Wrong { message: error.to_string(), help: Some(help) }
+            }
             ComposeError::Unknown { .. } => Failure::wrong(
                 error,
                 "the header of results.csv has the columns; machine keys are columns, too",

@@ -178,6 +178,12 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("expected the columns of results.csv"));
 
     assert!(refused(&["--x", "time_u"]).contains("did you mean `time_us`?"));
+    let unknown = refused(&["--x", "nonsense"]);
+    assert!(
+        unknown.contains("unknown column `nonsense`") && unknown.contains("vdm.banks, cycles, "),
+        "{unknown}"
+    );
+    assert!(refused(&["--where", "hple.count >> 3"]).contains("invalid condition `hple.count >> 3`"));
     assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
     assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));
 }

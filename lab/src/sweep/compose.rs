@@ -89,6 +89,8 @@ pub enum ComposeError {
         name: String,
         /// The most similar one.
         nearest: Option<String>,
+        /// All columns but the machine keys that no sweep sets.
+        known: Vec<String>,
     },
     /// A column of a chart's axis with text.
     #[error("the column `{0}` has values that are not numbers")]

@@ -52,7 +52,8 @@ impl FromStr for Condition {
             .min_by_key(|(at, sign, _)| (*at, std::cmp::Reverse(sign.len())))
             .ok_or_else(|| ConditionError(text.to_owned()))?;
         let (column, value) = (text[..at].trim(), text[at + sign.len()..].trim().trim_matches(['"', '\'']));
-        if column.is_empty() || value.is_empty() || column.contains(char::is_whitespace) {
+        let is_broken = value.is_empty() || value.starts_with(['<', '>', '=', '!']);
+        if is_broken || column.is_empty() || column.contains(char::is_whitespace) {
             return Err(ConditionError(text.to_owned()));
         }
         Ok(Self { column: column.to_owned(), comparison, value: value.to_owned() })
@@ -97,7 +98,7 @@ mod tests {
         assert!(holds("plan = best", "best".into()) && holds("plan != 'kl'", "best".into()));
         assert!(holds("time_us<4.5", 4.25.into()) && holds("vdm.banks<=128", 32.into()));
         assert_eq!(Condition::parse_all("a = 1 and b < 2").unwrap().len(), 2);
-        for wrong in ["a", "= 3", "a =", "a b = 3"] {
+        for wrong in ["a", "= 3", "a =", "a b = 3", "a >> 3", "a =< 3", "a === 3", "a <> 3"] {
             assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
         }
     }

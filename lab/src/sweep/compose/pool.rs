@@ -20,6 +20,8 @@ use std::path::Path;
 const CHUNK: usize = 1024;
 /// The columns of a table before those of the settings.
 const LEADING: [&str; 3] = ["key", "status", "pareto"];
+/// The column of the folder or the table of a point.
+const FOLDER: &str = "folder";
 /// The last column of a table.
 const ERROR: &str = "error";
 
@@ -122,27 +124,26 @@ impl Pool {
         conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
     }
 
-    /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
-    fn names(&self) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        names.insert("folder".into());
-        names.extend(self.settings.iter().cloned());
-        names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
-        names
+    /// The names of columns in their order: `folder`, settings of points, results. Every key of the machine is
+    /// one, too.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let settings = self.settings.iter().map(String::as_str);
+        [FOLDER].into_iter().chain(settings).chain(self.columns.iter().map(|column| column.name.as_str()))
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
-        let names = self.names();
-        if names.contains(name) {
+        let names = || self.names().chain(sim::machine::keys().map(|key| key.path));
+        if names().any(|known| known == name) {
             return Ok(());
         }
-        let nearest = diagnostic::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Err(ComposeError::Unknown { name: name.to_owned(), nearest })
+        let nearest = diagnostic::nearest(name, names()).map(str::to_owned);
+        let known = self.names().map(str::to_owned).collect();
+        Err(ComposeError::Unknown { name: name.to_owned(), nearest, known })
     }
 
     /// The value of a point in a column.
     pub(super) fn value(&self, row: &Row, name: &str) -> Option<Value> {
-        if name == "folder" {
+        if name == FOLDER {
             return Some(row.source.as_str().into());
         }
         let record = match &row.content {
