@@ -67,6 +67,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     {
         return draw_again(folder);
     }
+    args.check_form()?;
     let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
     let conditions = conditions.map_err(|error| Failure::wrong(error, None))?;
     let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
@@ -110,6 +111,27 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+impl Args {
+    /// Checks that each option has an effect on the form.
+    fn check_form(&self) -> Result<(), Failure> {
+        let (x, colour, label) = (self.x.is_some(), self.colour.is_some(), self.label.is_some());
+        let (form, without) = match self.form {
+            FormName::Scatter => return Ok(()),
+            FormName::Parallel => ("parallel", vec![("colour", colour), ("label", label)]),
+            FormName::Tornado => {
+                ("tornado", vec![("x", x), ("colour", colour), ("label", label), ("front", self.front)])
+            }
+        };
+        match without.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                let message = format!("`--{option}` has no effect on `--form {form}`");
+                Err(Failure::wrong(message, "leave it out, or choose another form"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Makes the charts and the page of a folder again. Its results stay as they are.
 fn draw_again(folder: &Path) -> Result<(), Failure> {
     let results = Results::merge(&[folder])?;
@@ -143,6 +165,9 @@ impl From<ComposeError> for Failure {
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
             ComposeError::NoFront(_) => {
                 Failure::wrong(error, "leave out --front, or choose results such as cycles or energy_uj")
+            }
+            ComposeError::Colours { .. } => {
+                Failure::wrong(error, "give --colour a column with fewer values, or choose some with --where")
             }
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),

@@ -184,6 +184,16 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         "{unknown}"
     );
     assert!(refused(&["--where", "hple.count >> 3"]).contains("invalid condition `hple.count >> 3`"));
+    for args in [
+        &["--form", "parallel", "--colour", "n"][..],
+        &["--form", "parallel", "--label", "n"],
+        &["--form", "tornado", "--x", "cycles"],
+        &["--form", "tornado", "--front"],
+    ] {
+        let error = refused(args);
+        let expected = format!("`{}` has no effect on `--form {}`", args[2], args[1]);
+        assert!(error.contains(&expected), "{error}");
+    }
     assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
     assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));
 }

@@ -106,6 +106,14 @@ pub enum ComposeError {
         /// The number of its values.
         values: usize,
     },
+    /// A column of colours with many values.
+    #[error("the column `{name}` has {values} values; a chart has at most {} colours", plot::MAX_SERIES)]
+    Colours {
+        /// The column.
+        name: String,
+        /// The number of its values.
+        values: usize,
+    },
     /// More points than a chart can show.
     #[error("{found} points; a chart shows at most {MAX_POINTS}")]
     TooMany {
@@ -267,6 +275,9 @@ impl Group<'_> {
         };
         let fronts = self.fronts()?;
         let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
+        if let Some(name) = colour.filter(|_| series_values.len() > plot::MAX_SERIES) {
+            return Err(ComposeError::Colours { name: name.into(), values: series_values.len() });
+        }
         let mut series: Vec<Series> =
             series_values.iter().map(|label| Series { label: label.clone(), ..Series::default() }).collect();
         let others: Vec<&str> = varying.iter().copied().filter(|key| Some(*key) != colour).collect();

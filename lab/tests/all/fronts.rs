@@ -377,3 +377,14 @@ fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
         assert!(form == Form::Tornado || pale == beyond, "{pale}");
     }
 }
+
+#[test]
+fn a_chart_has_a_colour_for_each_value_or_is_an_error() {
+    let exploration = Explorations::new(SPACE);
+    let mut wanted = composition("time_us", "area_mm2", Fronts::IfBetter);
+    wanted.colour = Some("area_mm2".into());
+    let error = compose(exploration.folder.path(), &wanted).unwrap_err();
+    assert!(matches!(error, ComposeError::Colours { values: 15, .. }), "{error}");
+    wanted.colour = Some("hple.count".into());
+    assert_eq!(compose(exploration.folder.path(), &wanted).unwrap().series.len(), 5);
+}
