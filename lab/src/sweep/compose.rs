@@ -185,18 +185,27 @@ impl Pool {
         Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
     }
 
-    /// What the points compute, and the columns.
+    /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own charts
+    /// have these.
     fn title(&self, composition: &Composition, points: &[&Row]) -> String {
         let workloads: BTreeSet<String> = points.iter().map(|row| row.workload().to_string()).collect();
-        let of = match workloads.len() {
-            1 => workloads.into_iter().next().unwrap_or_default(),
-            count => format!("{count} tasks"),
+        let columns = |axes: [&str; 2]| {
+            let [x, y] = axes.map(|column| Quantity::of(column).name);
+            format!(": {y} against {x}")
         };
-        let [x, y] = [&composition.x, &composition.y].map(|column| Quantity::of(column).name);
+        let (own, wanted) = (self.axes(), [composition.x.as_str(), composition.y.as_str()]);
+        let of = match (&self.title, workloads.len()) {
+            (Some(title), _) if composition.form == Form::Scatter && own == wanted => return title.clone(),
+            (Some(title), _) => title.trim_end_matches(&columns(own)).to_owned(),
+            (None, 1) => workloads.into_iter().next().unwrap_or_default(),
+            (None, count) => format!("{count} tasks"),
+        };
         match composition.form {
-            Form::Scatter => format!("{of}: {y} against {x}"),
+            Form::Scatter => of + &columns(wanted),
             Form::Parallel => of,
-            Form::Tornado => format!("{of}: effect of each axis on the {y}"),
+            Form::Tornado => {
+                format!("{of}: effect of each axis on the {}", Quantity::of(&composition.y).name)
+            }
         }
     }
 }

@@ -388,3 +388,19 @@ fn a_chart_has_a_colour_for_each_value_or_is_an_error() {
     wanted.colour = Some("hple.count".into());
     assert_eq!(compose(exploration.folder.path(), &wanted).unwrap().series.len(), 5);
 }
+
+#[test]
+fn a_chart_of_one_sweep_has_its_title() {
+    let text = "title = 'Banks'\nkernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nvdm.banks = [64, 128]\n";
+    let title = |text: &str, x: &str| {
+        let (folder, _) = sweep(text);
+        compose(folder.path(), &composition(x, "area_mm2", Fronts::Never)).unwrap().title
+    };
+    assert_eq!(title(text, "time_us"), "Banks");
+    assert_eq!(title(text, "energy_uj"), "Banks: area against energy");
+    let untitled = title(text.trim_start_matches("title = 'Banks'\n"), "time_us");
+    assert!(
+        untitled.starts_with("1K-point NTT") && untitled.ends_with(": area against latency"),
+        "{untitled}"
+    );
+}

@@ -5,7 +5,7 @@ use super::{ComposeError, MAX_POINTS};
 use crate::sweep::columns::{Column, columns};
 use crate::sweep::explore::Measure;
 use crate::sweep::goals::Goals;
-use crate::sweep::manifest::{Settings, Workload};
+use crate::sweep::manifest::{Manifest, Settings, Workload};
 use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
@@ -79,6 +79,8 @@ pub struct Pool {
     settings: BTreeSet<String>,
     /// The goals of the folders of explorations.
     goals: Vec<Goals>,
+    /// The title that the only sweep was given.
+    pub(super) title: Option<String>,
 }
 
 impl Pool {
@@ -94,9 +96,14 @@ impl Pool {
             varying: Vec::new(),
             settings: BTreeSet::new(),
             goals: Vec::new(),
+            title: None,
         };
         let sources = sources.iter().map(|source| Source::open(source));
         let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
+        if let [Source::Folder(_, results)] = &sources[..] {
+            let Manifest { title, name, .. } = &results.manifest;
+            pool.title = (title != name).then(|| title.clone());
+        }
         for source in &sources {
             let (varying, settings) = source.keys(&pool.columns);
             for key in varying {
