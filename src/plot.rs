@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Column whose values get different colours and markers
     #[arg(long, alias = "color", value_name = "KEY")]
     colour: Option<String>,
-    /// Column whose value labels each design; by default all axes
+    /// Column whose value labels each design; by default all axes, if they are at most four
     #[arg(long, value_name = "KEY")]
     label: Option<String>,
     /// Conditions that designs must meet, such as `hple.count >= 64 and plan = best`

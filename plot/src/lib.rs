@@ -125,6 +125,9 @@ const OVERSAMPLING: u32 = 2;
 /// the bitmap backend overestimates the height of text.
 const BITMAP_SINK: f64 = 0.2;
 
+/// A vector graphic.
+const SVG: Medium = Medium { scale: 1, sink: 0.0 };
+
 /// One drawing with its title, axes and legend.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Panel {
@@ -147,7 +150,7 @@ pub enum Panel {
 pub struct Figure {
     /// Panels in a row, at least 1.
     pub columns: usize,
-    /// Width and height of a panel, in points.
+    /// Width and height of a panel, in points. It is higher if a legend does not fit.
     pub panel: (u32, u32),
     /// The panels, row by row.
     pub panels: Vec<Panel>,
@@ -160,11 +163,21 @@ impl From<Chart> for Figure {
 }
 
 impl Figure {
-    /// Width and height, in points.
-    fn size(&self) -> (u32, u32) {
+    /// Width and height, in points. Panels are higher than wanted if a legend needs it.
+    fn size(&self) -> Result<(u32, u32), PlotError> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
-        (self.panel.0 * columns as u32, self.panel.1 * rows as u32)
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, self.panel).into_drawing_area();
+        let canvas = Canvas::new(&area, SVG);
+        let mut height = self.panel.1;
+        for panel in &self.panels {
+            if let Panel::Scatter(chart) = panel {
+                let needed = scatter::height(&canvas, chart, self.panel.0.into())?;
+                height = height.max(needed.ceil() as u32);
+            }
+        }
+        Ok((self.panel.0 * columns as u32, height * rows as u32))
     }
 
     /// Draws the figure as an SVG document.
@@ -173,8 +186,8 @@ impl Figure {
     /// Returns an error if a panel has nothing to draw.
     pub fn svg(&self) -> Result<String, PlotError> {
         let mut text = String::new();
-        let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
-        self.draw(&area, Medium { scale: 1, sink: 0.0 })?;
+        let area = SVGBackend::with_string(&mut text, self.size()?).into_drawing_area();
+        self.draw(&area, SVG)?;
         drop(area);
         // XML forbids most control characters, even escaped.
         Ok(printable(&text).into_owned())
@@ -185,7 +198,7 @@ impl Figure {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
-        let (width, height) = self.size();
+        let (width, height) = self.size()?;
         let (width, height) = (width * PIXELS, height * PIXELS);
         let large = (width * OVERSAMPLING, height * OVERSAMPLING);
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
@@ -400,6 +413,23 @@ mod tests {
         let texts: Vec<&str> = texts.collect();
         // Three texts of several lines; the last one in small print.
         assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+    }
+
+    #[test]
+    fn a_page_is_high_enough_for_its_legend() {
+        let height = |chart: &Chart| -> (f64, f64) {
+            let svg = svg(chart).unwrap();
+            let number = |text: &str| text.split('"').nth(1).unwrap().parse::<f64>().unwrap();
+            let lowest = svg.match_indices(" y=\"").map(|(at, _)| number(&svg[at..])).fold(0.0, f64::max);
+            (number(&svg[svg.find(" height=").unwrap()..]), lowest)
+        };
+        let mut long = chart();
+        assert_eq!(height(&long).0, f64::from(SIZE.1));
+        long.notes =
+            (0..30).map(|i| format!("Not modelled: costs of key {i} (a reason of several words)")).collect();
+        let (height, lowest) = height(&long);
+        assert!(lowest > f64::from(SIZE.1) && lowest + 5.0 < height, "{lowest} of {height}");
+        assert!(png(&long).is_ok());
     }
 
     #[test]

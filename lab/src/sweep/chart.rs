@@ -33,6 +33,9 @@ pub(super) fn tuple(values: String, keys: usize) -> String {
     if keys > 1 { format!("({values})") } else { values }
 }
 
+/// The most keys whose values name a design. More make labels that hide the chart, and tell nothing at a glance.
+pub(super) const MAX_NAMED: usize = 4;
+
 /// The meaning of pale designs.
 pub(super) const PALE: &str = "Pale designs exceed a constraint";
 
@@ -47,6 +50,10 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
                 values.push(value);
             }
         }
+        let number = |value: &String| value.parse::<f64>().ok();
+        if values.iter().all(|value| number(value).is_some()) {
+            values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
+        }
         values
     };
     let varying: Vec<(&str, Vec<String>)> = view.varying.iter().map(|&key| (key, values(key))).collect();
@@ -55,9 +62,13 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         Some((key, values)) => (Some(*key), values.clone()),
         None => (None, vec![String::new()]),
     };
-    let name = |record: &Record, without: Option<&str>| {
-        let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
-        keys.map(|key| text(record, key)).collect::<Vec<_>>().join(", ")
+    let named: Vec<&str> = match varying.len() {
+        0..=MAX_NAMED => varying.iter().map(|(key, _)| *key).collect(),
+        _ => Vec::new(),
+    };
+    let short: Vec<&str> = named.iter().copied().filter(|key| Some(*key) != series_key).collect();
+    let name = |record: &Record, keys: &[&str]| {
+        keys.iter().map(|key| text(record, key)).collect::<Vec<_>>().join(", ")
     };
     let axes = view.goals.axes();
     let point = |record: &Record| {
@@ -65,8 +76,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         Some(Point {
             x: x?,
             y: y?,
-            name: tuple(name(record, None), varying.len()),
-            short_name: name(record, series_key),
+            name: tuple(name(record, &named), named.len()),
+            short_name: name(record, &short),
             marked: !extrapolated(record).is_empty(),
             pale: view.is_beyond(record),
             front: view.front.contains(&record.key).then_some(0),
@@ -80,8 +91,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         x_label: Quantity::of(axes[0].name()).label(),
         y_label: Quantity::of(axes[1].name()).label(),
         series_label: series_key.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
-        name_label: names(varying.iter().map(|(key, _)| *key)),
-        short_name_label: names(others.iter().copied()),
+        name_label: names(named.iter().copied()),
+        short_name_label: names(short.iter().copied()),
         series: series_values
             .iter()
             .map(|of| {

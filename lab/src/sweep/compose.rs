@@ -6,7 +6,7 @@ mod pool;
 pub use condition::{Condition, ConditionError};
 pub use pool::Pool;
 
-use super::chart::{PALE, tuple};
+use super::chart::{MAX_NAMED, PALE, tuple};
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
@@ -55,7 +55,7 @@ pub struct Composition {
     pub y: String,
     /// The column whose values make the series; by default the last axis with few values.
     pub colour: Option<String>,
-    /// The column that names designs; by default all axes.
+    /// The column that names designs; by default all axes if they are few.
     pub label: Option<String>,
     /// The conditions that designs must meet.
     pub conditions: Vec<Condition>,
@@ -275,7 +275,8 @@ impl Group<'_> {
         // The keys of a design's full name, and of the short one, which leaves out the series.
         let keys: Vec<&str> = match label {
             Some(label) => vec![label],
-            None => varying.clone(),
+            None if varying.len() <= MAX_NAMED => varying.clone(),
+            None => Vec::new(),
         };
         let is_short = |key: &&&str| label.is_some() || Some(**key) != colour;
         let short_keys: Vec<&str> = keys.iter().filter(is_short).copied().collect();

@@ -404,3 +404,22 @@ fn a_chart_of_one_sweep_has_its_title() {
         "{untitled}"
     );
 }
+
+/// Labels of many values would hide the chart; the legend sorts numbers as numbers.
+#[test]
+fn a_chart_of_many_axes_has_no_labels_but_one_that_is_asked_for() {
+    let text = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.multiplier_latency_cycles = [9, 11]\n\
+        sbar.latency_cycles = [3, 4]\nvbar.latency_cycles = [3, 4]\nhple.count = [64, 128]\nvdm.banks = [128, 32, 64]\n";
+    let (folder, _) = sweep(text);
+    let mut wanted = composition("time_us", "area_mm2", Fronts::IfBetter);
+    let chart = compose(folder.path(), &wanted).unwrap();
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    assert!(chart.name_label.is_empty() && points().all(|point| point.name.is_empty()));
+    let svg = fs::read_to_string(folder.path().join("pareto.svg")).unwrap();
+    assert!(!svg.contains("labels:"), "{svg}");
+    let places: Vec<usize> =
+        ["32", "64", "128"].map(|value| svg.find(&format!("\n{value}\n")).unwrap()).into();
+    assert!(places.is_sorted(), "{places:?}");
+    wanted.label = Some("vdm.banks".into());
+    assert_eq!(compose(folder.path(), &wanted).unwrap().name_label, "VDM banks");
+}
