@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
-use super::labels::{Page, Rect};
+use super::labels::{Page, Place, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -96,13 +96,12 @@ pub(super) fn draw<DB: DrawingBackend>(
     for design in designs.iter().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
+    let mut series_lines: Vec<Vec<Pixel>> = Vec::new();
     if !one_series && designs.len() <= NAMED_POINTS {
-        for series in 0..chart.series.len() {
-            if !chart.series[series].joined {
-                continue;
-            }
+        for (series, _) in chart.series.iter().enumerate().filter(|(_, series)| series.joined) {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
+            series_lines.push(line);
         }
     }
     let line = |front: &Vec<usize>| front.iter().map(|&i| designs[i].pixel).collect();
@@ -136,6 +135,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     for ends in front_lines.iter().flat_map(|line| line.windows(2)) {
         page.take_line(ends[0], ends[1], canvas.pixels(3.0));
     }
+    for line in &series_lines {
+        line.windows(2).for_each(|ends| page.avoid_line(ends[0], ends[1], canvas.pixels(2.0)));
+    }
     for reference in references() {
         page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(9.0)));
     }
@@ -146,8 +148,17 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
         let font = name_font.resize(canvas.pixels(size));
         let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap));
-        if let Some(place) = place {
-            canvas.text(text, (place.x, place.y + place.height / 2.0), HPos::Left, font, color)?;
+        if let Some(Place { rect, covers, leader }) = place {
+            if let Some(end) = leader {
+                // It begins at the edge of the marker.
+                let (across, down) = (end.0 - at.0, end.1 - at.1);
+                let share = 0.75 * canvas.pixels(gap) / across.hypot(down);
+                canvas.line(&[(at.0 + share * across, at.1 + share * down), end], MUTED.mix(0.6), 0.8)?;
+            }
+            if covers {
+                canvas.fill(rect, WHITE)?;
+            }
+            canvas.text(text, (rect.x, rect.y + rect.height / 2.0), HPos::Left, font, color)?;
         }
         Ok(place.is_some())
     };
