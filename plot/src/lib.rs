@@ -358,7 +358,7 @@ mod tests {
         let bar = TornadoBar { label: "banks".into(), low: (0.5, "64".into()), high: (4.0, "32".into()) };
         let tornado = Tornado { title: "time".into(), bars: vec![bar], ..Tornado::default() };
         let svg = figure(Panel::Tornado(tornado.clone())).svg().unwrap();
-        assert!(svg.contains("banks") && svg.contains("x 4.00") && svg.contains("32"));
+        assert!(svg.contains("banks") && svg.contains("x 2\n") && svg.contains("32"));
         let empty = Tornado { bars: Vec::new(), ..tornado };
         assert_eq!(figure(Panel::Tornado(empty)).svg(), Err(PlotError::Empty));
     }

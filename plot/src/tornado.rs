@@ -1,6 +1,7 @@
 //! Tornado charts: the range of a quantity for each of several keys, the widest on top.
 
 use super::PlotError;
+use super::axis::ratios;
 use super::canvas::{Canvas, GRID, INK};
 use super::frame::Notes;
 use super::labels::Rect;
@@ -69,12 +70,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     };
     let across = |ratio: f64| plot.x + plot.width * (0.5 + 0.5 * position(ratio) / reach);
     let bottom = plot.y + plot.height;
-    for share in [-1.0, -0.5, 0.0, 0.5, 1.0] {
-        let ratio = (share * reach).exp();
+    for (ratio, text) in ratios(reach) {
         let x = across(ratio);
         canvas.line(&[(x, plot.y), (x, bottom)], GRID.to_rgba(), 1.0)?;
-        let text =
-            if reach < 0.7 { format!("{:+.1} %", (ratio - 1.0) * 100.0) } else { format!("x {ratio:.2}") };
         canvas.text(&text, (x, bottom + p(14.0)), HPos::Center, canvas.font(11.5), INK)?;
     }
     let row = plot.height / bars.len() as f64;
