@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use clap::ValueEnum;
 use lab::sweep::Results;
-use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Pool};
+use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Limit, Mark, Pool};
 use lab::sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,12 @@ pub(crate) struct Args {
     /// Leave out Pareto fronts
     #[arg(long)]
     no_front: bool,
+    /// Designs to mark with a star, such as `RPU paper: hple.count = 128 and vdm.banks = 128`
+    #[arg(long = "mark", value_name = "[LABEL:] EXPR")]
+    marks: Vec<Mark>,
+    /// Limit to draw across the chart, such as `area_mm2 <= 20.5`
+    #[arg(long = "limit", value_name = "COLUMN OP NUMBER")]
+    limits: Vec<Limit>,
     /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -61,7 +67,8 @@ enum FormName {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
-    let composed = chosen.into_iter().any(Option::is_some) || args.front || args.no_front;
+    let drawn = args.front || args.no_front || !args.marks.is_empty() || !args.limits.is_empty();
+    let composed = chosen.into_iter().any(Option::is_some) || drawn;
     if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output)
         && folder.is_dir()
     {
@@ -98,6 +105,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             (false, true) => Fronts::Never,
             (false, false) => Fronts::IfBetter,
         },
+        marks: args.marks.clone(),
+        limits: args.limits.clone(),
     };
     let figure = pool.compose(&composition)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
@@ -115,12 +124,12 @@ impl Args {
     /// Checks that each option has an effect on the form.
     fn check_form(&self) -> Result<(), Failure> {
         let (x, colour, label) = (self.x.is_some(), self.colour.is_some(), self.label.is_some());
+        let (mark, limit) = (!self.marks.is_empty(), !self.limits.is_empty());
+        let of_scatter = [("colour", colour), ("label", label), ("mark", mark), ("limit", limit)];
         let (form, without) = match self.form {
             FormName::Scatter => return Ok(()),
-            FormName::Parallel => ("parallel", vec![("colour", colour), ("label", label)]),
-            FormName::Tornado => {
-                ("tornado", vec![("x", x), ("colour", colour), ("label", label), ("front", self.front)])
-            }
+            FormName::Parallel => ("parallel", of_scatter.to_vec()),
+            FormName::Tornado => ("tornado", [&[("x", x), ("front", self.front)], &of_scatter[..]].concat()),
         };
         match without.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
@@ -172,6 +181,10 @@ impl From<ComposeError> for Failure {
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
             ComposeError::NoResults => Failure::wrong(error, "run the sweep, or name another folder"),
+            ComposeError::NoAxis(_) => Failure::wrong(error, "choose its column with --x or --y"),
+            ComposeError::NoMark(_) => {
+                Failure::wrong(error, "change --mark, or --where if that leaves it out")
+            }
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
                 Failure::wrong(error, None)
             }

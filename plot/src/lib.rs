@@ -49,6 +49,8 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Published points for comparison; they are not part of the front.
     pub references: Vec<Reference>,
+    /// Lines across the chart.
+    pub limits: Vec<Limit>,
     /// The meaning of marked points, in the legend.
     pub mark_label: String,
     /// Remarks below the legend.
@@ -97,6 +99,17 @@ pub struct Reference {
     /// The vertical cost.
     pub y: f64,
     /// Source and description.
+    pub label: String,
+}
+
+/// A limit of a quantity.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limit {
+    /// Whether it is one of the vertical quantity.
+    pub vertical: bool,
+    /// Its value.
+    pub value: f64,
+    /// The entry in the legend.
     pub label: String,
 }
 
@@ -413,6 +426,20 @@ mod tests {
         let texts: Vec<&str> = texts.collect();
         // Three texts of several lines; the last one in small print.
         assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+    }
+
+    #[test]
+    fn limits_are_lines_within_the_axes_and_entries_of_the_legend() {
+        let plain = svg(&chart()).unwrap();
+        let limit = |vertical, value| Limit { vertical, value, label: format!("at most {value}") };
+        let limited = Chart { limits: vec![limit(false, 50.0), limit(true, 60.0)], ..chart() };
+        let limited = svg(&limited).unwrap();
+        assert!(limited.contains("at most 50") && limited.contains("at most 60"));
+        // The axes reach to the limits.
+        let ticks = |svg: &str| svg.matches("\n50\n").count();
+        assert_eq!((ticks(&plain), ticks(&limited)), (0, 2));
+        let undefined = Chart { limits: vec![limit(true, f64::NAN)], ..chart() };
+        assert!(svg(&undefined).is_ok());
     }
 
     #[test]

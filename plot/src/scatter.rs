@@ -37,8 +37,12 @@ pub(super) fn draw<DB: DrawingBackend>(
         return Err(PlotError::Empty);
     }
     let references = || chart.references.iter().filter(|r| finite(r.x, r.y));
-    let x_axis = Axis::new(points().map(|(_, p)| p.x).chain(references().map(|r| r.x)));
-    let y_axis = Axis::new(points().map(|(_, p)| p.y).chain(references().map(|r| r.y)));
+    let limits = |vertical: bool| {
+        let own = chart.limits.iter().filter(move |limit| limit.vertical == vertical);
+        own.map(|limit| limit.value).filter(|value| value.is_finite())
+    };
+    let x_axis = Axis::new(points().map(|(_, p)| p.x).chain(references().map(|r| r.x)).chain(limits(false)));
+    let y_axis = Axis::new(points().map(|(_, p)| p.y).chain(references().map(|r| r.y)).chain(limits(true)));
     let (Some(x_axis), Some(y_axis)) = (x_axis, y_axis) else { return Err(PlotError::Empty) };
 
     let px = |points: f64| canvas.pixels(points) as u32;
@@ -92,6 +96,19 @@ pub(super) fn draw<DB: DrawingBackend>(
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
 
+    let across = limits(true).map(|y| {
+        let (_, y) = pixel(designs[0].point.x, y);
+        [(f64::from(x_pixels.start), y), (f64::from(x_pixels.end), y)]
+    });
+    let upright = limits(false).map(|x| {
+        let (x, _) = pixel(x, designs[0].point.y);
+        [(x, f64::from(y_pixels.start)), (x, f64::from(y_pixels.end))]
+    });
+    let limit_lines: Vec<[Pixel; 2]> = across.chain(upright).collect();
+    for [from, to] in &limit_lines {
+        canvas.dashes(*from, *to, MUTED.to_rgba(), 1.6)?;
+    }
+
     // From the back to the front: rings, series, front, other designs, references, designs of the front.
     for design in designs.iter().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
@@ -134,6 +151,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     }
     for ends in front_lines.iter().flat_map(|line| line.windows(2)) {
         page.take_line(ends[0], ends[1], canvas.pixels(3.0));
+    }
+    for [from, to] in &limit_lines {
+        page.avoid_line(*from, *to, canvas.pixels(2.0));
     }
     for line in &series_lines {
         line.windows(2).for_each(|ends| page.avoid_line(ends[0], ends[1], canvas.pixels(2.0)));
@@ -216,6 +236,7 @@ enum Symbol {
     Series(usize),
     Front,
     Reference,
+    Limit,
     Ring,
 }
 
@@ -282,6 +303,7 @@ fn entries<'c, DB: DrawingBackend>(
     if !chart.references.is_empty() {
         entries.push(entry(Symbol::Reference, "reference".into()));
     }
+    entries.extend(chart.limits.iter().map(|limit| entry(Symbol::Limit, (&limit.label).into())));
     if chart.series.iter().flat_map(|series| &series.points).any(|point| point.marked) {
         entries.push(entry(Symbol::Ring, (&chart.mark_label).into()));
     }
@@ -332,6 +354,9 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
             }
             Symbol::Front => {
                 canvas.line(&[(at.0 - half, at.1), (at.0 + half, at.1)], FRONT.to_rgba(), 2.4)?;
+            }
+            Symbol::Limit => {
+                canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
             }
             Symbol::Reference => {
                 canvas.marker(Shape::Star, at, 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;

@@ -101,6 +101,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
                 Series { label: of.clone(), points: own.into_iter().filter_map(point).collect(), joined }
             })
             .collect(),
+        limits: Vec::new(),
         mark_label: EXTRAPOLATED.into(),
         notes: {
             let (shown, all) = view.beside_front();

@@ -3,10 +3,11 @@
 mod condition;
 mod pool;
 
-pub use condition::{Condition, ConditionError};
+pub use condition::{Condition, ConditionError, Limit, LimitError, Mark};
 pub use pool::Pool;
 
 use super::chart::{MAX_NAMED, PALE, tuple};
+use super::explore::Measure;
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
@@ -63,6 +64,10 @@ pub struct Composition {
     pub facet: Option<String>,
     /// Whether fronts are drawn.
     pub fronts: Fronts,
+    /// Designs that are marked as references.
+    pub marks: Vec<Mark>,
+    /// Limits of the columns of the axes.
+    pub limits: Vec<Limit>,
 }
 
 /// The reason why a chart cannot be composed.
@@ -98,6 +103,12 @@ pub enum ComposeError {
     /// A front of a column such as a machine key.
     #[error("no front of the column `{0}`: neither less nor more of it is better")]
     NoFront(String),
+    /// A limit of another column than those of the axes.
+    #[error("the limit of `{0}` is on no axis of the chart")]
+    NoAxis(String),
+    /// A mark of no design.
+    #[error("no result in the chart meets the conditions of the mark `{0}`")]
+    NoMark(String),
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
     Facets {
@@ -142,13 +153,22 @@ impl Pool {
     /// Returns an error if a column is unknown or has no numbers where an axis needs them, or if nothing
     /// meets the conditions.
     pub fn compose(&self, composition: &Composition) -> Result<Figure, ComposeError> {
-        let Composition { x, y, colour, label, conditions, facet, .. } = composition;
+        let Composition { x, y, colour, label, conditions, facet, marks, limits, .. } = composition;
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
-        let named = named.into_iter().flatten().chain(conditions.iter().map(|condition| &condition.column));
+        let of_marks = marks.iter().flat_map(|mark| &mark.conditions);
+        let conditioned = conditions.iter().chain(of_marks).map(|condition| &condition.column);
+        let named = named.into_iter().flatten().chain(conditioned).chain(limits.iter().map(|l| &l.column));
         named.map(String::as_str).try_for_each(|name| self.check(name))?;
         let points: Vec<&Row> = self.points.iter().filter(|point| self.meets(point, conditions)).collect();
         if points.is_empty() {
             return Err(if conditions.is_empty() { ComposeError::NoResults } else { ComposeError::Nothing });
+        }
+        if let Some(limit) = limits.iter().find(|limit| ![x, y].contains(&&limit.column)) {
+            return Err(ComposeError::NoAxis(limit.column.clone()));
+        }
+        let is_of = |mark: &&Mark| points.iter().any(|point| self.meets(point, &mark.conditions));
+        if let Some(mark) = marks.iter().find(|mark| !is_of(mark)) {
+            return Err(ComposeError::NoMark(mark.label.clone()));
         }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in points {
@@ -314,7 +334,15 @@ impl Group<'_> {
             name_label: names(keys),
             short_name_label: names(short_keys),
             series,
-            references: Vec::new(),
+            references: self.references()?,
+            limits: {
+                let limit = |limit: &Limit| plot::Limit {
+                    vertical: limit.column == *y,
+                    value: limit.value,
+                    label: limit.label(),
+                };
+                self.composition.limits.iter().map(limit).collect()
+            },
             mark_label: EXTRAPOLATED.into(),
             notes: {
                 let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
@@ -324,6 +352,27 @@ impl Group<'_> {
             without_front: fronts.is_none(),
             scattered_front: false,
         }))
+    }
+
+    /// Marked designs, and published results of the tasks.
+    fn references(&self) -> Result<Vec<plot::Reference>, ComposeError> {
+        let Composition { x, y, marks, .. } = self.composition;
+        let mut references = Vec::new();
+        for mark in marks {
+            for point in self.points.iter().filter(|point| self.pool.meets(point, &mark.conditions)) {
+                let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
+                references.push(plot::Reference { x, y, label: mark.label.clone() });
+            }
+        }
+        let measure = |name: &str| Measure::ALL.into_iter().find(|measure| measure.name() == name);
+        let Some((x, y)) = measure(x).zip(measure(y)) else { return Ok(references) };
+        let workloads: BTreeSet<Workload> = self.points.iter().map(|point| point.workload()).collect();
+        for published in &self.pool.references {
+            let is_wanted = workloads.iter().any(|workload| published.is_about(workload));
+            let place = published.value(x).zip(published.value(y)).filter(|_| is_wanted);
+            references.extend(place.map(|(x, y)| plot::Reference { x, y, label: published.label.clone() }));
+        }
+        Ok(references)
     }
 
     /// Remarks on machine keys of the chart that cost nothing, or whose cost no model covers.

@@ -108,6 +108,8 @@ fn composition(x: &str, y: &str, fronts: Fronts) -> Composition {
         conditions: Vec::new(),
         facet: None,
         fronts,
+        marks: Vec::new(),
+        limits: Vec::new(),
     }
 }
 
@@ -422,4 +424,32 @@ fn a_chart_of_many_axes_has_no_labels_but_one_that_is_asked_for() {
     assert!(places.is_sorted(), "{places:?}");
     wanted.label = Some("vdm.banks".into());
     assert_eq!(compose(folder.path(), &wanted).unwrap().name_label, "VDM banks");
+}
+
+#[test]
+fn a_chart_marks_designs_draws_limits_and_has_the_references_of_its_sweep() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nvdm.banks = [64, 128]\n[[reference]]\nlabel = 'elsewhere'\n\
+        time_us = 1\narea_mm2 = 30\n";
+    let (folder, _) = sweep(text);
+    let of_paper = rows(folder.path()).into_iter().find(|row| row["vdm.banks"] == "128").unwrap();
+    let chart = |x: &str, mark: &str, limit: &str, source: &str| {
+        let mut wanted = composition(x, "area_mm2", Fronts::IfBetter);
+        (wanted.marks, wanted.limits) = (vec![mark.parse().unwrap()], vec![limit.parse().unwrap()]);
+        compose(&folder.path().join(source), &wanted)
+    };
+    let mark = format!("RPU paper: key = {}", of_paper["key"]);
+    for source in ["", "results.csv"] {
+        let chart = chart("time_us", &mark, "area_mm2 <= 20.5", source).unwrap();
+        let first = &chart.references[0];
+        assert_eq!((first.label.as_str(), first.y), ("RPU paper", number(&of_paper, "area_mm2")));
+        let published = chart.references[1..].iter().map(|reference| (reference.x, reference.y));
+        // A table has no references.
+        assert!(published.eq(source.is_empty().then_some((1.0, 30.0))));
+        assert!(chart.limits[0].vertical && chart.limits[0].label == "area <= 20.5 mm²");
+    }
+    assert_eq!(chart("energy_uj", &mark, "energy_uj < 1", "").unwrap().references.len(), 1);
+    let error = |mark: &str, limit: &str| chart("time_us", mark, limit, "").unwrap_err().to_string();
+    assert!(error("key = 1", "time_us < 1").contains("the mark `key = 1`"));
+    assert!(error(&mark, "energy_uj < 1").contains("the limit of `energy_uj` is on no axis"));
+    assert!(error("wrong = 1", "time_us < 1").contains("unknown column `wrong`"));
 }

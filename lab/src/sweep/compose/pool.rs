@@ -5,7 +5,7 @@ use super::{ComposeError, MAX_POINTS};
 use crate::sweep::columns::{Column, columns};
 use crate::sweep::explore::Measure;
 use crate::sweep::goals::Goals;
-use crate::sweep::manifest::{Manifest, Settings, Workload};
+use crate::sweep::manifest::{Manifest, Reference, Settings, Workload};
 use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
@@ -19,7 +19,9 @@ use std::path::Path;
 /// The points that are read at a time.
 const CHUNK: usize = 1024;
 /// The columns of a table before those of the settings.
-const LEADING: [&str; 3] = ["key", "status", "pareto"];
+const LEADING: [&str; 3] = [KEY, "status", "pareto"];
+/// The column of the key of a point.
+const KEY: &str = "key";
 /// The column of the folder or the table of a point.
 const FOLDER: &str = "folder";
 /// The last column of a table.
@@ -79,6 +81,8 @@ pub struct Pool {
     settings: BTreeSet<String>,
     /// The goals of the folders of explorations.
     goals: Vec<Goals>,
+    /// Published results of the folders, each once.
+    pub(super) references: Vec<Reference>,
     /// The title that the only sweep was given.
     pub(super) title: Option<String>,
 }
@@ -96,6 +100,7 @@ impl Pool {
             varying: Vec::new(),
             settings: BTreeSet::new(),
             goals: Vec::new(),
+            references: Vec::new(),
             title: None,
         };
         let sources = sources.iter().map(|source| Source::open(source));
@@ -113,6 +118,11 @@ impl Pool {
             }
             pool.settings.extend(settings);
             pool.goals.extend(source.goals().cloned());
+            for reference in source.references() {
+                if !pool.references.contains(reference) {
+                    pool.references.push(reference.clone());
+                }
+            }
         }
         conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
         let mut found = 0;
@@ -131,11 +141,14 @@ impl Pool {
         conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
     }
 
-    /// The names of columns in their order: `folder`, settings of points, results. Every key of the machine is
+    /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the machine is
     /// one, too.
     fn names(&self) -> impl Iterator<Item = &str> {
         let settings = self.settings.iter().map(String::as_str);
-        [FOLDER].into_iter().chain(settings).chain(self.columns.iter().map(|column| column.name.as_str()))
+        [FOLDER, KEY]
+            .into_iter()
+            .chain(settings)
+            .chain(self.columns.iter().map(|column| column.name.as_str()))
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
@@ -154,6 +167,7 @@ impl Pool {
             return Some(row.source.as_str().into());
         }
         let record = match &row.content {
+            Content::Run(record) if name == KEY => return Some(record.key.to_string().into()),
             Content::Run(record) => record,
             Content::Cells(cells) => return cells.get(name).cloned(),
         };
@@ -222,7 +236,9 @@ impl Source {
         }
         let row = |record: csv::StringRecord| -> Settings {
             let cells = header.iter().cloned().zip(record.iter());
-            cells.filter(|(_, cell)| !cell.is_empty()).map(|(name, cell)| (name, parsed(cell))).collect()
+            let value = |name: &str, cell: &str| if name == KEY { cell.into() } else { parsed(cell) };
+            let cells = cells.filter(|(_, cell)| !cell.is_empty());
+            cells.map(|(name, cell)| (name.clone(), value(&name, cell))).collect()
         };
         let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
         let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
@@ -256,6 +272,14 @@ impl Source {
         match self {
             Self::Folder(_, results) => results.manifest.goals.as_ref(),
             Self::Table(..) => None,
+        }
+    }
+
+    /// The published results of a sweep.
+    fn references(&self) -> &[Reference] {
+        match self {
+            Self::Folder(_, results) => &results.manifest.references,
+            Self::Table(..) => &[],
         }
     }
 

@@ -196,15 +196,13 @@ impl Results {
 
     fn panels(&self) -> Vec<Panel> {
         let over_sizes = |study: &Study, y: &dyn Fn(&Timeline) -> f64| {
-            let point = |(&size, timeline): (&u32, &Option<Timeline>)| {
-                Some((f64::from(size), y(timeline.as_ref()?)))
-            };
+            let point =
+                |(&size, timeline): (&u32, &Option<Timeline>)| Some((f64::from(size), y(timeline.as_ref()?)));
             SIZES.iter().zip(&study.by_size).filter_map(point).collect()
         };
         let over_bandwidths = |study: &Study, keys| {
-            let point = |&bandwidth: &f64| {
-                Some((bandwidth, study.time(SIZE, bandwidth, keys)?.total_ns / 1e6))
-            };
+            let point =
+                |&bandwidth: &f64| Some((bandwidth, study.time(SIZE, bandwidth, keys)?.total_ns / 1e6));
             BANDWIDTHS.iter().filter_map(point).collect()
         };
         let of_size = "VDM size (MiB)";
