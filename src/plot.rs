@@ -185,6 +185,9 @@ impl From<ComposeError> for Failure {
             ComposeError::NoMark(_) => {
                 Failure::wrong(error, "change --mark, or --where if that leaves it out")
             }
+            ComposeError::NoEffect => {
+                Failure::wrong(error, "a tornado chart needs a sweep of full axes; choose another form")
+            }
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
                 Failure::wrong(error, None)
             }

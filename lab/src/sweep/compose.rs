@@ -109,6 +109,9 @@ pub enum ComposeError {
     /// A mark of no design.
     #[error("no result in the chart meets the conditions of the mark `{0}`")]
     NoMark(String),
+    /// A tornado chart of designs that have nothing in common.
+    #[error("no axis has designs with all of its values that differ in nothing else")]
+    NoEffect,
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
     Facets {
@@ -392,7 +395,7 @@ impl Group<'_> {
     /// A remark on extrapolated costs, in charts that mark no designs.
     fn extrapolated_note(&self) -> Option<String> {
         let count = self.points.iter().filter(|point| point.is_extrapolated()).count();
-        (count > 0).then(|| format!("{EXTRAPOLATED} in {count} of {} designs", self.points.len()))
+        (count > 0).then(|| format!("Costs extrapolated in {count} of {} designs", self.points.len()))
     }
 
     /// The better values of the columns of the axes, if the chart has fronts.
@@ -495,6 +498,9 @@ impl Group<'_> {
                 }
                 _ => left_out.push(Quantity::of(key).name),
             }
+        }
+        if bars.is_empty() {
+            return Err(ComposeError::NoEffect);
         }
         let mut notes = vec![
             "Ratio to the geometric mean over the values of an axis, all else equal; labels are the values."

@@ -375,7 +375,7 @@ fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
         assert_eq!(has("Not modelled: costs of hbm.gb_per_s"), 1, "{notes:?}");
         assert_eq!(has("Pale designs"), usize::from(form != Form::Tornado), "{notes:?}");
         // A chart of two columns marks them.
-        assert_eq!(has("costs extrapolated in 8 of 16"), usize::from(form != Form::Scatter), "{notes:?}");
+        assert_eq!(has("Costs extrapolated in 8 of 16"), usize::from(form != Form::Scatter), "{notes:?}");
         assert!(form == Form::Tornado || pale == beyond, "{pale}");
     }
 }
@@ -405,6 +405,16 @@ fn a_chart_of_one_sweep_has_its_title() {
         untitled.starts_with("1K-point NTT") && untitled.ends_with(": area against latency"),
         "{untitled}"
     );
+}
+
+/// Points of an exploration seldom differ in one axis only.
+#[test]
+fn a_tornado_chart_needs_designs_that_differ_in_one_axis_only() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[[list]]\nhple.count = 64\nvdm.banks = 64\n[[list]]\n\
+        hple.count = 128\nvdm.banks = 128\n";
+    let (folder, _) = sweep(text);
+    let tornado = Composition { form: Form::Tornado, ..composition("time_us", "area_mm2", Fronts::IfBetter) };
+    assert!(matches!(compose(folder.path(), &tornado), Err(ComposeError::NoEffect)));
 }
 
 /// Labels of many values would hide the chart; the legend sorts numbers as numbers.
