@@ -2,15 +2,16 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::sweep;
 use clap::ValueEnum;
-use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Pool};
+use lab::sweep::Results;
+use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Limit, Mark, Pool};
+use lab::sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folders of sweeps or explorations, or tables of results (.csv). With one folder and nothing else, its
-    /// charts are drawn again
+    /// charts and its page are made again from its journal
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Form of the chart
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     /// Column whose values get different colours and markers
     #[arg(long, alias = "color", value_name = "KEY")]
     colour: Option<String>,
-    /// Column whose value labels each design; by default all axes
+    /// Column whose value labels each design; by default all axes, if they are at most four
     #[arg(long, value_name = "KEY")]
     label: Option<String>,
     /// Conditions that designs must meet, such as `hple.count >= 64 and plan = best`
@@ -41,6 +42,12 @@ pub(crate) struct Args {
     /// Leave out Pareto fronts
     #[arg(long)]
     no_front: bool,
+    /// Designs to mark with a star, such as `RPU paper: hple.count = 128 and vdm.banks = 128`
+    #[arg(long = "mark", value_name = "[LABEL:] EXPR")]
+    marks: Vec<Mark>,
+    /// Limit to draw across the chart, such as `area_mm2 <= 20.5`
+    #[arg(long = "limit", value_name = "COLUMN OP NUMBER")]
+    limits: Vec<Limit>,
     /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -60,12 +67,14 @@ enum FormName {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
-    let composed = chosen.into_iter().any(Option::is_some) || args.front || args.no_front;
+    let drawn = args.front || args.no_front || !args.marks.is_empty() || !args.limits.is_empty();
+    let composed = chosen.into_iter().any(Option::is_some) || drawn;
     if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output)
         && folder.is_dir()
     {
-        return sweep::write_results(&[folder], folder);
+        return draw_again(folder);
     }
+    args.check_form()?;
     let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
     let conditions = conditions.map_err(|error| Failure::wrong(error, None))?;
     let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
@@ -96,6 +105,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             (false, true) => Fronts::Never,
             (false, false) => Fronts::IfBetter,
         },
+        marks: args.marks.clone(),
+        limits: args.limits.clone(),
     };
     let figure = pool.compose(&composition)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
@@ -109,6 +120,40 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+impl Args {
+    /// Checks that each option has an effect on the form.
+    fn check_form(&self) -> Result<(), Failure> {
+        let (x, colour, label) = (self.x.is_some(), self.colour.is_some(), self.label.is_some());
+        let (mark, limit) = (!self.marks.is_empty(), !self.limits.is_empty());
+        let of_scatter = [("colour", colour), ("label", label), ("mark", mark), ("limit", limit)];
+        let (form, without) = match self.form {
+            FormName::Scatter => return Ok(()),
+            FormName::Parallel => ("parallel", of_scatter.to_vec()),
+            FormName::Tornado => ("tornado", [&[("x", x), ("front", self.front)], &of_scatter[..]].concat()),
+        };
+        match without.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                let message = format!("`--{option}` has no effect on `--form {form}`");
+                Err(Failure::wrong(message, "leave it out, or choose another form"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes the charts and the page of a folder again. Its results stay as they are.
+fn draw_again(folder: &Path) -> Result<(), Failure> {
+    let results = Results::merge(&[folder])?;
+    let names = Outputs::new(&results).draw(folder)?;
+    if names.is_empty() {
+        return Err(ComposeError::NoResults.into());
+    }
+    for name in names {
+        note!("wrote {}", folder.join(name).display());
+    }
+    Ok(())
+}
+
 /// A page with nothing but a chart.
 fn page(svg: &str) -> String {
     format!("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Chart</title>\n{svg}</html>\n")
@@ -118,6 +163,10 @@ impl From<ComposeError> for Failure {
     fn from(error: ComposeError) -> Self {
         match error {
             ComposeError::Journal(error) => error.into(),
+            ComposeError::Unknown { nearest: None, ref known, .. } => {
+                let help = format!("the columns are every machine key, {}", known.join(", "));
+                Failure::Wrong { message: error.to_string(), help: Some(help) }
+            }
             ComposeError::Unknown { .. } => Failure::wrong(
                 error,
                 "the header of results.csv has the columns; machine keys are columns, too",
@@ -126,8 +175,19 @@ impl From<ComposeError> for Failure {
             ComposeError::NoFront(_) => {
                 Failure::wrong(error, "leave out --front, or choose results such as cycles or energy_uj")
             }
+            ComposeError::Colours { .. } => {
+                Failure::wrong(error, "give --colour a column with fewer values, or choose some with --where")
+            }
             ComposeError::TooMany { .. } => Failure::wrong(error, "choose some with --where"),
             ComposeError::Nothing => Failure::wrong(error, "change --where"),
+            ComposeError::NoResults => Failure::wrong(error, "run the sweep, or name another folder"),
+            ComposeError::NoAxis(_) => Failure::wrong(error, "choose its column with --x or --y"),
+            ComposeError::NoMark(_) => {
+                Failure::wrong(error, "change --mark, or --where if that leaves it out")
+            }
+            ComposeError::NoEffect => {
+                Failure::wrong(error, "a tornado chart needs a sweep of full axes; choose another form")
+            }
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
                 Failure::wrong(error, None)
             }

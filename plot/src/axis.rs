@@ -47,6 +47,12 @@ impl Axis {
         Some(Self { scale: Scale::Linear, low: low - MARGIN * span, high: high + MARGIN * span })
     }
 
+    /// A logarithmic axis for positive values; `None` if there are none, or others.
+    pub(super) fn logarithmic(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let axis = Self::linear(values.clone().map(f64::log10))?;
+        values.clone().all(|value| value > 0.0).then_some(Self { scale: Scale::Logarithmic, ..axis })
+    }
+
     /// A linear axis from 0 to `high`, with room for a label above it.
     pub(super) fn from_zero(high: f64) -> Self {
         Self { scale: Scale::Linear, low: 0.0, high: high * (1.0 + 2.0 * MARGIN) }
@@ -166,6 +172,23 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
+/// Round ratios from e^`-reach` to e^`reach` with their labels: in percent if they are close to 1.
+pub(super) fn ratios(reach: f64) -> Vec<(f64, String)> {
+    const PERCENT_BELOW: f64 = 0.7;
+    if reach < PERCENT_BELOW {
+        let percent = |reach: f64| 100.0 * (reach.exp() - 1.0);
+        let axis = Axis { scale: Scale::Linear, low: percent(-reach), high: percent(reach) };
+        let label = |tick: f64| match tick {
+            0.0 => "0 %".to_owned(),
+            tick => format!("{}{} %", if tick > 0.0 { "+" } else { "" }, axis.format_ext(&tick)),
+        };
+        return axis.ticks().into_iter().map(|tick| (1.0 + tick / 100.0, label(tick))).collect();
+    }
+    let decades = reach * std::f64::consts::LOG10_E;
+    let axis = Axis { scale: Scale::Logarithmic, low: -decades, high: decades };
+    axis.ticks().into_iter().map(|tick| (tick, format!("x {}", axis.format_ext(&tick)))).collect()
+}
+
 /// The smallest of 1, 2 and 5 times a power of ten that is not below `step`.
 fn nice_step(step: f64) -> f64 {
     let decade = 10f64.powf(step.log10().floor());
@@ -191,6 +214,24 @@ mod tests {
     fn narrow_ranges_are_linear() {
         assert_eq!(labels(&[10.0, 12.0]), ["10.0", "10.5", "11.0", "11.5", "12.0"]);
         assert_eq!(labels(&[0.0, 1000.0]), ["0", "200", "400", "600", "800", "1000"]);
+    }
+
+    #[test]
+    fn ratios_are_round() {
+        let labels =
+            |reach: f64| -> Vec<String> { ratios(reach).into_iter().map(|(_, label)| label).collect() };
+        assert_eq!(labels(0.06), ["-5 %", "0 %", "+5 %"]);
+        assert_eq!(labels(0.5), ["-20 %", "0 %", "+20 %", "+40 %", "+60 %"]);
+        assert_eq!(labels(1.0), ["x 0.4", "x 0.5", "x 0.7", "x 1", "x 1.5", "x 2"]);
+        assert_eq!(labels(3.0), ["x 0.05", "x 0.1", "x 0.2", "x 0.5", "x 1", "x 2", "x 5", "x 10", "x 20"]);
+        assert!(ratios(1.0).iter().all(|(ratio, _)| ratio.ln().abs() < 1.0));
+    }
+
+    #[test]
+    fn logarithmic_axes_have_positive_values() {
+        let axis = Axis::logarithmic([64.0, 128.0, 4096.0].into_iter()).unwrap();
+        assert!((axis.share(512.0) - 0.5).abs() < 1e-9);
+        assert_eq!(Axis::logarithmic([0.0, 1.0].into_iter()), None);
     }
 
     #[test]

@@ -148,6 +148,22 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.area.draw(&PathElement::new(points, style)).map_err(backend)
     }
 
+    /// Draws a dashed line.
+    pub(super) fn dashes(
+        &self,
+        from: Pixel,
+        to: Pixel,
+        color: RGBAColor,
+        width: f64,
+    ) -> Result<(), PlotError> {
+        let (across, down) = (to.0 - from.0, to.1 - from.1);
+        let count = (across.hypot(down) / self.pixels(8.0)).ceil().max(1.0);
+        let at = |share: f64| (from.0 + share * across, from.1 + share * down);
+        (0..count as u32)
+            .map(f64::from)
+            .try_for_each(|dash| self.line(&[at(dash / count), at((dash + 0.6) / count)], color, width))
+    }
+
     /// Draws a text vertically centred at `at`, which is its left or right end.
     pub(super) fn text(
         &self,

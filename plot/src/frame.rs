@@ -157,3 +157,43 @@ pub(super) fn note<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     canvas.text(text, at, HPos::Center, canvas.font(10.5), MUTED)
 }
+
+/// Remarks at the bottom of a panel.
+pub(super) struct Notes {
+    /// The left end of the lines, and the middle of the first one.
+    start: Pixel,
+    lines: Vec<String>,
+}
+
+/// Distance between the lines of remarks, in points.
+const NOTE: f64 = 16.0;
+
+impl Notes {
+    /// Breaks remarks into lines as wide as the region.
+    pub(super) fn new<DB: DrawingBackend>(
+        canvas: &Canvas<'_, DB>,
+        region: Rect,
+        notes: &[String],
+    ) -> Result<Self, PlotError> {
+        let (font, width) = (canvas.font(11.0), region.width - canvas.pixels(2.0 * MARGIN));
+        let lines = notes.iter().map(|note| canvas.lines(note, &font, width));
+        let lines: Vec<String> = lines.collect::<Result<Vec<_>, _>>()?.concat();
+        let height = canvas.pixels(NOTE * lines.len() as f64);
+        let top = region.y + region.height - canvas.pixels(6.0) - height;
+        Ok(Self { start: (region.x + canvas.pixels(MARGIN), top + canvas.pixels(NOTE / 2.0)), lines })
+    }
+
+    /// The height at which the first remark begins; the lower end of the region without any.
+    pub(super) fn top(&self) -> f64 {
+        self.start.1
+    }
+
+    /// Draws the remarks.
+    pub(super) fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Result<(), PlotError> {
+        for (line, text) in self.lines.iter().enumerate() {
+            let at = (self.start.0, self.start.1 + canvas.pixels(NOTE * line as f64));
+            canvas.text(text, at, HPos::Left, canvas.font(11.0), MUTED)?;
+        }
+        Ok(())
+    }
+}

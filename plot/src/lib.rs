@@ -49,6 +49,8 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Published points for comparison; they are not part of the front.
     pub references: Vec<Reference>,
+    /// Lines across the chart.
+    pub limits: Vec<Limit>,
     /// The meaning of marked points, in the legend.
     pub mark_label: String,
     /// Remarks below the legend.
@@ -100,6 +102,17 @@ pub struct Reference {
     pub label: String,
 }
 
+/// A limit of a quantity.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limit {
+    /// Whether it is one of the vertical quantity.
+    pub vertical: bool,
+    /// Its value.
+    pub value: f64,
+    /// The entry in the legend.
+    pub label: String,
+}
+
 /// A chart that cannot be drawn.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlotError {
@@ -125,6 +138,9 @@ const OVERSAMPLING: u32 = 2;
 /// the bitmap backend overestimates the height of text.
 const BITMAP_SINK: f64 = 0.2;
 
+/// A vector graphic.
+const SVG: Medium = Medium { scale: 1, sink: 0.0 };
+
 /// One drawing with its title, axes and legend.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Panel {
@@ -147,7 +163,7 @@ pub enum Panel {
 pub struct Figure {
     /// Panels in a row, at least 1.
     pub columns: usize,
-    /// Width and height of a panel, in points.
+    /// Width and height of a panel, in points. It is higher if a legend does not fit.
     pub panel: (u32, u32),
     /// The panels, row by row.
     pub panels: Vec<Panel>,
@@ -160,11 +176,21 @@ impl From<Chart> for Figure {
 }
 
 impl Figure {
-    /// Width and height, in points.
-    fn size(&self) -> (u32, u32) {
+    /// Width and height, in points. Panels are higher than wanted if a legend needs it.
+    fn size(&self) -> Result<(u32, u32), PlotError> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
-        (self.panel.0 * columns as u32, self.panel.1 * rows as u32)
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, self.panel).into_drawing_area();
+        let canvas = Canvas::new(&area, SVG);
+        let mut height = self.panel.1;
+        for panel in &self.panels {
+            if let Panel::Scatter(chart) = panel {
+                let needed = scatter::height(&canvas, chart, self.panel.0.into())?;
+                height = height.max(needed.ceil() as u32);
+            }
+        }
+        Ok((self.panel.0 * columns as u32, height * rows as u32))
     }
 
     /// Draws the figure as an SVG document.
@@ -173,8 +199,8 @@ impl Figure {
     /// Returns an error if a panel has nothing to draw.
     pub fn svg(&self) -> Result<String, PlotError> {
         let mut text = String::new();
-        let area = SVGBackend::with_string(&mut text, self.size()).into_drawing_area();
-        self.draw(&area, Medium { scale: 1, sink: 0.0 })?;
+        let area = SVGBackend::with_string(&mut text, self.size()?).into_drawing_area();
+        self.draw(&area, SVG)?;
         drop(area);
         // XML forbids most control characters, even escaped.
         Ok(printable(&text).into_owned())
@@ -185,7 +211,7 @@ impl Figure {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
-        let (width, height) = self.size();
+        let (width, height) = self.size()?;
         let (width, height) = (width * PIXELS, height * PIXELS);
         let large = (width * OVERSAMPLING, height * OVERSAMPLING);
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
@@ -325,16 +351,18 @@ mod tests {
             label: label.into(),
             categories: categories.iter().map(|&name| name.into()).collect(),
         };
-        let line = |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted };
+        let line =
+            |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted, pale: false };
         let parallel = Parallel {
             title: "designs".into(),
             axes: vec![axis("banks", &["32", "64"]), axis("time (us)", &[])],
             lines: vec![line([0.0, 5.0], true), line([1.0, 9.0], false)],
             highlight_label: "front".into(),
+            notes: vec!["a remark".into()],
         };
         let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel] };
         let svg = figure(Panel::Parallel(parallel.clone())).svg().unwrap();
-        for text in ["designs", "banks", "64", "time (us)", "front"] {
+        for text in ["designs", "banks", "64", "time (us)", "front", "a remark"] {
             assert!(svg.contains(text), "{text} is missing");
         }
         let empty = Parallel { lines: Vec::new(), ..parallel };
@@ -343,7 +371,7 @@ mod tests {
         let bar = TornadoBar { label: "banks".into(), low: (0.5, "64".into()), high: (4.0, "32".into()) };
         let tornado = Tornado { title: "time".into(), bars: vec![bar], ..Tornado::default() };
         let svg = figure(Panel::Tornado(tornado.clone())).svg().unwrap();
-        assert!(svg.contains("banks") && svg.contains("x 4.00") && svg.contains("32"));
+        assert!(svg.contains("banks") && svg.contains("x 2\n") && svg.contains("32"));
         let empty = Tornado { bars: Vec::new(), ..tornado };
         assert_eq!(figure(Panel::Tornado(empty)).svg(), Err(PlotError::Empty));
     }
@@ -398,6 +426,37 @@ mod tests {
         let texts: Vec<&str> = texts.collect();
         // Three texts of several lines; the last one in small print.
         assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+    }
+
+    #[test]
+    fn limits_are_lines_within_the_axes_and_entries_of_the_legend() {
+        let plain = svg(&chart()).unwrap();
+        let limit = |vertical, value| Limit { vertical, value, label: format!("at most {value}") };
+        let limited = Chart { limits: vec![limit(false, 50.0), limit(true, 60.0)], ..chart() };
+        let limited = svg(&limited).unwrap();
+        assert!(limited.contains("at most 50") && limited.contains("at most 60"));
+        // The axes reach to the limits.
+        let ticks = |svg: &str| svg.matches("\n50\n").count();
+        assert_eq!((ticks(&plain), ticks(&limited)), (0, 2));
+        let undefined = Chart { limits: vec![limit(true, f64::NAN)], ..chart() };
+        assert!(svg(&undefined).is_ok());
+    }
+
+    #[test]
+    fn a_page_is_high_enough_for_its_legend() {
+        let height = |chart: &Chart| -> (f64, f64) {
+            let svg = svg(chart).unwrap();
+            let number = |text: &str| text.split('"').nth(1).unwrap().parse::<f64>().unwrap();
+            let lowest = svg.match_indices(" y=\"").map(|(at, _)| number(&svg[at..])).fold(0.0, f64::max);
+            (number(&svg[svg.find(" height=").unwrap()..]), lowest)
+        };
+        let mut long = chart();
+        assert_eq!(height(&long).0, f64::from(SIZE.1));
+        long.notes =
+            (0..30).map(|i| format!("Not modelled: costs of key {i} (a reason of several words)")).collect();
+        let (height, lowest) = height(&long);
+        assert!(lowest > f64::from(SIZE.1) && lowest + 5.0 < height, "{lowest} of {height}");
+        assert!(png(&long).is_ok());
     }
 
     #[test]

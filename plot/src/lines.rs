@@ -14,6 +14,8 @@ pub struct Lines {
     pub title: String,
     /// Quantity and unit of the horizontal axis.
     pub x_label: String,
+    /// Whether the horizontal axis is logarithmic. Its values are then above 0.
+    pub x_logarithmic: bool,
     /// Quantity and unit of the vertical axis.
     pub y_label: String,
     /// The heading of the legend; empty without.
@@ -40,7 +42,9 @@ pub(super) fn draw<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     let series = &lines.series[..lines.series.len().min(MAX_SERIES)];
     let points = || series.iter().flat_map(|line| line.points.iter().copied());
-    let x_axis = Axis::linear(points().map(|(x, _)| x)).ok_or(PlotError::Empty)?;
+    let across = points().map(|(x, _)| x);
+    let x_axis = if lines.x_logarithmic { Axis::logarithmic(across) } else { Axis::linear(across) };
+    let x_axis = x_axis.ok_or(PlotError::Empty)?;
     let y_axis = Axis::new(points().map(|(_, y)| y)).ok_or(PlotError::Empty)?;
     let texts = Texts {
         title: &lines.title,

@@ -3,6 +3,7 @@
 use super::PlotError;
 use super::axis::Axis;
 use super::canvas::{Canvas, FRONT, INK, MUTED, Pixel};
+use super::frame::Notes;
 use super::labels::Rect;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
@@ -20,6 +21,8 @@ pub struct Parallel {
     pub lines: Vec<ParallelLine>,
     /// The meaning of highlighted lines.
     pub highlight_label: String,
+    /// Remarks below the chart.
+    pub notes: Vec<String>,
 }
 
 /// One axis.
@@ -38,6 +41,8 @@ pub struct ParallelLine {
     pub values: Vec<f64>,
     /// Whether it is drawn in front, in colour.
     pub highlighted: bool,
+    /// Whether it is pale.
+    pub pale: bool,
 }
 
 /// An axis with its positions.
@@ -114,7 +119,8 @@ pub(super) fn draw<DB: DrawingBackend>(
     let widest = widths.collect::<Result<Vec<_>, PlotError>>()?.into_iter().fold(0.0, f64::max);
     let column = widest.min(region.width / 3.0);
     let (left, right) = (region.x + p(28.0) + column, region.x + region.width - p(20.0));
-    let (top, bottom) = (top + p(12.0), region.y + region.height - p(30.0));
+    let notes = Notes::new(canvas, region, &chart.notes)?;
+    let (top, bottom) = (top + p(12.0), notes.top() - p(24.0));
     let step = (bottom - top) / (chart.axes.len() - 1) as f64;
     let place =
         |axis: usize, share: f64| -> Pixel { (left + (right - left) * share, top + step * axis as f64) };
@@ -122,7 +128,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| place(i, scale.share(v))).collect()
     };
     let few = (300.0 / chart.lines.len() as f64).clamp(0.06, 0.5);
-    for line in chart.lines.iter().filter(|line| !line.highlighted) {
+    let behind = |pale: bool| chart.lines.iter().filter(move |line| !line.highlighted && line.pale == pale);
+    for line in behind(true) {
+        canvas.line(&path(line), MUTED.mix((few / 3.0).max(0.04)), 1.0)?;
+    }
+    for line in behind(false) {
         canvas.line(&path(line), MUTED.mix(few), 1.0)?;
     }
     for line in chart.lines.iter().filter(|line| line.highlighted) {
@@ -147,5 +157,5 @@ pub(super) fn draw<DB: DrawingBackend>(
             canvas.text(text, (left - p(14.0), y + p(below)), HPos::Right, label_font.clone(), INK)?;
         }
     }
-    Ok(())
+    notes.draw(canvas)
 }

@@ -2,13 +2,14 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
-use super::labels::{Page, Rect};
+use super::labels::{Page, Place, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Above this number of designs, only those on the front have names.
@@ -36,18 +37,22 @@ pub(super) fn draw<DB: DrawingBackend>(
         return Err(PlotError::Empty);
     }
     let references = || chart.references.iter().filter(|r| finite(r.x, r.y));
-    let x_axis = Axis::new(points().map(|(_, p)| p.x).chain(references().map(|r| r.x)));
-    let y_axis = Axis::new(points().map(|(_, p)| p.y).chain(references().map(|r| r.y)));
+    let limits = |vertical: bool| {
+        let own = chart.limits.iter().filter(move |limit| limit.vertical == vertical);
+        own.map(|limit| limit.value).filter(|value| value.is_finite())
+    };
+    let x_axis = Axis::new(points().map(|(_, p)| p.x).chain(references().map(|r| r.x)).chain(limits(false)));
+    let y_axis = Axis::new(points().map(|(_, p)| p.y).chain(references().map(|r| r.y)).chain(limits(true)));
     let (Some(x_axis), Some(y_axis)) = (x_axis, y_axis) else { return Err(PlotError::Empty) };
 
     let px = |points: f64| canvas.pixels(points) as u32;
     let (plot_area, legend_area) = {
         let (width, _) = area.dim_in_pixel();
-        area.split_horizontally(width - px(180.0))
+        area.split_horizontally(width - px(LEGEND))
     };
     let mut plot = ChartBuilder::on(&plot_area)
         .caption(&chart.title, canvas.bold(17.0).color(&INK))
-        .margin(px(12.0))
+        .margin(px(MARGIN))
         .x_label_area_size(px(48.0))
         .y_label_area_size(px(58.0))
         .build_cartesian_2d(x_axis, y_axis.clone())
@@ -91,17 +96,29 @@ pub(super) fn draw<DB: DrawingBackend>(
     let marker = |series: usize| MARKERS[series];
     let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
 
+    let across = limits(true).map(|y| {
+        let (_, y) = pixel(designs[0].point.x, y);
+        [(f64::from(x_pixels.start), y), (f64::from(x_pixels.end), y)]
+    });
+    let upright = limits(false).map(|x| {
+        let (x, _) = pixel(x, designs[0].point.y);
+        [(x, f64::from(y_pixels.start)), (x, f64::from(y_pixels.end))]
+    });
+    let limit_lines: Vec<[Pixel; 2]> = across.chain(upright).collect();
+    for [from, to] in &limit_lines {
+        canvas.dashes(*from, *to, MUTED.to_rgba(), 1.6)?;
+    }
+
     // From the back to the front: rings, series, front, other designs, references, designs of the front.
     for design in designs.iter().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
+    let mut series_lines: Vec<Vec<Pixel>> = Vec::new();
     if !one_series && designs.len() <= NAMED_POINTS {
-        for series in 0..chart.series.len() {
-            if !chart.series[series].joined {
-                continue;
-            }
+        for (series, _) in chart.series.iter().enumerate().filter(|(_, series)| series.joined) {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
+            series_lines.push(line);
         }
     }
     let line = |front: &Vec<usize>| front.iter().map(|&i| designs[i].pixel).collect();
@@ -135,15 +152,33 @@ pub(super) fn draw<DB: DrawingBackend>(
     for ends in front_lines.iter().flat_map(|line| line.windows(2)) {
         page.take_line(ends[0], ends[1], canvas.pixels(3.0));
     }
+    for [from, to] in &limit_lines {
+        page.avoid_line(*from, *to, canvas.pixels(2.0));
+    }
+    for line in &series_lines {
+        line.windows(2).for_each(|ends| page.avoid_line(ends[0], ends[1], canvas.pixels(2.0)));
+    }
     for reference in references() {
         page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(9.0)));
     }
     let name_font = canvas.font(12.5);
     let mut name = |text: &str, at: Pixel, size: f64, gap: f64, color: RGBColor| -> Result<bool, PlotError> {
+        if text.is_empty() {
+            return Ok(false);
+        }
         let font = name_font.resize(canvas.pixels(size));
         let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap));
-        if let Some(place) = place {
-            canvas.text(text, (place.x, place.y + place.height / 2.0), HPos::Left, font, color)?;
+        if let Some(Place { rect, covers, leader }) = place {
+            if let Some(end) = leader {
+                // It begins at the edge of the marker.
+                let (across, down) = (end.0 - at.0, end.1 - at.1);
+                let share = 0.75 * canvas.pixels(gap) / across.hypot(down);
+                canvas.line(&[(at.0 + share * across, at.1 + share * down), end], MUTED.mix(0.6), 0.8)?;
+            }
+            if covers {
+                canvas.fill(rect, WHITE)?;
+            }
+            canvas.text(text, (rect.x, rect.y + rect.height / 2.0), HPos::Left, font, color)?;
         }
         Ok(place.is_some())
     };
@@ -156,15 +191,13 @@ pub(super) fn draw<DB: DrawingBackend>(
     let mut has_short_names = false;
     if designs.len() <= NAMED_POINTS {
         for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
-            let short_name = &design.point.short_name;
-            let is_drawn = !short_name.is_empty() && name(short_name, design.pixel, 10.0, 7.5, MUTED)?;
-            has_short_names |= is_drawn;
+            has_short_names |= name(&design.point.short_name, design.pixel, 10.0, 7.5, MUTED)?;
         }
     }
     let (legend_x, _) = legend_area.get_pixel_range();
-    let legend =
-        Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y: y_pixels.start.into() };
-    legend.draw(chart, one_series, has_short_names)
+    let y = f64::from(y_pixels.start) + canvas.pixels(10.0);
+    let mut legend = Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y };
+    entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
 
 /// The designs on each front, from left to right.
@@ -181,6 +214,108 @@ fn fronts(designs: &[Design<'_>]) -> Vec<Vec<usize>> {
     fronts.into_values().collect()
 }
 
+/// The height in points that the legend of a chart needs, with everything above it, in a panel of this width.
+pub(super) fn height<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    chart: &Chart,
+    width: f64,
+) -> Result<f64, PlotError> {
+    let legend =
+        Legend { canvas, x: canvas.pixels(width - LEGEND - MARGIN), end: canvas.pixels(width), y: 0.0 };
+    let rows = entries(canvas, chart, true)
+        .into_iter()
+        .map(|entry| legend.rows(&entry))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(HEAD + rows.iter().map(|(_, height)| height).sum::<f64>() / canvas.pixels(1.0))
+}
+
+/// The symbol of an entry of the legend.
+#[derive(Clone, Copy)]
+enum Symbol {
+    None,
+    Series(usize),
+    Front,
+    Reference,
+    Limit,
+    Ring,
+}
+
+/// An entry of the legend.
+struct Entry<'c> {
+    symbol: Symbol,
+    text: Cow<'c, str>,
+    /// The start of the text, in points from the plot.
+    indent: f64,
+    font: FontDesc<'static>,
+    color: RGBColor,
+    /// Free space above and below it, in points.
+    space: (f64, f64),
+}
+
+/// The start of the texts beside symbols, in points from the plot.
+const TEXT: f64 = 44.0;
+/// The start of headings and remarks, in points from the plot.
+const HEADING: f64 = 20.0;
+/// The width of the legend, in points.
+const LEGEND: f64 = 180.0;
+/// Free space around the plot, in points.
+const MARGIN: f64 = 12.0;
+/// The space for the title above the legend, and below the legend, in points.
+const HEAD: f64 = 60.0;
+
+/// The entries of a chart's legend. Points beside the front may have names.
+fn entries<'c, DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    chart: &'c Chart,
+    has_short_names: bool,
+) -> Vec<Entry<'c>> {
+    let entry = |symbol: Symbol, text: Cow<'c, str>| Entry {
+        symbol,
+        text,
+        indent: TEXT,
+        font: canvas.font(12.5),
+        color: INK,
+        space: (0.0, 0.0),
+    };
+    let mut entries = Vec::new();
+    if !chart.series_label.is_empty() && chart.series.len() <= MAX_SERIES {
+        let heading = entry(Symbol::None, (&chart.series_label).into());
+        entries.push(Entry { indent: HEADING, font: canvas.bold(12.5), ..heading });
+        let series = chart.series.iter().enumerate();
+        entries.extend(series.map(|(i, series)| entry(Symbol::Series(i), (&series.label).into())));
+        entries.last_mut().into_iter().for_each(|last| last.space.1 = 10.0);
+    }
+    if !chart.without_front {
+        entries.push(match chart.scattered_front {
+            true => entry(Symbol::None, "large: Pareto front".into()),
+            false => entry(Symbol::Front, "Pareto front".into()),
+        });
+    }
+    if !chart.name_label.is_empty() && !chart.without_front {
+        entries.push(entry(Symbol::None, format!("labels: {}", chart.name_label).into()));
+    }
+    let short = &chart.short_name_label;
+    if has_short_names && !short.is_empty() && (chart.without_front || *short != chart.name_label) {
+        let small = if chart.without_front { "" } else { "small " };
+        let labels = entry(Symbol::None, format!("{small}labels: {short}").into());
+        entries.push(Entry { font: canvas.font(10.0), color: MUTED, ..labels });
+    }
+    if !chart.references.is_empty() {
+        entries.push(entry(Symbol::Reference, "reference".into()));
+    }
+    entries.extend(chart.limits.iter().map(|limit| entry(Symbol::Limit, (&limit.label).into())));
+    if chart.series.iter().flat_map(|series| &series.points).any(|point| point.marked) {
+        entries.push(entry(Symbol::Ring, (&chart.mark_label).into()));
+    }
+    entries.extend(chart.notes.iter().map(|note| Entry {
+        indent: HEADING,
+        font: canvas.font(11.0),
+        space: (6.0, 0.0),
+        ..entry(Symbol::None, note.into())
+    }));
+    entries
+}
+
 /// The legend to the right of the plot.
 struct Legend<'c, 'a, DB: DrawingBackend> {
     canvas: &'c Canvas<'a, DB>,
@@ -192,75 +327,51 @@ struct Legend<'c, 'a, DB: DrawingBackend> {
     y: f64,
 }
 
-/// The start of the texts beside symbols, in points from the plot.
-const TEXT: f64 = 44.0;
+/// The distance between lines of an entry, as a share of the font's size.
+const LINE: f64 = 1.25;
 
 impl<DB: DrawingBackend> Legend<'_, '_, DB> {
-    /// The middle of the next symbol.
-    fn symbol(&self) -> Pixel {
-        (self.x + self.canvas.pixels(26.0), self.y)
+    /// The lines of an entry, and its height in pixels.
+    fn rows(&self, entry: &Entry<'_>) -> Result<(Vec<String>, f64), PlotError> {
+        let start = self.x + self.canvas.pixels(entry.indent);
+        let rows = self.canvas.lines(&entry.text, &entry.font, self.end - self.canvas.pixels(4.0) - start)?;
+        let (above, below) = entry.space;
+        let lines = LINE * entry.font.get_size() * (rows.len() - 1) as f64;
+        Ok((rows, self.canvas.pixels(above + below + 20.0) + lines))
     }
 
-    /// Draws a text, in as many lines as necessary, `indent` points from the plot.
-    fn text(
-        &mut self,
-        text: &str,
-        indent: f64,
-        font: FontDesc<'static>,
-        color: RGBColor,
-    ) -> Result<(), PlotError> {
-        let x = self.x + self.canvas.pixels(indent);
-        let lines = self.canvas.lines(text, &font, self.end - self.canvas.pixels(4.0) - x)?;
-        for (i, line) in lines.iter().enumerate() {
-            self.y += if i == 0 { 0.0 } else { 1.25 * font.get_size() };
-            self.canvas.text(line, (x, self.y), HPos::Left, font.clone(), color)?;
-        }
-        self.y += self.canvas.pixels(20.0);
-        Ok(())
-    }
-
-    /// Draws all entries.
-    fn draw(mut self, chart: &Chart, one_series: bool, has_short_names: bool) -> Result<(), PlotError> {
+    /// Draws an entry.
+    fn draw(&mut self, entry: &Entry<'_>) -> Result<(), PlotError> {
         let canvas = self.canvas;
-        let plain = || canvas.font(12.5);
-        self.y += canvas.pixels(10.0);
-        if !chart.series_label.is_empty() && !one_series {
-            self.text(&chart.series_label, 20.0, canvas.bold(12.5), INK)?;
-            for (series, (color, shape)) in chart.series.iter().zip(MARKERS) {
-                canvas.marker(shape, self.symbol(), 4.6, color.to_rgba(), INK.to_rgba())?;
-                self.text(&series.label, TEXT, plain(), INK)?;
+        let (rows, height) = self.rows(entry)?;
+        let first = self.y + canvas.pixels(entry.space.0);
+        let (half, at) = (canvas.pixels(10.0), (self.x + canvas.pixels(26.0), first));
+        match entry.symbol {
+            Symbol::None => {}
+            Symbol::Series(series) => {
+                let (color, shape) = MARKERS[series];
+                canvas.marker(shape, at, 4.6, color.to_rgba(), INK.to_rgba())?;
             }
-            self.y += canvas.pixels(10.0);
-        }
-        if !chart.without_front {
-            let (half, (x, y)) = (canvas.pixels(10.0), self.symbol());
-            if !chart.scattered_front {
-                canvas.line(&[(x - half, y), (x + half, y)], FRONT.to_rgba(), 2.4)?;
+            Symbol::Front => {
+                canvas.line(&[(at.0 - half, at.1), (at.0 + half, at.1)], FRONT.to_rgba(), 2.4)?;
             }
-            let text = if chart.scattered_front { "large: Pareto front" } else { "Pareto front" };
-            self.text(text, TEXT, plain(), INK)?;
+            Symbol::Limit => {
+                canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
+            }
+            Symbol::Reference => {
+                canvas.marker(Shape::Star, at, 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
+            }
+            Symbol::Ring => {
+                canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
+                canvas.ring(at, 6.0, MUTED)?;
+            }
         }
-        if !chart.name_label.is_empty() && !chart.without_front {
-            self.text(&format!("labels: {}", chart.name_label), TEXT, plain(), INK)?;
+        let x = self.x + canvas.pixels(entry.indent);
+        for (i, row) in rows.iter().enumerate() {
+            let y = first + LINE * entry.font.get_size() * i as f64;
+            canvas.text(row, (x, y), HPos::Left, entry.font.clone(), entry.color)?;
         }
-        let short = &chart.short_name_label;
-        if has_short_names && !short.is_empty() && (chart.without_front || *short != chart.name_label) {
-            let small = if chart.without_front { "" } else { "small " };
-            self.text(&format!("{small}labels: {short}"), TEXT, canvas.font(10.0), MUTED)?;
-        }
-        if !chart.references.is_empty() {
-            canvas.marker(Shape::Star, self.symbol(), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
-            self.text("reference", TEXT, plain(), INK)?;
-        }
-        if chart.series.iter().flat_map(|series| &series.points).any(|point| point.marked) {
-            canvas.marker(Shape::Circle, self.symbol(), 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
-            canvas.ring(self.symbol(), 6.0, MUTED)?;
-            self.text(&chart.mark_label, TEXT, plain(), INK)?;
-        }
-        for note in &chart.notes {
-            self.y += canvas.pixels(6.0);
-            self.text(note, 20.0, canvas.font(11.0), INK)?;
-        }
+        self.y += height;
         Ok(())
     }
 }

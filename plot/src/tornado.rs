@@ -1,7 +1,9 @@
 //! Tornado charts: the range of a quantity for each of several keys, the widest on top.
 
 use super::PlotError;
-use super::canvas::{Canvas, GRID, INK, MUTED};
+use super::axis::ratios;
+use super::canvas::{Canvas, GRID, INK};
+use super::frame::Notes;
 use super::labels::Rect;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -59,20 +61,18 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.bold(15.0),
         INK,
     )?;
+    let notes = Notes::new(canvas, region, &chart.notes)?;
     let plot = Rect {
         x: region.x + p(24.0) + labels + ends,
         y: region.y + p(40.0),
         width: region.width - p(44.0) - labels - 2.0 * ends,
-        height: region.height - p(100.0 + 16.0 * chart.notes.len() as f64),
+        height: notes.top() - region.y - p(92.0),
     };
     let across = |ratio: f64| plot.x + plot.width * (0.5 + 0.5 * position(ratio) / reach);
     let bottom = plot.y + plot.height;
-    for share in [-1.0, -0.5, 0.0, 0.5, 1.0] {
-        let ratio = (share * reach).exp();
+    for (ratio, text) in ratios(reach) {
         let x = across(ratio);
         canvas.line(&[(x, plot.y), (x, bottom)], GRID.to_rgba(), 1.0)?;
-        let text =
-            if reach < 0.7 { format!("{:+.1} %", (ratio - 1.0) * 100.0) } else { format!("x {ratio:.2}") };
         canvas.text(&text, (x, bottom + p(14.0)), HPos::Center, canvas.font(11.5), INK)?;
     }
     let row = plot.height / bars.len() as f64;
@@ -90,9 +90,5 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.line(&[(across(1.0), plot.y), (across(1.0), bottom)], INK.to_rgba(), 1.4)?;
     let middle = (plot.x + plot.width / 2.0, bottom + p(36.0));
     canvas.text(&chart.x_label, middle, HPos::Center, canvas.font(13.0), INK)?;
-    for (i, note) in chart.notes.iter().enumerate() {
-        let at = (region.x + p(12.0), bottom + p(54.0 + 16.0 * i as f64));
-        canvas.text(note, at, HPos::Left, canvas.font(11.0), MUTED)?;
-    }
-    Ok(())
+    notes.draw(canvas)
 }

@@ -27,6 +27,7 @@ pub(super) fn multiplier(evaluation: &Evaluation) -> Figure {
         Panel::Lines(Lines {
             title: format!("64K NTT, {}", code.label()),
             x_label: "Multiplier latency (cycles)".into(),
+            x_logarithmic: false,
             y_label: "Clock cycles".into(),
             series_label: "II (cycles)".into(),
             series: series.into(),
@@ -71,6 +72,7 @@ pub(super) fn crossbars(evaluation: &Evaluation) -> Figure {
         Panel::Lines(Lines {
             title: format!("64K NTT, {}", code.label()),
             x_label: "Shuffle latency, SBAR (cycles)".into(),
+            x_logarithmic: false,
             y_label: "Clock cycles".into(),
             series_label: "LS latency, VBAR (cycles)".into(),
             series: series.into(),

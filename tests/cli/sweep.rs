@@ -82,6 +82,20 @@ fn a_sweep_leaves_its_files_and_they_parse() {
     fs::remove_file(out.join("pareto.svg")).unwrap();
     succeed(folder, &["plot", "out"]);
     assert_eq!(results(&out), before);
+
+    // A chart changes no results, not even those of a lost journal.
+    fs::write(out.join("results.csv"), "edited").unwrap();
+    succeed(folder, &["plot", "out"]);
+    assert_eq!(fs::read_to_string(out.join("results.csv")).unwrap(), "edited");
+    let before = results(&out);
+    fs::remove_file(out.join("journal.jsonl")).unwrap();
+    for args in [&["plot", "out"][..], &["plot", "out", "--x", "cycles"]] {
+        let output = rpu(folder, args);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("no point has a result") && !errors.contains("--where"), "{errors}");
+    }
+    assert_eq!(results(&out), before);
 }
 
 #[test]
@@ -151,7 +165,7 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         fs::read_to_string(folder.join(file)).unwrap()
     };
     let svg = chart(&["--x", "energy_uj", "--y", "energy_delay_uj_us", "--label", "hple.count"], "a.svg");
-    for text in ["Energy (µJ)", "Energy × delay (µJ µs)", "2 tasks", "one front for each"] {
+    for text in ["Energy (µJ)", "Energy × delay (µJ µs)", "2 tasks", "One front for each"] {
         assert!(svg.contains(text), "{text} is missing");
     }
     let svg =
@@ -170,12 +184,12 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    // A table is as good as its folder; its axes are the settings in which its rows differ.
+    // A table is as good as its folder, but has no title; its axes are the settings in which its rows differ.
     let columns = ["--y", "energy_uj", "--colour", "vdm.banks", "--where", "hple.count >= 64"];
     succeed(folder, &[&["plot", "one"], &columns[..], &["-o", "f.svg"]].concat());
     succeed(folder, &[&["plot", "one/results.csv"], &columns[..], &["-o", "g.svg"]].concat());
     let [of_folder, of_table] = ["f.svg", "g.svg"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
-    assert_eq!(of_table, of_folder);
+    assert_eq!(of_table, of_folder.replace("A small sweep:", "1K-point NTT, 128-bit modulus:"));
     succeed(folder, &["plot", "one/results.csv", "two"]);
     assert!(folder.join("one/chart.svg").is_file());
     fs::write(folder.join("other.csv"), "a,b\n1,2\n").unwrap();
@@ -184,6 +198,22 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("expected the columns of results.csv"));
 
     assert!(refused(&["--x", "time_u"]).contains("did you mean `time_us`?"));
+    let unknown = refused(&["--x", "nonsense"]);
+    assert!(
+        unknown.contains("unknown column `nonsense`") && unknown.contains("vdm.banks, cycles, "),
+        "{unknown}"
+    );
+    assert!(refused(&["--where", "hple.count >> 3"]).contains("invalid condition `hple.count >> 3`"));
+    for args in [
+        &["--form", "parallel", "--colour", "n"][..],
+        &["--form", "parallel", "--label", "n"],
+        &["--form", "tornado", "--x", "cycles"],
+        &["--form", "tornado", "--front"],
+    ] {
+        let error = refused(args);
+        let expected = format!("`{}` has no effect on `--form {}`", args[2], args[1]);
+        assert!(error.contains(&expected), "{error}");
+    }
     assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
     assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));
 }

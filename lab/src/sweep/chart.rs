@@ -2,7 +2,7 @@
 
 use super::quantity::{Quantity, names};
 use super::record::Record;
-use super::view::{EXTRAPOLATED, View, extrapolated, plain};
+use super::view::{EXTRAPOLATED, View, extrapolated, text};
 use plot::{Chart, Point, Series};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 /// The key that makes the series: the last varying one with two to eight values.
 pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
     let values = |key: &&&str| {
-        let values: BTreeSet<String> =
-            view.records.iter().map(|record| plain(record.point.get(**key))).collect();
+        let values: BTreeSet<String> = view.records.iter().map(|record| text(record, key)).collect();
         (2..=plot::MAX_SERIES).contains(&values.len())
     };
     view.varying.iter().rfind(values).copied()
@@ -21,7 +20,7 @@ pub(super) fn series_key<'v>(view: &'v View<'_>) -> Option<&'v str> {
 /// one key, in the order of its values. Otherwise a line would mean nothing but the order of the sweep.
 pub(super) fn in_order<'r>(mut records: Vec<&'r Record>, keys: &[&str]) -> (Vec<&'r Record>, bool) {
     let [key] = keys else { return (records, false) };
-    let number = |record: &Record| plain(record.point.get(*key)).parse::<f64>().ok();
+    let number = |record: &Record| text(record, key).parse::<f64>().ok();
     let is_ordered = records.iter().all(|record| number(record).is_some());
     if is_ordered {
         records.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
@@ -34,20 +33,26 @@ pub(super) fn tuple(values: String, keys: usize) -> String {
     if keys > 1 { format!("({values})") } else { values }
 }
 
+/// The most keys whose values name a design. More make labels that hide the chart, and tell nothing at a glance.
+pub(super) const MAX_NAMED: usize = 4;
+
 /// The meaning of pale designs.
 pub(super) const PALE: &str = "Pale designs exceed a constraint";
 
 /// The first two objectives. The last varying key with at most eight values makes the series.
 pub(super) fn chart(view: &View<'_>) -> Chart {
     let View { manifest, workload, records, .. } = view;
-    let value = |record: &Record, key: &str| plain(record.point.get(key));
     let values = |key: &str| {
         let mut values: Vec<String> = Vec::new();
         for &record in records {
-            let value = value(record, key);
+            let value = text(record, key);
             if !values.contains(&value) && values.len() <= plot::MAX_SERIES {
                 values.push(value);
             }
+        }
+        let number = |value: &String| value.parse::<f64>().ok();
+        if values.iter().all(|value| number(value).is_some()) {
+            values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
         }
         values
     };
@@ -57,9 +62,13 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         Some((key, values)) => (Some(*key), values.clone()),
         None => (None, vec![String::new()]),
     };
-    let name = |record: &Record, without: Option<&str>| {
-        let keys = varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != without);
-        keys.map(|key| value(record, key)).collect::<Vec<_>>().join(", ")
+    let named: Vec<&str> = match varying.len() {
+        0..=MAX_NAMED => varying.iter().map(|(key, _)| *key).collect(),
+        _ => Vec::new(),
+    };
+    let short: Vec<&str> = named.iter().copied().filter(|key| Some(*key) != series_key).collect();
+    let name = |record: &Record, keys: &[&str]| {
+        keys.iter().map(|key| text(record, key)).collect::<Vec<_>>().join(", ")
     };
     let axes = view.goals.axes();
     let point = |record: &Record| {
@@ -67,8 +76,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         Some(Point {
             x: x?,
             y: y?,
-            name: tuple(name(record, None), varying.len()),
-            short_name: name(record, series_key),
+            name: tuple(name(record, &named), named.len()),
+            short_name: name(record, &short),
             marked: !extrapolated(record).is_empty(),
             pale: view.is_beyond(record),
             front: view.front.contains(&record.key).then_some(0),
@@ -76,14 +85,14 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     };
     let others: Vec<&str> =
         varying.iter().map(|(key, _)| *key).filter(|key| Some(*key) != series_key).collect();
-    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| value(record, key) == *of);
+    let in_series = |record: &Record, of: &String| series_key.is_none_or(|key| text(record, key) == *of);
     Chart {
         title: view.title.clone(),
         x_label: Quantity::of(axes[0].name()).label(),
         y_label: Quantity::of(axes[1].name()).label(),
         series_label: series_key.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
-        name_label: names(varying.iter().map(|(key, _)| *key)),
-        short_name_label: names(others.iter().copied()),
+        name_label: names(named.iter().copied()),
+        short_name_label: names(short.iter().copied()),
         series: series_values
             .iter()
             .map(|of| {
@@ -92,6 +101,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
                 Series { label: of.clone(), points: own.into_iter().filter_map(point).collect(), joined }
             })
             .collect(),
+        limits: Vec::new(),
         mark_label: EXTRAPOLATED.into(),
         notes: {
             let (shown, all) = view.beside_front();

@@ -3,14 +3,15 @@
 mod condition;
 mod pool;
 
-pub use condition::{Condition, ConditionError};
+pub use condition::{Condition, ConditionError, Limit, LimitError, Mark};
 pub use pool::Pool;
 
-use super::chart::{PALE, tuple};
+use super::chart::{MAX_NAMED, PALE, tuple};
+use super::explore::Measure;
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
-use super::view::{EXTRAPOLATED, plain};
+use super::view::{EXTRAPOLATED, cost_notes};
 use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
@@ -55,7 +56,7 @@ pub struct Composition {
     pub y: String,
     /// The column whose values make the series; by default the last axis with few values.
     pub colour: Option<String>,
-    /// The column that names designs; by default all axes.
+    /// The column that names designs; by default all axes if they are few.
     pub label: Option<String>,
     /// The conditions that designs must meet.
     pub conditions: Vec<Condition>,
@@ -63,6 +64,10 @@ pub struct Composition {
     pub facet: Option<String>,
     /// Whether fronts are drawn.
     pub fronts: Fronts,
+    /// Designs that are marked as references.
+    pub marks: Vec<Mark>,
+    /// Limits of the columns of the axes.
+    pub limits: Vec<Limit>,
 }
 
 /// The reason why a chart cannot be composed.
@@ -89,6 +94,8 @@ pub enum ComposeError {
         name: String,
         /// The most similar one.
         nearest: Option<String>,
+        /// All columns but the machine keys that no sweep sets.
+        known: Vec<String>,
     },
     /// A column of a chart's axis with text.
     #[error("the column `{0}` has values that are not numbers")]
@@ -96,9 +103,26 @@ pub enum ComposeError {
     /// A front of a column such as a machine key.
     #[error("no front of the column `{0}`: neither less nor more of it is better")]
     NoFront(String),
+    /// A limit of another column than those of the axes.
+    #[error("the limit of `{0}` is on no axis of the chart")]
+    NoAxis(String),
+    /// A mark of no design.
+    #[error("no result in the chart meets the conditions of the mark `{0}`")]
+    NoMark(String),
+    /// A tornado chart of designs that have nothing in common.
+    #[error("no axis has designs with all of its values that differ in nothing else")]
+    NoEffect,
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
     Facets {
+        /// The column.
+        name: String,
+        /// The number of its values.
+        values: usize,
+    },
+    /// A column of colours with many values.
+    #[error("the column `{name}` has {values} values; a chart has at most {} colours", plot::MAX_SERIES)]
+    Colours {
         /// The column.
         name: String,
         /// The number of its values.
@@ -113,6 +137,9 @@ pub enum ComposeError {
     /// Nothing meets the conditions.
     #[error("no result meets the conditions")]
     Nothing,
+    /// No point succeeded, whatever the conditions.
+    #[error("there is nothing to draw: no point has a result")]
+    NoResults,
 }
 
 /// The most points of a composed chart.
@@ -129,17 +156,26 @@ impl Pool {
     /// Returns an error if a column is unknown or has no numbers where an axis needs them, or if nothing
     /// meets the conditions.
     pub fn compose(&self, composition: &Composition) -> Result<Figure, ComposeError> {
-        let Composition { x, y, colour, label, conditions, facet, .. } = composition;
+        let Composition { x, y, colour, label, conditions, facet, marks, limits, .. } = composition;
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
-        let named = named.into_iter().flatten().chain(conditions.iter().map(|condition| &condition.column));
+        let of_marks = marks.iter().flat_map(|mark| &mark.conditions);
+        let conditioned = conditions.iter().chain(of_marks).map(|condition| &condition.column);
+        let named = named.into_iter().flatten().chain(conditioned).chain(limits.iter().map(|l| &l.column));
         named.map(String::as_str).try_for_each(|name| self.check(name))?;
         let points: Vec<&Row> = self.points.iter().filter(|point| self.meets(point, conditions)).collect();
         if points.is_empty() {
-            return Err(ComposeError::Nothing);
+            return Err(if conditions.is_empty() { ComposeError::NoResults } else { ComposeError::Nothing });
+        }
+        if let Some(limit) = limits.iter().find(|limit| ![x, y].contains(&&limit.column)) {
+            return Err(ComposeError::NoAxis(limit.column.clone()));
+        }
+        let is_of = |mark: &&Mark| points.iter().any(|point| self.meets(point, &mark.conditions));
+        if let Some(mark) = marks.iter().find(|mark| !is_of(mark)) {
+            return Err(ComposeError::NoMark(mark.label.clone()));
         }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in points {
-            let value = facet.as_ref().map(|facet| plain(self.value(point, facet).as_ref()));
+            let value = facet.as_ref().map(|facet| self.text(point, facet));
             panels.entry(Text(value.unwrap_or_default())).or_default().push(point);
         }
         if panels.len() > MAX_FACETS {
@@ -172,18 +208,27 @@ impl Pool {
         Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
     }
 
-    /// What the points compute, and the columns.
+    /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own charts
+    /// have these.
     fn title(&self, composition: &Composition, points: &[&Row]) -> String {
         let workloads: BTreeSet<String> = points.iter().map(|row| row.workload().to_string()).collect();
-        let of = match workloads.len() {
-            1 => workloads.into_iter().next().unwrap_or_default(),
-            count => format!("{count} tasks"),
+        let columns = |axes: [&str; 2]| {
+            let [x, y] = axes.map(|column| Quantity::of(column).name);
+            format!(": {y} against {x}")
         };
-        let [x, y] = [&composition.x, &composition.y].map(|column| Quantity::of(column).name);
+        let (own, wanted) = (self.axes(), [composition.x.as_str(), composition.y.as_str()]);
+        let of = match (&self.title, workloads.len()) {
+            (Some(title), _) if composition.form == Form::Scatter && own == wanted => return title.clone(),
+            (Some(title), _) => title.trim_end_matches(&columns(own)).to_owned(),
+            (None, 1) => workloads.into_iter().next().unwrap_or_default(),
+            (None, count) => format!("{count} tasks"),
+        };
         match composition.form {
-            Form::Scatter => format!("{of}: {y} against {x}"),
+            Form::Scatter => of + &columns(wanted),
             Form::Parallel => of,
-            Form::Tornado => format!("{of}: effect of each axis on the {y}"),
+            Form::Tornado => {
+                format!("{of}: effect of each axis on the {}", Quantity::of(&composition.y).name)
+            }
         }
     }
 }
@@ -217,7 +262,7 @@ struct Group<'p> {
 
 impl Group<'_> {
     fn text(&self, point: &Row, column: &str) -> String {
-        plain(self.pool.value(point, column).as_ref())
+        self.pool.text(point, column)
     }
 
     /// The distinct values of a column, in order.
@@ -253,7 +298,8 @@ impl Group<'_> {
         // The keys of a design's full name, and of the short one, which leaves out the series.
         let keys: Vec<&str> = match label {
             Some(label) => vec![label],
-            None => varying.clone(),
+            None if varying.len() <= MAX_NAMED => varying.clone(),
+            None => Vec::new(),
         };
         let is_short = |key: &&&str| label.is_some() || Some(**key) != colour;
         let short_keys: Vec<&str> = keys.iter().filter(is_short).copied().collect();
@@ -262,6 +308,9 @@ impl Group<'_> {
         };
         let fronts = self.fronts()?;
         let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
+        if let Some(name) = colour.filter(|_| series_values.len() > plot::MAX_SERIES) {
+            return Err(ComposeError::Colours { name: name.into(), values: series_values.len() });
+        }
         let mut series: Vec<Series> =
             series_values.iter().map(|label| Series { label: label.clone(), ..Series::default() }).collect();
         let others: Vec<&str> = varying.iter().copied().filter(|key| Some(*key) != colour).collect();
@@ -288,17 +337,65 @@ impl Group<'_> {
             name_label: names(keys),
             short_name_label: names(short_keys),
             series,
-            references: Vec::new(),
+            references: self.references()?,
+            limits: {
+                let limit = |limit: &Limit| plot::Limit {
+                    vertical: limit.column == *y,
+                    value: limit.value,
+                    label: limit.label(),
+                };
+                self.composition.limits.iter().map(limit).collect()
+            },
             mark_label: EXTRAPOLATED.into(),
             notes: {
                 let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
-                let pale = self.points.iter().any(|point| !point.is_allowed());
-                let one_each = one_each.then(|| "one front for each task".to_owned());
-                one_each.into_iter().chain(pale.then(|| PALE.to_owned())).collect()
+                let one_each = one_each.then(|| "One front for each task".to_owned());
+                one_each.into_iter().chain(self.cost_notes()).chain(self.pale_note()).collect()
             },
             without_front: fronts.is_none(),
             scattered_front: false,
         }))
+    }
+
+    /// Marked designs, and published results of the tasks.
+    fn references(&self) -> Result<Vec<plot::Reference>, ComposeError> {
+        let Composition { x, y, marks, .. } = self.composition;
+        let mut references = Vec::new();
+        for mark in marks {
+            for point in self.points.iter().filter(|point| self.pool.meets(point, &mark.conditions)) {
+                let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
+                references.push(plot::Reference { x, y, label: mark.label.clone() });
+            }
+        }
+        let measure = |name: &str| Measure::ALL.into_iter().find(|measure| measure.name() == name);
+        let Some((x, y)) = measure(x).zip(measure(y)) else { return Ok(references) };
+        let workloads: BTreeSet<Workload> = self.points.iter().map(|point| point.workload()).collect();
+        for published in &self.pool.references {
+            let is_wanted = workloads.iter().any(|workload| published.is_about(workload));
+            let place = published.value(x).zip(published.value(y)).filter(|_| is_wanted);
+            references.extend(place.map(|(x, y)| plot::Reference { x, y, label: published.label.clone() }));
+        }
+        Ok(references)
+    }
+
+    /// Remarks on machine keys of the chart that cost nothing, or whose cost no model covers.
+    fn cost_notes(&self) -> Vec<String> {
+        let Composition { x, y, colour, label, facet, .. } = self.composition;
+        let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
+        let keys = self.varying().into_iter().chain(named.into_iter().flatten().map(String::as_str));
+        let mut known = BTreeSet::new();
+        cost_notes(keys.filter(|key| known.insert(*key))).collect()
+    }
+
+    /// A remark if designs exceed a constraint.
+    fn pale_note(&self) -> Option<String> {
+        self.points.iter().any(|point| !point.is_allowed()).then(|| PALE.to_owned())
+    }
+
+    /// A remark on extrapolated costs, in charts that mark no designs.
+    fn extrapolated_note(&self) -> Option<String> {
+        let count = self.points.iter().filter(|point| point.is_extrapolated()).count();
+        (count > 0).then(|| format!("Costs extrapolated in {count} of {} designs", self.points.len()))
     }
 
     /// The better values of the columns of the axes, if the chart has fronts.
@@ -355,12 +452,14 @@ impl Group<'_> {
                 }
             };
             let values = keys.iter().zip(&axes).map(value).collect::<Result<_, ComposeError>>()?;
-            Ok(ParallelLine { values, highlighted: front.contains(&i) })
+            Ok(ParallelLine { values, highlighted: front.contains(&i), pale: !point.is_allowed() })
         };
         let lines = self.points.iter().enumerate().map(line).collect::<Result<_, ComposeError>>()?;
         let highlight_label =
             format!("Pareto front of {} and {}", Quantity::of(x).name, Quantity::of(y).name);
-        Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label }))
+        let notes = self.cost_notes().into_iter().chain(self.extrapolated_note()).chain(self.pale_note());
+        let notes = notes.collect();
+        Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label, notes }))
     }
 
     /// For each axis, the geometric mean of the ratio of the column to its mean over the axis, by the value
@@ -400,6 +499,9 @@ impl Group<'_> {
                 _ => left_out.push(Quantity::of(key).name),
             }
         }
+        if bars.is_empty() {
+            return Err(ComposeError::NoEffect);
+        }
         let mut notes = vec![
             "Ratio to the geometric mean over the values of an axis, all else equal; labels are the values."
                 .into(),
@@ -410,6 +512,7 @@ impl Group<'_> {
                 left_out.join(", ")
             ));
         }
+        notes.extend(self.cost_notes().into_iter().chain(self.extrapolated_note()));
         Ok(Panel::Tornado(Tornado {
             title: self.title.clone(),
             x_label: Quantity::of(y).label(),

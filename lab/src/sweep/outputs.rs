@@ -10,14 +10,15 @@ use super::page::page;
 use super::quantity::Quantity;
 use super::record::{Record, Status};
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolates, plain};
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, plain, setting, text};
 use crate::files::{self, NewFile};
 use diagnostic::printable;
 use plot::PlotError;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -116,13 +117,27 @@ impl<'r> Outputs<'r> {
     /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         let shown = self.write_records(&folder.join("results.jsonl"), &folder.join("results.csv"))?;
-        let contents = self.charts_and_page(&shown)?;
+        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
+        Ok(names.chain(self.write_charts(folder, &shown)?).collect())
+    }
+
+    /// Writes the charts and the page of [`Self::write`] alone, and returns their names: none if no point
+    /// succeeded.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// written.
+    pub fn draw(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+        self.write_charts(folder, &self.shown()?)
+    }
+
+    fn write_charts(&self, folder: &Path, shown: &Shown) -> Result<Vec<String>, OutputError> {
+        let contents = self.charts_and_page(shown)?;
         contents.par_iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
             files::write(&path, content).map_err(|source| OutputError::Write { path, source })
         })?;
-        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
-        Ok(names.chain(contents.into_iter().map(|(name, _)| name)).collect())
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
     }
 
     /// Writes the records and their table. Returns the records that are shown.
@@ -238,13 +253,35 @@ impl<'r> Outputs<'r> {
             if !group.front.is_empty() {
                 text += &front_table(&view, &self.results.read(&group.front)?);
             }
-            let is_outside = |point: &&usize| manifest.points.any_setting(**point, extrapolates);
-            let outside = group.members.iter().filter(is_outside).count();
+            let outside = self.extrapolated(group)?;
             if outside > 0 {
                 text += &format!("{EXTRAPOLATED} in {outside} of {members} points\n");
             }
         }
         Ok(text)
+    }
+
+    /// The number of points whose costs are extrapolated. Points that set the same keys share the values of all
+    /// others, so one record tells about these.
+    fn extrapolated(&self, group: &Group) -> Result<usize, JournalError> {
+        let points = &self.results.manifest.points;
+        let mut others: HashMap<Vec<bool>, bool> = HashMap::new();
+        let mut count = 0;
+        for &point in group.members.iter().filter(|&&point| self.results.costs(point).is_some()) {
+            let set: Vec<bool> = points.names().map(|name| points.value(point, name).is_some()).collect();
+            let by_others = match others.entry(set) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    let record = self.results.record(point)?;
+                    let is_other = |record: &Record| {
+                        extrapolated(record).iter().any(|key| !record.point.contains_key(*key))
+                    };
+                    *place.insert(record.as_ref().is_some_and(is_other))
+                }
+            };
+            count += usize::from(by_others || points.any_setting(point, extrapolates));
+        }
+        Ok(count)
     }
 
     fn view<'v>(&'v self, group: &'v Group, shown: &'v Shown) -> View<'v> {
@@ -285,7 +322,7 @@ fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
     let clocks_differ = ran.iter().any(|(.., clock)| *clock != ran[0].2);
     let mut columns: Vec<Vec<String>> = Vec::new();
     for key in &view.varying {
-        let values = ran.iter().map(|(record, ..)| plain(record.point.get(*key)));
+        let values = ran.iter().map(|(record, ..)| text(record, key));
         columns.push([Quantity::of(key).with_unit()].into_iter().chain(values).collect());
     }
     for measure in measures {
@@ -355,7 +392,7 @@ impl<'r> Table<'r> {
         // The ring on which the point was simulated last.
         let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
         row.extend(self.manifest.halving.iter().map(rung));
-        row.extend(self.manifest.columns.iter().map(|column| cell(record.point.get(column))));
+        row.extend(self.manifest.columns.iter().map(|column| cell(setting(record, column).as_deref())));
         row.extend(self.columns.iter().map(|column| cell(column.value(record).as_ref())));
         row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());
         csv_line(row)
@@ -370,9 +407,10 @@ fn csv_line(cells: impl IntoIterator<Item = String>) -> Result<Vec<u8>, csv::Err
 
 /// A value as a cell of a table.
 fn cell(value: Option<&Value>) -> String {
-    match value.and_then(Value::as_str) {
-        Some(text) => neutral(text).into_owned(),
-        None => plain(value),
+    match value {
+        Some(Value::String(text)) => neutral(text).into_owned(),
+        Some(other) => other.to_string(),
+        None => String::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::manifest::Manifest;
 use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, timing};
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, setting, text, timing};
 use crate::page::{self, Part, cause_label, key, part_label, shell, stack};
 use crate::run::label;
 use b512_asm::Pipe;
@@ -15,6 +15,7 @@ use diagnostic::counted;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use sim::timing::Cause;
+use std::borrow::Cow;
 
 /// The most points of a workload that the interactive chart has: more make a page too large for a browser.
 const MAX_CHART_POINTS: usize = 5000;
@@ -136,7 +137,7 @@ fn of_column(column: &Column) -> Value {
 }
 
 fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
-    let name: Vec<String> = view.varying.iter().map(|key| plain(record.point.get(*key))).collect();
+    let name: Vec<String> = view.varying.iter().map(|key| text(record, key)).collect();
     // The chart and the marked rows must agree on the front.
     let is_exact = |column: &Column| Measure::ALL.iter().any(|measure| measure.name() == column.name);
     let rounded = |column: &Column, value: Value| match value.as_f64() {
@@ -147,7 +148,7 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
         _ => value,
     };
     let settings =
-        manifest.columns.iter().map(|column| record.point.get(column).cloned().unwrap_or_default());
+        manifest.columns.iter().map(|column| setting(record, column).map_or(Value::Null, Cow::into_owned));
     let values =
         results.iter().map(|column| column.value(record).map_or(Value::Null, |value| rounded(column, value)));
     json!({
@@ -188,7 +189,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
                         @for (record, parts) in front.iter().zip(&stacks) {
                             @let whole = parts.iter().map(|part| part.size).sum();
                             tr {
-                                td.name { (view.varying.iter().map(|name| plain(record.point.get(*name))).collect::<Vec<_>>().join(", ")) }
+                                td.name { (view.varying.iter().map(|name| text(record, name)).collect::<Vec<_>>().join(", ")) }
                                 td { (whole) }
                                 td style="width:70%" { (stack(parts, &causes, whole)) }
                             }
@@ -222,7 +223,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                 tbody {
                     @for record in &view.records {
                         tr.front[view.front.contains(&record.key)].beyond[view.is_beyond(record)] data-key=(record.key) {
-                            @for column in columns { td { (plain(record.point.get(*column))) } }
+                            @for column in columns { td { (text(record, column)) } }
                             @if let (Some((time_us, area)), Some(report)) = (costs(record), &record.report) {
                                 td { (report.duration().map_or(0, |(_, cycles)| cycles)) }
                                 td { (report.machine.frequency_ghz()) }

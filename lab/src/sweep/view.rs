@@ -8,6 +8,7 @@ use super::record::Record;
 use crate::run::TimingReport;
 use serde_json::Value;
 use sim::machine::table::{Effect, Key, Rest};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A group of points, with everything that a chart or a table needs.
@@ -49,8 +50,7 @@ impl View<'_> {
 
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
-        let costs = self.varying.iter().filter_map(|key| cost_note(sim::machine::key(key)?));
-        costs.chain(self.goals.notes(self.beyond, self.ran)).collect()
+        cost_notes(self.varying.iter().copied()).chain(self.goals.notes(self.beyond, self.ran)).collect()
     }
 
     /// Whether a record exceeds a constraint.
@@ -64,6 +64,11 @@ impl View<'_> {
     }
 }
 
+/// Remarks on those of some keys that cost nothing, or whose cost no model covers.
+pub(super) fn cost_notes<'k>(keys: impl Iterator<Item = &'k str>) -> impl Iterator<Item = String> {
+    keys.filter_map(|key| cost_note(sim::machine::key(key)?))
+}
+
 /// A remark on a key that costs nothing, or whose cost no model covers, with the reason.
 fn cost_note(key: &Key) -> Option<String> {
     let costs = [Effect::Clock, Effect::Area, Effect::Energy];
@@ -75,12 +80,10 @@ fn cost_note(key: &Key) -> Option<String> {
     }
 }
 
-/// The keys for whose values in this record costs are extrapolated.
-///
-/// Only settings of the point are checked: those of the machine apply to all points alike.
-pub(super) fn extrapolated(record: &Record) -> Vec<&str> {
-    let settings = record.point.iter().filter(|(path, value)| extrapolates(path, value));
-    settings.map(|(path, _)| path.as_str()).collect()
+/// The machine keys for whose values in this record costs are extrapolated, whatever sets them: an axis, the
+/// sweep or the machine file. A record without a machine has no costs.
+pub(super) fn extrapolated(record: &Record) -> Vec<&'static str> {
+    record.report.as_ref().map_or_else(Vec::new, |report| report.machine.extrapolated())
 }
 
 /// Whether costs are extrapolated for a value of a setting.
@@ -105,11 +108,40 @@ pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
     record.report.as_ref()?.timing.as_ref()
 }
 
-/// The display text of a value: without quotes around text.
+/// The value of a setting: that of the point, or of its machine if the point does not set the key.
+pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value>> {
+    if let Some(value) = record.point.get(key) {
+        return Some(Cow::Borrowed(value));
+    }
+    sim::machine::key(key)?;
+    let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
+    let value = key.split('.').try_fold(machine, |mut value, part| Some(value.get_mut(part)?.take()));
+    value.map(Cow::Owned)
+}
+
+/// The display text of a setting of a record. One that the point lacks has a dash: an empty text would leave a
+/// gap in a list.
+pub(super) fn text(record: &Record, key: &str) -> String {
+    setting(record, key).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
+}
+
+/// The display text of a setting that a point lacks.
+pub(super) const ABSENT: &str = "-";
+
+/// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for 512.0.
 pub(super) fn plain(value: Option<&Value>) -> String {
     match value {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+        Some(other) => match other.as_f64().filter(|_| other.is_f64()).and_then(whole) {
+            Some(number) => number.to_string(),
+            None => other.to_string(),
+        },
     }
+}
+
+/// A number as an integer, if it is one that both types hold exactly.
+pub(super) fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }

@@ -271,7 +271,8 @@ impl Study {
             ```\n\
             rpu explore configs/spaces/{name}.toml --evaluations {} --out out\n\
             cp out/results.csv reports/{name}.csv\n\
-            rpu plot reports/{name}.csv --where 'area_mm2 <= {chart_mm2}' --colour {colour} --label hple.count -o reports/{name}.svg\n\
+            rpu plot reports/{name}.csv --where 'area_mm2 <= {chart_mm2}' --colour {colour} --label hple.count \
+            --limit 'area_mm2 <= {limit}' --mark 'RPU paper, (128, 128): key = {}' -o reports/{name}.svg\n\
             rpu plot reports/{name}.csv --form parallel --where 'area_mm2 <= {limit}' -o reports/{name}-parallel.svg\n\
             ```\n\n\
             ![Area against time]({name}.svg)\n\n\
@@ -280,6 +281,7 @@ impl Study {
             space.designs(),
             within.len(),
             rows.len(),
+            of_paper["key"],
         );
         page += "| | paper's | fastest | smallest that was as fast as the paper's in the search | least energy-delay |\n|---|--:|--:|--:|--:|\n";
         let time = |run: &RunReport| run.duration().expect("a run in time");

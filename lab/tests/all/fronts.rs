@@ -108,6 +108,8 @@ fn composition(x: &str, y: &str, fronts: Fronts) -> Composition {
         conditions: Vec::new(),
         facet: None,
         fronts,
+        marks: Vec::new(),
+        limits: Vec::new(),
     }
 }
 
@@ -315,4 +317,149 @@ fn tables_of_fronts_are_aligned_and_have_clocks_that_differ() {
     let (_folder, summary) =
         sweep(&long.replace("hple.count = [16, 32, 64, 128, 256]", "hple.count = [64, 128]"));
     assert!(is_aligned(&table(&summary)), "{summary}");
+}
+
+/// A table may have 512 in one row and 512.0 in another one.
+#[test]
+fn equal_numbers_are_one_value_of_an_axis() {
+    let (folder, _) = sweep(
+        "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nhple.count = [64, 128]\nhbm.gb_per_s = [256.0, 512.0]\n",
+    );
+    let path = folder.path().join("table.csv");
+    let table = fs::read_to_string(folder.path().join("results.csv")).unwrap();
+    let header = table.lines().next().unwrap();
+    let mut rows: Vec<String> = table.lines().skip(1).map(str::to_owned).collect();
+    assert!(rows[0].contains(",256.0,"), "{}", rows[0]);
+    rows[0] = rows[0].replacen(",256.0,", ",256,", 1);
+    fs::write(&path, [header.to_owned(), rows.join("\n")].join("\n")).unwrap();
+    let mut wanted = composition("cycles", "area_mm2", Fronts::Never);
+    wanted.colour = Some("hbm.gb_per_s".into());
+    let chart = compose(&path, &wanted).unwrap();
+    let labels: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+    assert_eq!(labels, ["256", "512"]);
+    // The same rows with one bandwidth only do not differ in it.
+    let same: Vec<String> = rows.iter().map(|row| row.replacen(",512.0,", ",256.0,", 1)).collect();
+    fs::write(&path, [header.to_owned(), same.join("\n")].join("\n")).unwrap();
+    let chart = compose(&path, &composition("cycles", "area_mm2", Fronts::Never)).unwrap();
+    assert_eq!(chart.name_label, "HPLEs");
+}
+
+/// Charts of any form say what they do not model, and which designs are extrapolated or exceed a constraint.
+#[test]
+fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nhple.count = [64, 128]\nvdm.banks = [64, 128]\n\
+        hbm.gb_per_s = [256.0, 512.0]\nfrontend.queue_depth = [8, 64]\n[explore]\nconstraints = ['area < 16 mm2']\n";
+    let exploration = Explorations::new(text);
+    let notes = |form: Form| -> (Vec<String>, usize) {
+        let composition = Composition { form, ..composition("time_us", "area_mm2", Fronts::IfBetter) };
+        let figure = Pool::read(&[exploration.folder.path()], &[]).unwrap().compose(&composition).unwrap();
+        match figure.panels.into_iter().next() {
+            Some(Panel::Scatter(chart)) => {
+                let points = chart.series.iter().flat_map(|series| &series.points);
+                let pale = points.filter(|point| point.pale).count();
+                (chart.notes, pale)
+            }
+            Some(Panel::Parallel(chart)) => {
+                let pale = chart.lines.iter().filter(|line| line.pale).count();
+                (chart.notes, pale)
+            }
+            Some(Panel::Tornado(chart)) => (chart.notes, 0),
+            panel => panic!("{panel:?}"),
+        }
+    };
+    let beyond = exploration.rows.iter().filter(|row| number(row, "area_mm2") > 16.0).count();
+    assert!((1..exploration.rows.len()).contains(&beyond), "{beyond}");
+    for form in [Form::Scatter, Form::Parallel, Form::Tornado] {
+        let (notes, pale) = notes(form);
+        let has = |start: &str| notes.iter().filter(|note| note.starts_with(start)).count();
+        assert_eq!(has("Not modelled: costs of hbm.gb_per_s"), 1, "{notes:?}");
+        assert_eq!(has("Pale designs"), usize::from(form != Form::Tornado), "{notes:?}");
+        // A chart of two columns marks them.
+        assert_eq!(has("Costs extrapolated in 8 of 16"), usize::from(form != Form::Scatter), "{notes:?}");
+        assert!(form == Form::Tornado || pale == beyond, "{pale}");
+    }
+}
+
+#[test]
+fn a_chart_has_a_colour_for_each_value_or_is_an_error() {
+    let exploration = Explorations::new(SPACE);
+    let mut wanted = composition("time_us", "area_mm2", Fronts::IfBetter);
+    wanted.colour = Some("area_mm2".into());
+    let error = compose(exploration.folder.path(), &wanted).unwrap_err();
+    assert!(matches!(error, ComposeError::Colours { values: 15, .. }), "{error}");
+    wanted.colour = Some("hple.count".into());
+    assert_eq!(compose(exploration.folder.path(), &wanted).unwrap().series.len(), 5);
+}
+
+#[test]
+fn a_chart_of_one_sweep_has_its_title() {
+    let text = "title = 'Banks'\nkernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nvdm.banks = [64, 128]\n";
+    let title = |text: &str, x: &str| {
+        let (folder, _) = sweep(text);
+        compose(folder.path(), &composition(x, "area_mm2", Fronts::Never)).unwrap().title
+    };
+    assert_eq!(title(text, "time_us"), "Banks");
+    assert_eq!(title(text, "energy_uj"), "Banks: area against energy");
+    let untitled = title(text.trim_start_matches("title = 'Banks'\n"), "time_us");
+    assert!(
+        untitled.starts_with("1K-point NTT") && untitled.ends_with(": area against latency"),
+        "{untitled}"
+    );
+}
+
+/// Points of an exploration seldom differ in one axis only.
+#[test]
+fn a_tornado_chart_needs_designs_that_differ_in_one_axis_only() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[[list]]\nhple.count = 64\nvdm.banks = 64\n[[list]]\n\
+        hple.count = 128\nvdm.banks = 128\n";
+    let (folder, _) = sweep(text);
+    let tornado = Composition { form: Form::Tornado, ..composition("time_us", "area_mm2", Fronts::IfBetter) };
+    assert!(matches!(compose(folder.path(), &tornado), Err(ComposeError::NoEffect)));
+}
+
+/// Labels of many values would hide the chart; the legend sorts numbers as numbers.
+#[test]
+fn a_chart_of_many_axes_has_no_labels_but_one_that_is_asked_for() {
+    let text = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.multiplier_latency_cycles = [9, 11]\n\
+        sbar.latency_cycles = [3, 4]\nvbar.latency_cycles = [3, 4]\nhple.count = [64, 128]\nvdm.banks = [128, 32, 64]\n";
+    let (folder, _) = sweep(text);
+    let mut wanted = composition("time_us", "area_mm2", Fronts::IfBetter);
+    let chart = compose(folder.path(), &wanted).unwrap();
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    assert!(chart.name_label.is_empty() && points().all(|point| point.name.is_empty()));
+    let svg = fs::read_to_string(folder.path().join("pareto.svg")).unwrap();
+    assert!(!svg.contains("labels:"), "{svg}");
+    let places: Vec<usize> =
+        ["32", "64", "128"].map(|value| svg.find(&format!("\n{value}\n")).unwrap()).into();
+    assert!(places.is_sorted(), "{places:?}");
+    wanted.label = Some("vdm.banks".into());
+    assert_eq!(compose(folder.path(), &wanted).unwrap().name_label, "VDM banks");
+}
+
+#[test]
+fn a_chart_marks_designs_draws_limits_and_has_the_references_of_its_sweep() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nvdm.banks = [64, 128]\n[[reference]]\nlabel = 'elsewhere'\n\
+        time_us = 1\narea_mm2 = 30\n";
+    let (folder, _) = sweep(text);
+    let of_paper = rows(folder.path()).into_iter().find(|row| row["vdm.banks"] == "128").unwrap();
+    let chart = |x: &str, mark: &str, limit: &str, source: &str| {
+        let mut wanted = composition(x, "area_mm2", Fronts::IfBetter);
+        (wanted.marks, wanted.limits) = (vec![mark.parse().unwrap()], vec![limit.parse().unwrap()]);
+        compose(&folder.path().join(source), &wanted)
+    };
+    let mark = format!("RPU paper: key = {}", of_paper["key"]);
+    for source in ["", "results.csv"] {
+        let chart = chart("time_us", &mark, "area_mm2 <= 20.5", source).unwrap();
+        let first = &chart.references[0];
+        assert_eq!((first.label.as_str(), first.y), ("RPU paper", number(&of_paper, "area_mm2")));
+        let published = chart.references[1..].iter().map(|reference| (reference.x, reference.y));
+        // A table has no references.
+        assert!(published.eq(source.is_empty().then_some((1.0, 30.0))));
+        assert!(chart.limits[0].vertical && chart.limits[0].label == "area <= 20.5 mm²");
+    }
+    assert_eq!(chart("energy_uj", &mark, "energy_uj < 1", "").unwrap().references.len(), 1);
+    let error = |mark: &str, limit: &str| chart("time_us", mark, limit, "").unwrap_err().to_string();
+    assert!(error("key = 1", "time_us < 1").contains("the mark `key = 1`"));
+    assert!(error(&mark, "energy_uj < 1").contains("the limit of `energy_uj` is on no axis"));
+    assert!(error("wrong = 1", "time_us < 1").contains("unknown column `wrong`"));
 }

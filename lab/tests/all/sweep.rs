@@ -9,7 +9,8 @@ use lab::sweep::{
     generate, records,
 };
 use sim::Machine;
-use std::collections::BTreeSet;
+use sim::machine::Override;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -339,6 +340,63 @@ fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
     let chart = read("pareto.svg");
     assert!(chart.contains("Not modelled") && chart.contains("Costs nothing"));
     assert!(chart.contains("costs extrapolated"));
+}
+
+/// The outputs of a sweep on a changed machine: its summary, its table and its chart.
+fn outputs(text: &str, change: &str) -> (String, Vec<BTreeMap<String, String>>, String) {
+    let mut definition = Definition::parse("test.toml", text).unwrap();
+    definition.set(&Override::parse(change).unwrap()).unwrap();
+    let plan = Plan::new(&definition).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let all = Outputs::new(&results);
+    all.write(folder.path()).unwrap();
+    let mut table = csv::Reader::from_path(folder.path().join("results.csv")).unwrap();
+    let rows = table.deserialize().map(Result::unwrap).collect();
+    (all.summary().unwrap(), rows, fs::read_to_string(folder.path().join("pareto.svg")).unwrap())
+}
+
+/// A row of a list sets some keys; the machine has the values of the others.
+#[test]
+fn outputs_have_the_values_of_the_machine_where_a_point_sets_none() {
+    let (summary, rows, chart) = outputs(
+        "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nvdm.banks = 64\n\
+         plan = 'kl'\n[[list]]\nhple.multiplier_latency_cycles = 9\n",
+        "vdm.mapping='xor'",
+    );
+    let values = |key: &str| -> Vec<&str> { rows.iter().map(|row| row[key].as_str()).collect() };
+    assert_eq!(values("hple.count"), ["64", "128", "128"]);
+    assert_eq!(values("vdm.banks"), ["128", "64", "128"]);
+    assert_eq!(values("hple.multiplier_latency_cycles"), ["11", "11", "9"]);
+    assert!(chart.contains("(128, 64, ") && !chart.contains(", ,") && !chart.contains("(, "), "{chart}");
+    assert!(
+        summary.lines().any(|line| line.trim_start().starts_with("128") && line.contains("64")),
+        "{summary}"
+    );
+}
+
+#[test]
+fn keys_of_the_machine_are_extrapolated_as_axes_are() {
+    let change = "vdm.size_mib=32";
+    let text = "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nhple.count = 128\n";
+    let (summary, rows, chart) = outputs(text, change);
+    assert!(rows.iter().all(|row| row["extrapolated"] == "vdm.size_mib"), "{rows:?}");
+    assert!(summary.contains("costs extrapolated in 2 of 2 points"), "{summary}");
+    assert!(chart.contains("costs extrapolated"));
+    // Nor does it matter which other keys a point sets.
+    let (summary, rows, _) = outputs(&format!("{text}[[list]]\nisa.gs_butterfly = true\n"), change);
+    let marked = rows.iter().filter(|row| !row["extrapolated"].is_empty()).count();
+    assert_eq!(marked, 3);
+    assert!(summary.contains("costs extrapolated in 3 of 3 points"), "{summary}");
+}
+
+#[test]
+fn the_machine_of_the_paper_is_within_the_checked_range() {
+    assert!(Machine::rpu_128x128().extrapolated().is_empty());
+    let (summary, rows, chart) = outputs(SWEEP, "vdm.mapping='interleaved'");
+    assert!(rows.iter().all(|row| row["extrapolated"].is_empty()));
+    assert!(!summary.contains("extrapolated") && !chart.contains("extrapolated"));
 }
 
 /// A front over an axis that costs nothing is degenerate.

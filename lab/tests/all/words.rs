@@ -82,12 +82,13 @@ fn chart(designs: &[Design]) -> Figure {
             label: format!("{word_bits} bits"),
             points: LENGTHS
                 .iter()
-                .map(|&length| (f64::from(length.ilog2()), merit(&best(designs, word_bits, length, merit))))
+                .map(|&length| (f64::from(length), merit(&best(designs, word_bits, length, merit))))
                 .collect(),
         };
         Panel::Lines(Lines {
             title: title.into(),
-            x_label: "log2 of the vector length".into(),
+            x_label: "Elements of a vector".into(),
+            x_logarithmic: true,
             y_label: "Transforms per s and mm²".into(),
             series_label: "word".into(),
             series: WORDS.iter().map(|&word_bits| line(word_bits)).collect(),

@@ -5,12 +5,13 @@ use super::{ComposeError, MAX_POINTS};
 use crate::sweep::columns::{Column, columns};
 use crate::sweep::explore::Measure;
 use crate::sweep::goals::Goals;
-use crate::sweep::manifest::{Settings, Workload};
+use crate::sweep::manifest::{Manifest, Reference, Settings, Workload};
 use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
-use crate::sweep::view::extrapolated;
+use crate::sweep::view::{ABSENT, extrapolated, plain, setting, whole};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
@@ -18,7 +19,11 @@ use std::path::Path;
 /// The points that are read at a time.
 const CHUNK: usize = 1024;
 /// The columns of a table before those of the settings.
-const LEADING: [&str; 3] = ["key", "status", "pareto"];
+const LEADING: [&str; 3] = [KEY, "status", "pareto"];
+/// The column of the key of a point.
+const KEY: &str = "key";
+/// The column of the folder or the table of a point.
+const FOLDER: &str = "folder";
 /// The last column of a table.
 const ERROR: &str = "error";
 
@@ -76,6 +81,10 @@ pub struct Pool {
     settings: BTreeSet<String>,
     /// The goals of the folders of explorations.
     goals: Vec<Goals>,
+    /// Published results of the folders, each once.
+    pub(super) references: Vec<Reference>,
+    /// The title that the only sweep was given.
+    pub(super) title: Option<String>,
 }
 
 impl Pool {
@@ -91,9 +100,15 @@ impl Pool {
             varying: Vec::new(),
             settings: BTreeSet::new(),
             goals: Vec::new(),
+            references: Vec::new(),
+            title: None,
         };
         let sources = sources.iter().map(|source| Source::open(source));
         let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
+        if let [Source::Folder(_, results)] = &sources[..] {
+            let Manifest { title, name, .. } = &results.manifest;
+            pool.title = (title != name).then(|| title.clone());
+        }
         for source in &sources {
             let (varying, settings) = source.keys(&pool.columns);
             for key in varying {
@@ -103,6 +118,11 @@ impl Pool {
             }
             pool.settings.extend(settings);
             pool.goals.extend(source.goals().cloned());
+            for reference in source.references() {
+                if !pool.references.contains(reference) {
+                    pool.references.push(reference.clone());
+                }
+            }
         }
         conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
         let mut found = 0;
@@ -121,41 +141,45 @@ impl Pool {
         conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
     }
 
-    /// The names of all columns: `folder`, settings of points, results, and every key of the machine.
-    fn names(&self) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        names.insert("folder".into());
-        names.extend(self.settings.iter().cloned());
-        names.extend(sim::machine::SECTIONS.iter().flat_map(|s| s.keys).map(|key| key.path.to_owned()));
-        names
+    /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the machine is
+    /// one, too.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let settings = self.settings.iter().map(String::as_str);
+        [FOLDER, KEY]
+            .into_iter()
+            .chain(settings)
+            .chain(self.columns.iter().map(|column| column.name.as_str()))
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
-        let names = self.names();
-        if names.contains(name) {
+        let names = || self.names().chain(sim::machine::keys().map(|key| key.path));
+        if names().any(|known| known == name) {
             return Ok(());
         }
-        let nearest = diagnostic::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Err(ComposeError::Unknown { name: name.to_owned(), nearest })
+        let nearest = diagnostic::nearest(name, names()).map(str::to_owned);
+        let known = self.names().map(str::to_owned).collect();
+        Err(ComposeError::Unknown { name: name.to_owned(), nearest, known })
     }
 
     /// The value of a point in a column.
     pub(super) fn value(&self, row: &Row, name: &str) -> Option<Value> {
-        if name == "folder" {
+        if name == FOLDER {
             return Some(row.source.as_str().into());
         }
         let record = match &row.content {
+            Content::Run(record) if name == KEY => return Some(record.key.to_string().into()),
             Content::Run(record) => record,
             Content::Cells(cells) => return cells.get(name).cloned(),
         };
-        if let Some(value) = record.point.get(name) {
-            return Some(value.clone());
-        }
         if let Some(column) = self.columns.iter().find(|column| column.name == name) {
             return column.value(record);
         }
-        let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
-        name.split('.').try_fold(machine, |mut value, key| Some(value.get_mut(key)?.take()))
+        setting(record, name).map(Cow::into_owned)
+    }
+
+    /// The display text of a point's value in a column.
+    pub(super) fn text(&self, row: &Row, name: &str) -> String {
+        self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
     }
 
     /// The better values of a column; `None` for settings, and for results of which neither less nor more is better.
@@ -212,7 +236,9 @@ impl Source {
         }
         let row = |record: csv::StringRecord| -> Settings {
             let cells = header.iter().cloned().zip(record.iter());
-            cells.filter(|(_, cell)| !cell.is_empty()).map(|(name, cell)| (name, parsed(cell))).collect()
+            let value = |name: &str, cell: &str| if name == KEY { cell.into() } else { parsed(cell) };
+            let cells = cells.filter(|(_, cell)| !cell.is_empty());
+            cells.map(|(name, cell)| (name.clone(), value(&name, cell))).collect()
         };
         let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
         let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
@@ -249,6 +275,14 @@ impl Source {
         }
     }
 
+    /// The published results of a sweep.
+    fn references(&self) -> &[Reference] {
+        match self {
+            Self::Folder(_, results) => &results.manifest.references,
+            Self::Table(..) => &[],
+        }
+    }
+
     /// Hands over the points, some at a time.
     fn for_each_chunk(&mut self, mut take: impl FnMut(Vec<Row>)) -> Result<(), ComposeError> {
         match self {
@@ -276,12 +310,15 @@ impl Source {
     }
 }
 
-/// The value of a cell: a number or a switch where it is one.
+/// The value of a cell: a number or a switch where it is one. Equal numbers have the same value.
 fn parsed(cell: &str) -> Value {
-    let number = || cell.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = || {
+        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some(whole(number).map_or_else(|| Value::from(number), Value::from))
+    };
     match (cell.parse::<u64>(), cell.parse::<bool>()) {
         (Ok(number), _) => number.into(),
         (_, Ok(switch)) => switch.into(),
-        _ => number().map_or_else(|| cell.into(), Value::from),
+        _ => number().unwrap_or_else(|| cell.into()),
     }
 }

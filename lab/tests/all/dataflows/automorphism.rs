@@ -179,7 +179,7 @@ fn chart() -> Figure {
         let vectors = |n: u32| f64::from(n / machine.vector_length());
         let line = |label: &str, cycles: &(dyn Fn(u32) -> f64 + Sync)| Line {
             label: label.into(),
-            points: DEGREES.par_iter().map(|&n| (f64::from(n.ilog2()), cycles(n) / vectors(n))).collect(),
+            points: DEGREES.par_iter().map(|&n| (f64::from(n), cycles(n) / vectors(n))).collect(),
         };
         let mut series = vec![line("root, its table streamed", &|n| table_cycles(n, &machine))];
         for way in WAYS {
@@ -188,7 +188,8 @@ fn chart() -> Figure {
         series.push(line("a transform", &|n| transform_cycles(n, &machine)));
         Panel::Lines(Lines {
             title: format!("128 HPLEs, 128 {name} banks"),
-            x_label: "log2 of the degree n".into(),
+            x_label: "Degree n".into(),
+            x_logarithmic: true,
             y_label: "Cycles for a vector".into(),
             series_label: "way".into(),
             series,

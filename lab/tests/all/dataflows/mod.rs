@@ -187,6 +187,7 @@ impl Results {
         Panel::Lines(Lines {
             title: format!("{}: {title}", self.subject.title),
             x_label: x_label.into(),
+            x_logarithmic: true,
             y_label: y_label.into(),
             series_label: "dataflow".into(),
             series: self.studies.iter().map(line).collect(),
@@ -195,19 +196,17 @@ impl Results {
 
     fn panels(&self) -> Vec<Panel> {
         let over_sizes = |study: &Study, y: &dyn Fn(&Timeline) -> f64| {
-            let point = |(&size, timeline): (&u32, &Option<Timeline>)| {
-                Some((f64::from(size.ilog2()), y(timeline.as_ref()?)))
-            };
+            let point =
+                |(&size, timeline): (&u32, &Option<Timeline>)| Some((f64::from(size), y(timeline.as_ref()?)));
             SIZES.iter().zip(&study.by_size).filter_map(point).collect()
         };
         let over_bandwidths = |study: &Study, keys| {
-            let point = |&bandwidth: &f64| {
-                Some((bandwidth.log2(), study.time(SIZE, bandwidth, keys)?.total_ns / 1e6))
-            };
+            let point =
+                |&bandwidth: &f64| Some((bandwidth, study.time(SIZE, bandwidth, keys)?.total_ns / 1e6));
             BANDWIDTHS.iter().filter_map(point).collect()
         };
-        let of_size = "log2 of the VDM's size in MiB";
-        let of_bandwidth = "log2 of the bandwidth in GB/s";
+        let of_size = "VDM size (MiB)";
+        let of_bandwidth = "Bandwidth (GB/s)";
         vec![
             self.panel(["loads and stores", of_size, "Limbs, without the key"], |study| {
                 over_sizes(study, &|timeline| study.traffic(timeline))
