@@ -109,7 +109,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.dashes(*from, *to, MUTED.to_rgba(), 1.6)?;
     }
 
-    // From the back to the front: rings, series, front, other designs, references, designs of the front.
+    // From the back to the front: rings, series, front, other designs, designs of the front, references.
     for design in designs.iter().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
@@ -131,12 +131,13 @@ pub(super) fn draw<DB: DrawingBackend>(
         let strength = if design.point.pale { 0.15 } else { 0.75 };
         canvas.marker(shape, design.pixel, radius, color.mix(strength), INK.mix(0.6))?;
     }
-    for reference in references() {
-        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
-    }
     for &i in &front {
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
+    }
+    // Hollow, so that designs below them show.
+    for reference in references() {
+        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.mix(0.0), FRONT.to_rgba())?;
     }
 
     // Names avoid everything drawn so far.
@@ -182,11 +183,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
         Ok(place.is_some())
     };
-    for &i in &front {
-        name(&designs[i].point.name, designs[i].pixel, 12.5, 8.0, INK)?;
-    }
     for reference in references() {
         name(&reference.label, pixel(reference.x, reference.y), 12.5, 13.0, FRONT)?;
+    }
+    for &i in &front {
+        name(&designs[i].point.name, designs[i].pixel, 12.5, 8.0, INK)?;
     }
     let mut has_short_names = false;
     if designs.len() <= NAMED_POINTS {

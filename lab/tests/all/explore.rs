@@ -271,7 +271,7 @@ impl Study {
             ```\n\
             rpu explore configs/spaces/{name}.toml --evaluations {} --out out\n\
             cp out/results.csv reports/{name}.csv\n\
-            rpu plot reports/{name}.csv --where 'area_mm2 <= {chart_mm2}' --colour {colour} --label hple.count \
+            rpu plot reports/{name}.csv --where 'area_mm2 <= {chart_mm2}' --colour {colour} \
             --limit 'area_mm2 <= {limit}' --mark 'RPU paper, (128, 128): key = {}' -o reports/{name}.svg\n\
             rpu plot reports/{name}.csv --form parallel --where 'area_mm2 <= {limit}' -o reports/{name}-parallel.svg\n\
             ```\n\n\
