@@ -68,8 +68,14 @@ impl Page {
 
     /// Finds the free position for a label of `size` that is nearest to `point`, at least `gap`
     /// away, and reserves it. Diagonal positions come first, because they avoid axis-parallel
-    /// lines. If all positions cover an avoided line, it is the nearest one of these.
-    pub(super) fn place(&mut self, point: (f64, f64), size: (f64, f64), gap: f64) -> Option<Place> {
+    /// lines. If all positions cover an avoided line, it is the nearest one of these. The distance is at most `farthest` gaps.
+    pub(super) fn place(
+        &mut self,
+        point: (f64, f64),
+        size: (f64, f64),
+        gap: f64,
+        farthest: f64,
+    ) -> Option<Place> {
         const DIRECTIONS: [(f64, f64); 8] = [
             (1.0, -1.0),
             (-1.0, 1.0),
@@ -94,8 +100,9 @@ impl Page {
             })
         };
         let candidates = || {
-            let places =
-                [1.0, 1.5, 2.2, 3.0, 4.0].into_iter().flat_map(|far| at(far).map(move |rect| (far, rect)));
+            let distances = [1.0, 1.5, 2.2, 3.0, 4.0, 6.0, 9.0, 13.0].into_iter();
+            let distances = distances.take_while(|far| *far <= farthest);
+            let places = distances.flat_map(|far| at(far).map(move |rect| (far, rect)));
             places.filter(|(_, rect)| self.is_free(rect))
         };
         let covers = |rect: &Rect| self.avoided.iter().any(|avoided| avoided.overlap(rect) > 0.0);
@@ -140,7 +147,7 @@ mod tests {
         let mut page = Page::new(Rect { x: 0.0, y: 0.0, width: 300.0, height: 300.0 });
         page.take_line((0.0, 150.0), (300.0, 150.0), 2.0);
         let places: Vec<Rect> = (0..12)
-            .filter_map(|i| page.place((100.0 + 8.0 * f64::from(i), 150.0), (60.0, 12.0), 8.0))
+            .filter_map(|i| page.place((100.0 + 8.0 * f64::from(i), 150.0), (60.0, 12.0), 8.0, 4.0))
             .map(|place| place.rect)
             .collect();
         assert!(places.len() >= 6, "only {} labels found a place", places.len());
@@ -154,22 +161,22 @@ mod tests {
     fn labels_avoid_lines_that_they_may_cover_and_are_joined_to_far_points() {
         let empty = Page::new(Rect { x: 0.0, y: 0.0, width: 300.0, height: 300.0 });
         let (point, size, gap) = ((150.0, 150.0), (60.0, 12.0), 8.0);
-        let first = empty.clone().place(point, size, gap).unwrap();
+        let first = empty.clone().place(point, size, gap, 4.0).unwrap();
         assert_eq!((first.covers, first.leader), (false, None));
         // A line through the first place.
         let mut page = empty.clone();
         page.avoid_line((150.0, 140.0), (300.0, 140.0), 2.0);
-        let second = page.place(point, size, gap).unwrap();
+        let second = page.place(point, size, gap, 4.0).unwrap();
         assert!(!second.covers && second.rect != first.rect);
         // Lines everywhere.
         let mut page = empty.clone();
         (0..60).for_each(|i| page.avoid_line((0.0, 5.0 * f64::from(i)), (300.0, 5.0 * f64::from(i)), 2.0));
-        let covering = page.place(point, size, gap).unwrap();
+        let covering = page.place(point, size, gap, 4.0).unwrap();
         assert!(covering.covers && covering.rect == first.rect);
         // All near places are taken.
         let mut page = empty;
         page.take(Rect::around(point, 2.1 * gap));
-        let far = page.place(point, size, gap).unwrap();
+        let far = page.place(point, size, gap, 4.0).unwrap();
         let end = far.leader.expect("a line to the label");
         assert!((end.0 - point.0).hypot(end.1 - point.1) > 2.0 * gap * 0.7);
     }
@@ -177,8 +184,8 @@ mod tests {
     #[test]
     fn a_full_page_has_no_place() {
         let mut page = Page::new(Rect { x: 0.0, y: 0.0, width: 50.0, height: 50.0 });
-        assert_eq!(page.place((25.0, 25.0), (60.0, 12.0), 5.0), None);
+        assert_eq!(page.place((25.0, 25.0), (60.0, 12.0), 5.0, 4.0), None);
         page.take(Rect { x: 0.0, y: 0.0, width: 50.0, height: 50.0 });
-        assert_eq!(page.place((25.0, 25.0), (10.0, 10.0), 5.0), None);
+        assert_eq!(page.place((25.0, 25.0), (10.0, 10.0), 5.0, 4.0), None);
     }
 }

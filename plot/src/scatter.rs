@@ -135,9 +135,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
     }
-    // Hollow, so that designs below them show.
     for reference in references() {
-        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.mix(0.0), FRONT.to_rgba())?;
+        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.mix(0.7), FRONT.to_rgba())?;
     }
 
     // Names avoid everything drawn so far.
@@ -163,12 +162,13 @@ pub(super) fn draw<DB: DrawingBackend>(
         page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(9.0)));
     }
     let name_font = canvas.font(12.5);
-    let mut name = |text: &str, at: Pixel, size: f64, gap: f64, color: RGBColor| -> Result<bool, PlotError> {
+    let mut name = |text: &str, at: Pixel, style: Style| -> Result<bool, PlotError> {
+        let Style { size, gap, farthest, color } = style;
         if text.is_empty() {
             return Ok(false);
         }
         let font = name_font.resize(canvas.pixels(size));
-        let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap));
+        let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
         if let Some(Place { rect, covers, leader }) = place {
             if let Some(end) = leader {
                 // It begins at the edge of the marker.
@@ -184,15 +184,15 @@ pub(super) fn draw<DB: DrawingBackend>(
         Ok(place.is_some())
     };
     for reference in references() {
-        name(&reference.label, pixel(reference.x, reference.y), 12.5, 13.0, FRONT)?;
+        name(&reference.label, pixel(reference.x, reference.y), REFERENCE)?;
     }
     for &i in &front {
-        name(&designs[i].point.name, designs[i].pixel, 12.5, 8.0, INK)?;
+        name(&designs[i].point.name, designs[i].pixel, ON_FRONT)?;
     }
     let mut has_short_names = false;
     if designs.len() <= NAMED_POINTS {
         for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
-            has_short_names |= name(&design.point.short_name, design.pixel, 10.0, 7.5, MUTED)?;
+            has_short_names |= name(&design.point.short_name, design.pixel, BESIDE_FRONT)?;
         }
     }
     let (legend_x, _) = legend_area.get_pixel_range();
@@ -200,6 +200,23 @@ pub(super) fn draw<DB: DrawingBackend>(
     let mut legend = Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y };
     entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
+
+/// The style of names beside points.
+#[derive(Clone, Copy)]
+struct Style {
+    /// The size of the font, in points.
+    size: f64,
+    /// The least distance from the point, in points.
+    gap: f64,
+    /// The largest distance, in gaps.
+    farthest: f64,
+    color: RGBColor,
+}
+
+/// There are few references, so their names may be far away.
+const REFERENCE: Style = Style { size: 12.5, gap: 13.0, farthest: 13.0, color: FRONT };
+const ON_FRONT: Style = Style { size: 12.5, gap: 8.0, farthest: 4.0, color: INK };
+const BESIDE_FRONT: Style = Style { size: 10.0, gap: 7.5, farthest: 4.0, color: MUTED };
 
 /// The designs on each front, from left to right.
 fn fronts(designs: &[Design<'_>]) -> Vec<Vec<usize>> {
