@@ -11,7 +11,6 @@ use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Known;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,40 +75,58 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
+/// The numbers of keys: those of points are their places, others follow.
+struct Numbers<'p> {
+    points: &'p [PointKey],
+    /// The places of the points, in the order of their keys: a tenth of the memory of a map.
+    order: Vec<u32>,
+    others: HashMap<PointKey, u32>,
+}
+
+impl<'p> Numbers<'p> {
+    fn of(points: &'p [PointKey]) -> Self {
+        let mut order: Vec<u32> = (0..points.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&place| points[place as usize]);
+        Self { points, order, others: HashMap::new() }
+    }
+
+    fn get(&self, key: &PointKey) -> Option<usize> {
+        let place = self.order.binary_search_by_key(key, |&place| self.points[place as usize]);
+        let number = place.map_or_else(|_| self.others.get(key), |place| self.order.get(place));
+        number.map(|&number| number as usize)
+    }
+}
+
 /// The best record of each key so far.
-struct Best {
-    numbers: HashMap<PointKey, u32>,
+struct Best<'p> {
+    numbers: Numbers<'p>,
     found: Vec<Option<Found>>,
     costs: Vec<Option<Costs>>,
     /// See [`Entry::beside`]: few records have it.
     beside: HashMap<usize, u64>,
 }
 
-impl Best {
-    /// The keys of points have their numbers.
-    fn new(points: &[PointKey]) -> Self {
-        let numbers = points.iter().zip(0..).map(|(&key, number)| (key, number)).collect();
+impl<'p> Best<'p> {
+    fn new(points: &'p [PointKey]) -> Self {
         let (found, costs) = (vec![None; points.len()], vec![None; points.len()]);
-        Self { numbers, found, costs, beside: HashMap::new() }
+        Self { numbers: Numbers::of(points), found, costs, beside: HashMap::new() }
     }
 
     /// The number of a key.
     fn number(&mut self, key: PointKey) -> usize {
-        let next = self.found.len();
-        match self.numbers.entry(key) {
-            Known::Occupied(known) => *known.get() as usize,
-            Known::Vacant(place) => {
-                place.insert(next as u32);
-                self.found.push(None);
-                self.costs.push(None);
-                next
-            }
+        if let Some(known) = self.numbers.get(&key) {
+            return known;
         }
+        let next = self.found.len();
+        self.numbers.others.insert(key, next as u32);
+        self.found.push(None);
+        self.costs.push(None);
+        next
     }
 
     /// The costs of a key with a record; `None` if there is no record.
     fn costs(&self, key: &PointKey) -> Option<Option<Costs>> {
-        let number = *self.numbers.get(key)? as usize;
+        let number = self.numbers.get(key)?;
         self.found[number].map(|_| self.costs[number])
     }
 
@@ -172,31 +189,28 @@ impl Results {
         let (mut all_checked, mut explored) = (true, Vec::new());
         journal::for_each_record(&journals.paths, |entry| {
             all_checked &= entry.checked.unwrap_or(true);
-            if manifest.explored && !best.numbers.contains_key(&entry.key) {
+            if manifest.explored && best.numbers.get(&entry.key).is_none() {
                 explored.push((entry.key, settings(entry.line)?));
             }
             best.add(&entry, &journals)
         })?;
+        let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
+        let Best { numbers: Numbers { mut others, .. }, mut found, mut costs, .. } = best;
         if manifest.explored {
             manifest.points = manifest.explored_points(explored.into_iter());
-        }
-        let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
-        let Best { mut numbers, mut found, mut costs, beside: _ } = best;
-        if manifest.explored {
             // Records came in any order.
-            let order: Vec<usize> = manifest.points.keys().iter().map(|key| numbers[key] as usize).collect();
+            let order: Vec<usize> = manifest.points.keys().iter().map(|key| others[key] as usize).collect();
             found = order.iter().map(|&number| found[number]).collect();
             costs = order.iter().map(|&number| costs[number]).collect();
-            numbers.clear();
+            others.clear();
         }
         let points = manifest.points.len();
         let mut results = Self { manifest, journals, found, costs, dropped, rest: Vec::new(), all_checked };
-        // Points come first.
-        let is_rest =
-            |&(_, number): &(PointKey, usize)| number >= points || results.pruned_on(number).is_some();
-        let rest = numbers.into_iter().map(|(key, number)| (key, number as usize)).filter(is_rest);
-        let mut rest: Vec<(PointKey, Found)> =
-            rest.filter_map(|(key, number)| Some((key, results.found[number]?))).collect();
+        let place = |point: usize| Some((results.manifest.points.key(point), results.found[point]?));
+        let pruned = (0..points).filter(|&point| results.pruned_on(point).is_some()).filter_map(place);
+        let others =
+            others.into_iter().filter_map(|(key, number)| Some((key, results.found[number as usize]?)));
+        let mut rest: Vec<(PointKey, Found)> = pruned.chain(others).collect();
         rest.sort_by_key(|(key, _)| *key);
         results.rest = rest;
         results.found.truncate(points);
