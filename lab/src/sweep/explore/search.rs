@@ -27,7 +27,7 @@ pub struct Explored {
     /// Designs on the front.
     pub front: usize,
     /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
-    /// [base](Space::base): it depends on the designs of the front only. `None` if the base has no run.
+    /// base machine's design: it depends on the designs of the front only. `None` if that design has no run.
     pub hypervolume: Option<f64>,
 }
 
