@@ -29,7 +29,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Config(#[from] Diagnostics),
     /// No point has this key.
-    #[error("{}: no key begins with `{prefix}`; each line of results.jsonl has a key", folder.display())]
+    #[error("{}: no key begins with `{prefix}`", folder.display())]
     Unknown {
         /// The sweep's folder.
         folder: PathBuf,

@@ -398,7 +398,7 @@ impl Resolver {
         let other = all.iter().find(|setting| !["program", "stream"].contains(&setting.key.as_str()));
         if let Some(setting) = other {
             let message = format!("`{}` describes a kernel, but `program` names a file", setting.key);
-            return Err(definition.error(setting.span.clone(), message, "keep one of them"));
+            return Err(definition.error(setting.key_span.clone(), message, "keep one of them"));
         }
         let error = |message: String, help: &str| definition.error(program.span.clone(), message, help);
         let path = program.value.as_str().ok_or_else(|| {
