@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folders of sweeps or explorations, or tables of results (.csv). With one folder and nothing else, its
+    /// Folders of sweeps or explorations, or tables of results (.csv, .csv.gz, .csv.xz). With one folder and nothing else, its
     /// charts and its page are made again from its journal
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,

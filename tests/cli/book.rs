@@ -81,7 +81,7 @@ fn the_commands_on_the_pages_of_studies_draw_their_charts() {
         let page = fs::read_to_string(repository(&format!("reports/{name}.md"))).unwrap();
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("reports")).unwrap();
-        let table = format!("reports/{name}.csv");
+        let table = format!("reports/{name}.csv.xz");
         fs::copy(repository(&table), folder.path().join(&table)).unwrap();
         let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("rpu plot ")).collect();
         let script = format!("{name}\n```sh\n{}\n```\n", commands.join("\n"));

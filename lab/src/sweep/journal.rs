@@ -293,7 +293,7 @@ fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Writes the manifest of a sweep, and a journal of these lines in place of that of the whole sweep.
+/// Writes a manifest and these lines to a folder. The lines replace the journal of the whole sweep; journals of shards stay.
 pub(super) fn save(
     folder: &Path,
     manifest: &Manifest,

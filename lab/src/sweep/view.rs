@@ -108,7 +108,7 @@ pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
     record.report.as_ref()?.timing.as_ref()
 }
 
-/// The value of a setting: that of the point, or of its machine if the point does not set the key.
+/// The value of a key in a record: the point's setting, or else the machine's value.
 pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value>> {
     if let Some(value) = record.point.get(key) {
         return Some(Cow::Borrowed(value));
@@ -119,13 +119,12 @@ pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value
     value.map(Cow::Owned)
 }
 
-/// The display text of a setting of a record. One that the point lacks has a dash: an empty text would leave a
-/// gap in a list.
+/// The display text of a key's value in a record; a dash if there is none, since an empty text would leave a gap in a list.
 pub(super) fn text(record: &Record, key: &str) -> String {
     setting(record, key).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
 }
 
-/// The display text of a setting that a point lacks.
+/// The display text of a missing value.
 pub(super) const ABSENT: &str = "-";
 
 /// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for 512.0.

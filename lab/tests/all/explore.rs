@@ -4,6 +4,7 @@ use lab::run::RunReport;
 use lab::sweep::explore::{Explored, Space, explore};
 use lab::sweep::outputs::Outputs;
 use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
+use ring_program::compression;
 use runtime::Runtime;
 use std::collections::BTreeMap;
 use std::fs;
@@ -161,7 +162,7 @@ fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
     assert!(error("n = 1024\n[explore]\nobjectives = ['time_us']").contains("a list of 2 values or more"));
 }
 
-/// A search whose results are committed: `configs/spaces/NAME.toml`, `reports/NAME.csv` and `reports/NAME.md`.
+/// A search whose results are committed: `configs/spaces/NAME.toml`, `reports/NAME.csv.xz` and `reports/NAME.md`.
 struct Study {
     name: &'static str,
     /// What the machine is best for.
@@ -207,7 +208,8 @@ impl Study {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut reader = csv::Reader::from_path(self.file("reports", "csv")).unwrap();
+        let mut reader =
+            csv::Reader::from_reader(compression::open(&self.file("reports", "csv.xz")).unwrap());
         let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>().unwrap();
         rows.into_iter().filter(|row| row["status"] == "ok").collect()
     }
@@ -263,17 +265,18 @@ impl Study {
 
         let mut page = format!(
             "# The best machine within the area of the paper's, for {task}\n\n\
-            <!-- Generated from reports/{name}.csv: `BLESS=1 cargo test -p lab --test all explore`. -->\n\n\
+            <!-- Generated from reports/{name}.csv.xz: `BLESS=1 cargo test -p lab --test all explore`. -->\n\n\
             {} of the {:.1e} designs in [`configs/spaces/{name}.toml`](../configs/spaces/{name}.toml) were evaluated, {} of\n\
-            them within the area of the paper's (128, 128), {limit} mm2. {origin}\n\
-            The designs are those of one search, not all: better ones may exist. Charts and `{name}.csv` have the results of the\n\
+            them within the area of the paper's (128, 128), {limit} mm2.\n\
+            {origin}\n\
+            The designs are those of one search, not all: better ones may exist. Charts and `{name}.csv.xz` have the results of the\n\
             search; the table has the same designs, computed again with the programs of today.\n\n\
             ```\n\
             rpu explore configs/spaces/{name}.toml --evaluations {} --out out\n\
-            cp out/results.csv reports/{name}.csv\n\
-            rpu plot reports/{name}.csv --where 'area_mm2 <= {chart_mm2}' --colour {colour} \
+            xz -9 --stdout out/results.csv > reports/{name}.csv.xz\n\
+            rpu plot reports/{name}.csv.xz --where 'area_mm2 <= {chart_mm2}' --colour {colour} \
             --limit 'area_mm2 <= {limit}' --mark 'RPU paper, (128, 128): key = {}' -o reports/{name}.svg\n\
-            rpu plot reports/{name}.csv --form parallel --where 'area_mm2 <= {limit}' -o reports/{name}-parallel.svg\n\
+            rpu plot reports/{name}.csv.xz --form parallel --where 'area_mm2 <= {limit}' -o reports/{name}-parallel.svg\n\
             ```\n\n\
             ![Area against time]({name}.svg)\n\n\
             ![All designs within the area]({name}-parallel.svg)\n\n",

@@ -9,12 +9,14 @@ use lab::sweep::{
     generate, records,
 };
 use sim::Machine;
-use sim::machine::Override;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+mod folders;
+mod outputs;
 
 const SWEEP: &str = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\nvdm.banks = [32, 64]\n";
 
@@ -64,31 +66,6 @@ fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate:
 
 fn lines(folder: &Path) -> Vec<String> {
     Results::merge(&[folder]).unwrap().lines().collect::<Result<_, _>>().unwrap()
-}
-
-#[test]
-fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
-    let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
-    // Failures are ordinary records and are not retried by default. Their lines are short, too.
-    let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match machine.hple.count {
-        64 => vadd(request, plan, machine),
-        count => Err(format!("no program for {count}")),
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3);
-    let whole = lines(folder);
-    let path = folder.join("journal.jsonl");
-    let journal = fs::read(&path).unwrap();
-    let check = |cut: usize| {
-        fs::write(&path, &journal[..cut]).unwrap();
-        let kept = journal[..cut].iter().filter(|&&byte| byte == b'\n').count();
-        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3 - kept, "cut at {cut}");
-        assert_eq!(lines(folder), whole, "cut at {cut}");
-    };
-    // For three points, waking a second thread thousands of times costs more than it gains.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| (0..=journal.len()).for_each(check));
 }
 
 #[test]
@@ -232,19 +209,6 @@ fn results_do_not_depend_on_shards() {
     assert_eq!(merged, lines(whole.path()));
 }
 
-#[test]
-fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
-    let (one, other) = (plan(SWEEP), plan("kernel = 'add'\nn = 512\nseed = 1"));
-    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let journal = Journal::open(first.path(), Shard::WHOLE, &one.manifest).unwrap();
-    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_err());
-    drop(journal);
-    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_ok());
-    Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
-    let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
-    assert!(error.to_string().contains("belongs to another definition of the sweep `test`"), "{error}");
-}
-
 /// The minimum time of points, and the keys of those that have it.
 fn fastest(records: &[Record]) -> (f64, Vec<PointKey>) {
     let time = |record: &Record| Some(record.report.as_ref()?.timing.as_ref()?.time_us);
@@ -314,91 +278,6 @@ fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
     }
 }
 
-#[test]
-fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
-    let plan = plan(
-        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n\
-         vrf.placement = ['mod', 'div']\n",
-    );
-    let (folder, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
-    let results = Results::merge(&[folder.path()]).unwrap();
-    let all = Outputs::new(&results);
-    let note = "Not modelled: costs of hbm.gb_per_s";
-    let summary = all.summary().unwrap();
-    assert!(summary.contains(note) && summary.contains("costs extrapolated in 4 of 8 points"), "{summary}");
-    assert!(summary.contains("Costs nothing: vrf.placement (a permutation of wires)"), "{summary}");
-    all.write(outputs.path()).unwrap();
-    let read = |name: &str| fs::read_to_string(outputs.path().join(name)).unwrap();
-    assert!(read("report.html").contains(note));
-    assert_eq!(
-        read("results.csv").matches(",frontend.queue_depth,").count(),
-        1 + 4,
-        "the column and four marks"
-    );
-    // The legend breaks the note into lines.
-    let chart = read("pareto.svg");
-    assert!(chart.contains("Not modelled") && chart.contains("Costs nothing"));
-    assert!(chart.contains("costs extrapolated"));
-}
-
-/// The outputs of a sweep on a changed machine: its summary, its table and its chart.
-fn outputs(text: &str, change: &str) -> (String, Vec<BTreeMap<String, String>>, String) {
-    let mut definition = Definition::parse("test.toml", text).unwrap();
-    definition.set(&Override::parse(change).unwrap()).unwrap();
-    let plan = Plan::new(&definition).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
-    let results = Results::merge(&[folder.path()]).unwrap();
-    let all = Outputs::new(&results);
-    all.write(folder.path()).unwrap();
-    let mut table = csv::Reader::from_path(folder.path().join("results.csv")).unwrap();
-    let rows = table.deserialize().map(Result::unwrap).collect();
-    (all.summary().unwrap(), rows, fs::read_to_string(folder.path().join("pareto.svg")).unwrap())
-}
-
-/// A row of a list sets some keys; the machine has the values of the others.
-#[test]
-fn outputs_have_the_values_of_the_machine_where_a_point_sets_none() {
-    let (summary, rows, chart) = outputs(
-        "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nvdm.banks = 64\n\
-         plan = 'kl'\n[[list]]\nhple.multiplier_latency_cycles = 9\n",
-        "vdm.mapping='xor'",
-    );
-    let values = |key: &str| -> Vec<&str> { rows.iter().map(|row| row[key].as_str()).collect() };
-    assert_eq!(values("hple.count"), ["64", "128", "128"]);
-    assert_eq!(values("vdm.banks"), ["128", "64", "128"]);
-    assert_eq!(values("hple.multiplier_latency_cycles"), ["11", "11", "9"]);
-    assert!(chart.contains("(128, 64, ") && !chart.contains(", ,") && !chart.contains("(, "), "{chart}");
-    assert!(
-        summary.lines().any(|line| line.trim_start().starts_with("128") && line.contains("64")),
-        "{summary}"
-    );
-}
-
-#[test]
-fn keys_of_the_machine_are_extrapolated_as_axes_are() {
-    let change = "vdm.size_mib=32";
-    let text = "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nhple.count = 128\n";
-    let (summary, rows, chart) = outputs(text, change);
-    assert!(rows.iter().all(|row| row["extrapolated"] == "vdm.size_mib"), "{rows:?}");
-    assert!(summary.contains("costs extrapolated in 2 of 2 points"), "{summary}");
-    assert!(chart.contains("costs extrapolated"));
-    // Nor does it matter which other keys a point sets.
-    let (summary, rows, _) = outputs(&format!("{text}[[list]]\nisa.gs_butterfly = true\n"), change);
-    let marked = rows.iter().filter(|row| !row["extrapolated"].is_empty()).count();
-    assert_eq!(marked, 3);
-    assert!(summary.contains("costs extrapolated in 3 of 3 points"), "{summary}");
-}
-
-#[test]
-fn the_machine_of_the_paper_is_within_the_checked_range() {
-    assert!(Machine::rpu_128x128().extrapolated().is_empty());
-    let (summary, rows, chart) = outputs(SWEEP, "vdm.mapping='interleaved'");
-    assert!(rows.iter().all(|row| row["extrapolated"].is_empty()));
-    assert!(!summary.contains("extrapolated") && !chart.contains("extrapolated"));
-}
-
 /// A front over an axis that costs nothing is degenerate.
 #[test]
 fn each_axis_of_the_exploration_costs_area() {
@@ -466,125 +345,6 @@ fn towers_and_streams_are_axes_and_points_that_differ_in_them_do_not_compete() {
     assert_eq!(workloads.len(), 4);
 }
 
-/// The message about a folder whose journal was changed from `from` to `to`.
-fn damaged(from: &str, to: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    sweep(folder.path(), &plan(SWEEP), Shard::WHOLE, false, &vadd);
-    let path = folder.path().join("journal.jsonl");
-    let journal = fs::read_to_string(&path).unwrap();
-    assert!(journal.contains(from), "{journal}");
-    fs::write(&path, journal.replacen(from, to, 1)).unwrap();
-    let error = Results::merge(&[folder.path()]).unwrap_err().to_string();
-    error.replace(&*path.to_string_lossy(), "journal.jsonl")
-}
-
-#[test]
-fn a_changed_record_is_an_error_with_its_place() {
-    let message = "journal.jsonl:1: invalid record: its checksum does not match its text";
-    assert_eq!(damaged("\"cycles\":", "\"cycles\":1"), message);
-    assert_eq!(damaged("\"status\":\"ok\"", "\"status\":\"failed\""), message);
-    let message = "journal.jsonl:1: invalid record: it has no checksum";
-    assert_eq!(damaged(",\"checksum\":\"", ",\"sum\":\""), message);
-}
-
-#[test]
-fn two_results_of_a_point_that_differ_are_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let plan = plan(SWEEP);
-    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
-    let records = Results::merge(&[folder]).unwrap().records().unwrap();
-    // The same results again are fine.
-    let again = folder.join("journal-1-of-2.jsonl");
-    fs::copy(folder.join("journal.jsonl"), &again).unwrap();
-    assert_eq!(Results::merge(&[folder]).unwrap().records().unwrap(), records);
-    fs::remove_file(&again).unwrap();
-
-    // Another simulator, with an honest checksum.
-    let other = tempfile::tempdir().unwrap();
-    let with_an_instruction_more = |request: &Request, _: &PlanChoice, _: &Machine| {
-        adder(&VADD.replace("\nhalt", "\nvload v9, a0, a\nhalt"), request)
-    };
-    sweep(other.path(), &plan, Shard::WHOLE, false, &with_an_instruction_more);
-    fs::copy(other.path().join("journal.jsonl"), &again).unwrap();
-    let error = Results::merge(&[folder]).unwrap_err().to_string();
-    assert!(error.contains("has two results that differ"), "{error}");
-}
-
-/// A full disk leaves a part of a record; after space was freed, the next record follows on the same line.
-#[test]
-fn a_torn_record_in_the_middle_runs_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let plan = plan(SWEEP);
-    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
-    let expected = lines(folder);
-    let path = folder.join("journal.jsonl");
-    let journal = fs::read_to_string(&path).unwrap();
-    let records: Vec<&str> = journal.lines().collect();
-    // A part may end with a brace, like a whole record.
-    let brace = records[1].find('}').unwrap() + 1;
-    for cut in [1, 8, 20, brace, records[1].len() / 2, records[1].len() - 1] {
-        for newline in ["", "\n"] {
-            let torn = [records[0], "\n", &records[1][..cut], newline, records[2], "\n", records[3], "\n"];
-            fs::write(&path, torn.concat()).unwrap();
-            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 1, "{cut} {newline:?}");
-            assert_eq!(lines(folder), expected);
-        }
-    }
-}
-
-#[test]
-fn a_folder_holds_one_sweep() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    sweep(folder, &plan(SWEEP), Shard::WHOLE, false, &vadd);
-    let other = plan(&format!("name = 'other'\n{SWEEP}"));
-    let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
-    assert!(error.ends_with("holds the sweep `test`, not `other`"), "{error}");
-    assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
-}
-
-/// Waiting for a writer would never end.
-#[cfg(unix)]
-#[test]
-fn pipes_in_a_folder_are_refused() {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-
-    for name in ["sweep.json", "journal.jsonl", "journal-1-of-2.jsonl"] {
-        let folder = tempfile::tempdir().unwrap();
-        let plan = plan(SWEEP);
-        sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
-        let path = folder.path().join(name);
-        let _ = fs::remove_file(&path);
-        let (fifo, mode) = (FileType::Fifo, Mode::RUSR | Mode::WUSR);
-        mknodat(CWD, &path, fifo, mode, 0).unwrap();
-        let expected = format!("cannot read or write `{}`: it is a pipe, not a file", path.display());
-        let opened = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap_err();
-        assert_eq!(opened.to_string(), expected);
-        assert_eq!(Results::merge(&[folder.path()]).unwrap_err().to_string(), expected);
-    }
-}
-
-#[test]
-fn manifests_of_other_versions_are_refused_and_merged_folders_have_one_definition() {
-    let folders = [SWEEP, &SWEEP.replace("[32, 64]", "[32]")].map(|text| {
-        let folder = tempfile::tempdir().unwrap();
-        sweep(folder.path(), &plan(text), Shard::WHOLE, false, &vadd);
-        folder
-    });
-    let [first, second] = folders.each_ref().map(|folder| folder.path());
-    let error = Results::merge(&[first, second]).unwrap_err().to_string();
-    let expected = "belongs to another definition of the sweep `test` than the first folder";
-    assert_eq!(error, format!("{} {expected}", second.display()));
-
-    let path = first.join("sweep.json");
-    let manifest = fs::read_to_string(&path).unwrap();
-    fs::write(&path, manifest.replacen("\"schema\":2", "\"schema\":99", 1)).unwrap();
-    let error = Results::merge(&[first]).unwrap_err().to_string();
-    assert_eq!(error, format!("{}: unsupported version 99, expected 2", path.display()));
-}
-
 #[test]
 fn work_stops_after_the_points_in_progress() {
     let folder = tempfile::tempdir().unwrap();
@@ -601,42 +361,4 @@ fn work_stops_after_the_points_in_progress() {
     drop(journal);
     assert_eq!(lines(folder).len(), 2);
     assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 2);
-}
-
-/// More points than charts show. Sizes of memories change no cycle.
-#[test]
-fn a_large_sweep_shows_a_sample_and_lists_everything() {
-    let sizes = |least: u32| (0..145).map(|i| (least + i).to_string()).collect::<Vec<_>>().join(", ");
-    let text = format!(
-        "kernel = 'add'\nn = 512\nschedule_for = 'base'\n[grid]\nsdm.size_kib = [{}]\nfrontend.instruction_memory_kib = [{}]\n",
-        sizes(32),
-        sizes(512)
-    );
-    let plan = plan(&text);
-    let count = 145 * 145;
-    assert_eq!(plan.len(), count);
-    assert_eq!(plan.manifest.points.bytes(), count * (16 + 2 * 4), "memory of a point");
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), count);
-    let results = Results::merge(&[folder]).unwrap();
-    assert_eq!(results.manifest, plan.manifest);
-    let outputs = Outputs::new(&results);
-    outputs.write(folder).unwrap();
-    assert!(outputs.summary().unwrap().contains(&format!(" of {count} points")));
-    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-    assert_eq!(read("results.csv").lines().count(), count + 1);
-    assert_eq!(read("results.jsonl").lines().count(), count);
-    let page = read("report.html");
-    assert!(page.contains("The front, and a sample of the other points"));
-    let rows = page.matches("data-key").count();
-    assert!((3800..=5500).contains(&rows), "{rows}");
-    let charted = page.contains(&format!("of {} other points; results.csv has all", count - 1));
-    assert!(charted, "the page says how many points it shows");
-    assert!(read("pareto.svg").contains("The front and"), "the legend says so");
-    // A point's costs are its own, though all share one simulation.
-    let areas: BTreeSet<u64> = [0, 1, 2, count - 1]
-        .map(|point| results.record(point).unwrap().unwrap().report.unwrap().area_mm2.to_bits())
-        .into();
-    assert_eq!(areas.len(), 4);
 }

@@ -10,6 +10,7 @@ use crate::sweep::quantity::Better;
 use crate::sweep::record::Record;
 use crate::sweep::results::Results;
 use crate::sweep::view::{ABSENT, extrapolated, plain, setting, whole};
+use ring_program::compression;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -224,11 +225,13 @@ enum Source {
 impl Source {
     fn open(path: &Path) -> Result<Self, ComposeError> {
         let name = path.display().to_string();
-        if path.is_dir() || path.extension().is_none_or(|extension| extension != "csv") {
+        let is_table = [".csv", ".csv.gz", ".csv.xz"].iter().any(|ending| name.ends_with(ending));
+        if path.is_dir() || !is_table {
             return Ok(Self::Folder(name, Box::new(Results::merge(&[path])?)));
         }
         let failed = |error: csv::Error| ComposeError::Table { path: path.into(), reason: error.to_string() };
-        let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+        let text = compression::open(path).map_err(|error| failed(error.into()))?;
+        let mut reader = csv::Reader::from_reader(text);
         let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
         if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
             let reason = "expected the columns of results.csv".into();

@@ -71,25 +71,26 @@ pub fn explore(
     let mut rest = space.all();
     while explored.evaluations < evaluations {
         evaluator.state().failure.take().map_or(Ok(()), Err)?;
-        if idle == IDLE_GENERATIONS {
-            let batch: Vec<Design> =
-                rest.by_ref().filter(|design| !evaluator.is_known(design)).take(size).collect();
+        if idle < IDLE_GENERATIONS {
+            let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
+            let children = Children { evaluator: &evaluator, random: &mut random };
+            let result = Nsga2::new(config, Given(population), children).run(&evaluator);
+            let candidates = result.population.into_vec().into_iter();
+            population = candidates.map(|candidate| candidate.decision).collect();
+        } else {
+            let others = rest.by_ref().filter(|design| !evaluator.is_known(design));
+            let batch: Vec<Design> = others.take(size).collect();
             if batch.is_empty() {
                 break;
             }
             evaluator.queue(batch);
             evaluator.evaluate_queue();
-            explored = evaluator.explored();
-            progress(&explored);
-            continue;
         }
-        let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
-        let children = Children { evaluator: &evaluator, random: &mut random };
-        let result = Nsga2::new(config, Given(population), children).run(&evaluator);
-        population = result.population.into_vec().into_iter().map(|candidate| candidate.decision).collect();
         let before = explored.evaluations;
         explored = evaluator.explored();
-        idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        if idle < IDLE_GENERATIONS {
+            idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        }
         progress(&explored);
     }
     evaluator.state().failure.take().map_or(Ok(explored), Err)

@@ -1,0 +1,178 @@
+//! Folders of sweeps: torn, changed, foreign and locked files.
+
+use super::{SWEEP, VADD, adder, lines, plan, sweep, vadd};
+use codegen::{PlanChoice, Request};
+use lab::sweep::{Journal, JournalError, Results, Shard};
+use sim::Machine;
+use std::fs;
+
+#[test]
+fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
+    let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
+    // Failures are ordinary records and are not retried by default. Their lines are short, too.
+    let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match machine.hple.count {
+        64 => vadd(request, plan, machine),
+        count => Err(format!("no program for {count}")),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3);
+    let whole = lines(folder);
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read(&path).unwrap();
+    let check = |cut: usize| {
+        fs::write(&path, &journal[..cut]).unwrap();
+        let kept = journal[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 3 - kept, "cut at {cut}");
+        assert_eq!(lines(folder), whole, "cut at {cut}");
+    };
+    // For three points, waking a second thread thousands of times costs more than it gains.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| (0..=journal.len()).for_each(check));
+}
+
+#[test]
+fn two_processes_cannot_write_one_journal_and_sweeps_do_not_mix() {
+    let (one, other) = (plan(SWEEP), plan("kernel = 'add'\nn = 512\nseed = 1"));
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let journal = Journal::open(first.path(), Shard::WHOLE, &one.manifest).unwrap();
+    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_err());
+    drop(journal);
+    assert!(Journal::open(first.path(), Shard::WHOLE, &one.manifest).is_ok());
+    Journal::open(second.path(), Shard::WHOLE, &other.manifest).unwrap();
+    let error = Results::merge(&[first.path(), second.path()]).unwrap_err();
+    assert!(error.to_string().contains("belongs to another definition of the sweep `test`"), "{error}");
+}
+
+/// The message about a folder whose journal was changed from `from` to `to`.
+fn damaged(from: &str, to: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path(), &plan(SWEEP), Shard::WHOLE, false, &vadd);
+    let path = folder.path().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    assert!(journal.contains(from), "{journal}");
+    fs::write(&path, journal.replacen(from, to, 1)).unwrap();
+    let error = Results::merge(&[folder.path()]).unwrap_err().to_string();
+    error.replace(&*path.to_string_lossy(), "journal.jsonl")
+}
+
+#[test]
+fn a_changed_record_is_an_error_with_its_place() {
+    let message = "journal.jsonl:1: invalid record: its checksum does not match its text";
+    assert_eq!(damaged("\"cycles\":", "\"cycles\":1"), message);
+    assert_eq!(damaged("\"status\":\"ok\"", "\"status\":\"failed\""), message);
+    let message = "journal.jsonl:1: invalid record: it has no checksum";
+    assert_eq!(damaged(",\"checksum\":\"", ",\"sum\":\""), message);
+}
+
+#[test]
+fn two_results_of_a_point_that_differ_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plan = plan(SWEEP);
+    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+    let records = Results::merge(&[folder]).unwrap().records().unwrap();
+    // The same results again are fine.
+    let again = folder.join("journal-1-of-2.jsonl");
+    fs::copy(folder.join("journal.jsonl"), &again).unwrap();
+    assert_eq!(Results::merge(&[folder]).unwrap().records().unwrap(), records);
+    fs::remove_file(&again).unwrap();
+
+    // Another simulator, with an honest checksum.
+    let other = tempfile::tempdir().unwrap();
+    let with_an_instruction_more = |request: &Request, _: &PlanChoice, _: &Machine| {
+        adder(&VADD.replace("\nhalt", "\nvload v9, a0, a\nhalt"), request)
+    };
+    sweep(other.path(), &plan, Shard::WHOLE, false, &with_an_instruction_more);
+    fs::copy(other.path().join("journal.jsonl"), &again).unwrap();
+    let error = Results::merge(&[folder]).unwrap_err().to_string();
+    assert!(error.contains("has two results that differ"), "{error}");
+}
+
+/// A full disk leaves a part of a record; after space was freed, the next record follows on the same line.
+#[test]
+fn a_torn_record_in_the_middle_runs_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plan = plan(SWEEP);
+    sweep(folder, &plan, Shard::WHOLE, false, &vadd);
+    let expected = lines(folder);
+    let path = folder.join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    let records: Vec<&str> = journal.lines().collect();
+    // A part may end with a brace, like a whole record.
+    let brace = records[1].find('}').unwrap() + 1;
+    for cut in [1, 8, 20, brace, records[1].len() / 2, records[1].len() - 1] {
+        for newline in ["", "\n"] {
+            let torn = [records[0], "\n", &records[1][..cut], newline, records[2], "\n", records[3], "\n"];
+            fs::write(&path, torn.concat()).unwrap();
+            assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), 1, "{cut} {newline:?}");
+            assert_eq!(lines(folder), expected);
+        }
+    }
+}
+
+#[test]
+fn a_folder_holds_one_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sweep(folder, &plan(SWEEP), Shard::WHOLE, false, &vadd);
+    let other = plan(&format!("name = 'other'\n{SWEEP}"));
+    let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
+    assert!(error.ends_with("holds the sweep `test`, not `other`"), "{error}");
+    assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
+}
+
+/// Waiting for a writer would never end.
+#[cfg(unix)]
+#[test]
+fn pipes_in_a_folder_are_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    for name in ["sweep.json", "journal.jsonl", "journal-1-of-2.jsonl"] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(SWEEP);
+        sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+        let path = folder.path().join(name);
+        let _ = fs::remove_file(&path);
+        let (fifo, mode) = (FileType::Fifo, Mode::RUSR | Mode::WUSR);
+        mknodat(CWD, &path, fifo, mode, 0).unwrap();
+        let expected = format!("cannot read or write `{}`: it is a pipe, not a file", path.display());
+        let opened = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap_err();
+        assert_eq!(opened.to_string(), expected);
+        assert_eq!(Results::merge(&[folder.path()]).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn manifests_of_other_versions_are_refused_and_merged_folders_have_one_definition() {
+    let folders = [SWEEP, &SWEEP.replace("[32, 64]", "[32]")].map(|text| {
+        let folder = tempfile::tempdir().unwrap();
+        sweep(folder.path(), &plan(text), Shard::WHOLE, false, &vadd);
+        folder
+    });
+    let [first, second] = folders.each_ref().map(|folder| folder.path());
+    let error = Results::merge(&[first, second]).unwrap_err().to_string();
+    let expected = "belongs to another definition of the sweep `test` than the first folder";
+    assert_eq!(error, format!("{} {expected}", second.display()));
+
+    let path = first.join("sweep.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replacen("\"schema\":2", "\"schema\":99", 1)).unwrap();
+    let error = Results::merge(&[first]).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: unsupported version 99, expected 2", path.display()));
+}
+
+/// The process that runs the sweep would lose its records.
+#[test]
+fn a_journal_in_use_is_not_replaced() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let plan = plan(SWEEP);
+    sweep(there.path(), &plan, Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[there.path()]).unwrap();
+    let journal = Journal::open(here.path(), Shard::WHOLE, &plan.manifest).unwrap();
+    assert!(matches!(results.save(here.path()), Err(JournalError::Locked { .. })));
+    drop(journal);
+    results.save(here.path()).unwrap();
+    assert_eq!(lines(here.path()), lines(there.path()));
+}

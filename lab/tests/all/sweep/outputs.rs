@@ -1,0 +1,132 @@
+//! Tables, charts and pages of sweeps.
+
+use super::{SWEEP, plan, sweep, vadd};
+use lab::sweep::outputs::Outputs;
+use lab::sweep::{Definition, Plan, Results, Shard};
+use sim::Machine;
+use sim::machine::Override;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+#[test]
+fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
+    let plan = plan(
+        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n\
+         vrf.placement = ['mod', 'div']\n",
+    );
+    let (folder, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let all = Outputs::new(&results);
+    let note = "Not modelled: costs of hbm.gb_per_s";
+    let summary = all.summary().unwrap();
+    assert!(summary.contains(note) && summary.contains("costs extrapolated in 4 of 8 points"), "{summary}");
+    assert!(summary.contains("Costs nothing: vrf.placement (a permutation of wires)"), "{summary}");
+    all.write(outputs.path()).unwrap();
+    let read = |name: &str| fs::read_to_string(outputs.path().join(name)).unwrap();
+    assert!(read("report.html").contains(note));
+    assert_eq!(
+        read("results.csv").matches(",frontend.queue_depth,").count(),
+        1 + 4,
+        "the column and four marks"
+    );
+    // The legend breaks the note into lines.
+    let chart = read("pareto.svg");
+    assert!(chart.contains("Not modelled") && chart.contains("Costs nothing"));
+    assert!(chart.contains("costs extrapolated"));
+}
+
+/// The outputs of a sweep on a changed machine: its summary, its table and its chart.
+fn outputs(text: &str, change: &str) -> (String, Vec<BTreeMap<String, String>>, String) {
+    let mut definition = Definition::parse("test.toml", text).unwrap();
+    definition.set(&Override::parse(change).unwrap()).unwrap();
+    let plan = Plan::new(&definition).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let all = Outputs::new(&results);
+    all.write(folder.path()).unwrap();
+    let mut table = csv::Reader::from_path(folder.path().join("results.csv")).unwrap();
+    let rows = table.deserialize().map(Result::unwrap).collect();
+    (all.summary().unwrap(), rows, fs::read_to_string(folder.path().join("pareto.svg")).unwrap())
+}
+
+/// A row of a list sets some keys; the machine has the values of the others.
+#[test]
+fn outputs_have_the_values_of_the_machine_where_a_point_sets_none() {
+    let (summary, rows, chart) = outputs(
+        "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nvdm.banks = 64\n\
+         plan = 'kl'\n[[list]]\nhple.multiplier_latency_cycles = 9\n",
+        "vdm.mapping='xor'",
+    );
+    let values = |key: &str| -> Vec<&str> { rows.iter().map(|row| row[key].as_str()).collect() };
+    assert_eq!(values("hple.count"), ["64", "128", "128"]);
+    assert_eq!(values("vdm.banks"), ["128", "64", "128"]);
+    assert_eq!(values("hple.multiplier_latency_cycles"), ["11", "11", "9"]);
+    assert!(chart.contains("(128, 64, ") && !chart.contains(", ,") && !chart.contains("(, "), "{chart}");
+    assert!(
+        summary.lines().any(|line| line.trim_start().starts_with("128") && line.contains("64")),
+        "{summary}"
+    );
+}
+
+#[test]
+fn keys_of_the_machine_are_extrapolated_as_axes_are() {
+    let change = "vdm.size_mib=32";
+    let text = "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nhple.count = 128\n";
+    let (summary, rows, chart) = outputs(text, change);
+    assert!(rows.iter().all(|row| row["extrapolated"] == "vdm.size_mib"), "{rows:?}");
+    assert!(summary.contains("costs extrapolated in 2 of 2 points"), "{summary}");
+    assert!(chart.contains("costs extrapolated"));
+    // Nor does it matter which other keys a point sets.
+    let (summary, rows, _) = outputs(&format!("{text}[[list]]\nisa.gs_butterfly = true\n"), change);
+    let marked = rows.iter().filter(|row| !row["extrapolated"].is_empty()).count();
+    assert_eq!(marked, 3);
+    assert!(summary.contains("costs extrapolated in 3 of 3 points"), "{summary}");
+}
+
+#[test]
+fn the_machine_of_the_paper_is_within_the_checked_range() {
+    assert!(Machine::rpu_128x128().extrapolated().is_empty());
+    let (summary, rows, chart) = outputs(SWEEP, "vdm.mapping='interleaved'");
+    assert!(rows.iter().all(|row| row["extrapolated"].is_empty()));
+    assert!(!summary.contains("extrapolated") && !chart.contains("extrapolated"));
+}
+
+/// More points than charts show. Sizes of memories change no cycle.
+#[test]
+fn a_large_sweep_shows_a_sample_and_lists_everything() {
+    let sizes = |least: u32| (0..145).map(|i| (least + i).to_string()).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "kernel = 'add'\nn = 512\nschedule_for = 'base'\n[grid]\nsdm.size_kib = [{}]\nfrontend.instruction_memory_kib = [{}]\n",
+        sizes(32),
+        sizes(512)
+    );
+    let plan = plan(&text);
+    let count = 145 * 145;
+    assert_eq!(plan.len(), count);
+    assert_eq!(plan.manifest.points.bytes(), count * (16 + 2 * 4), "memory of a point");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &vadd), count);
+    let results = Results::merge(&[folder]).unwrap();
+    assert_eq!(results.manifest, plan.manifest);
+    let outputs = Outputs::new(&results);
+    outputs.write(folder).unwrap();
+    assert!(outputs.summary().unwrap().contains(&format!(" of {count} points")));
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("results.csv").lines().count(), count + 1);
+    assert_eq!(read("results.jsonl").lines().count(), count);
+    let page = read("report.html");
+    assert!(page.contains("The front, and a sample of the other points"));
+    let rows = page.matches("data-key").count();
+    assert!((3800..=5500).contains(&rows), "{rows}");
+    let charted = page.contains(&format!("of {} other points; results.csv has all", count - 1));
+    assert!(charted, "the page says how many points it shows");
+    assert!(read("pareto.svg").contains("The front and"), "the legend says so");
+    // A point's costs are its own, though all share one simulation.
+    let areas: BTreeSet<u64> = [0, 1, 2, count - 1]
+        .map(|point| results.record(point).unwrap().unwrap().report.unwrap().area_mm2.to_bits())
+        .into();
+    assert_eq!(areas.len(), 4);
+}
