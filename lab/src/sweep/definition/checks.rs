@@ -1,6 +1,7 @@
 //! Checks of a definition's axes.
 
 use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
+use crate::sweep::view::whole;
 use diagnostic::{Code, Diagnostic};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -81,8 +82,5 @@ impl Definition {
 
 /// The text of a value, the same for equal numbers.
 fn canonical(value: &toml::Value) -> String {
-    match value {
-        toml::Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
-        value => value.to_string(),
-    }
+    value.as_float().and_then(whole).map_or_else(|| value.to_string(), |number| number.to_string())
 }
