@@ -88,7 +88,7 @@ fn files(format: &Format) -> Vec<PathBuf> {
         "machine" => (&["configs/machines"], ".toml"),
         "technology" => (&["configs/tech"], ".toml"),
         "sweep" => (&["configs/sweeps", "configs/spaces"], ".toml"),
-        "set" => (&["programs/sets"], ".toml"),
+        "set" => (&["he/programs/sets"], ".toml"),
         "library" => (&["codegen/plans"], ".toml"),
         "claims" => (&["configs/tech"], ".claims.toml"),
         "setting" => (&["configs"], "-setting.toml"),

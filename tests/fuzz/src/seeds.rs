@@ -1,0 +1,144 @@
+//! Real inputs: files of the repository, and what the project makes of them.
+
+use crate::properties::SWEEP;
+use b512_asm::{Program, assemble, intrinsics, object};
+use codegen::library::BUILT_IN;
+use lab::program::{Axes, coefficient_file};
+use lab::run::{Mode, Options, run};
+use sim::Machine;
+use std::fs;
+use std::path::Path;
+
+/// Longer files make executions slow, and most of their damage is alike.
+const LONGEST: usize = 20_000;
+
+/// The files of a folder whose names end in one of `endings`, in the order of their names.
+fn files(repository: &Path, folder: &str, endings: &[&str]) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(repository.join(folder)).expect("the repository is complete");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)));
+    paths.sort();
+    let contents = paths.iter().map(|path| fs::read(path).expect("a readable file"));
+    let found: Vec<_> = contents.filter(|content| content.len() < LONGEST).collect();
+    assert!(!found.is_empty(), "{folder} has no seeds");
+    found
+}
+
+fn of_folders(repository: &Path, folders: &[&str], endings: &[&str]) -> Vec<Vec<u8>> {
+    folders.iter().flat_map(|folder| files(repository, folder, endings)).collect()
+}
+
+pub(crate) fn timing(repository: &Path) -> Vec<Vec<u8>> {
+    files(repository, "tests/fuzz/seeds/timing", &[".txt"])
+}
+
+pub(crate) fn sources(repository: &Path) -> Vec<Vec<u8>> {
+    of_folders(repository, &["b512-asm/tests/accept", "b512-asm/tests/refuse", "kernels-b512"], &[".b512"])
+}
+
+pub(crate) fn calls(repository: &Path) -> Vec<Vec<u8>> {
+    programs(repository).iter().map(|program| intrinsics::print(program).into_bytes()).collect()
+}
+
+/// The programs of the sources.
+fn programs(repository: &Path) -> Vec<Program> {
+    let texts = sources(repository).into_iter().filter_map(|text| String::from_utf8(text).ok());
+    texts.filter_map(|text| assemble(&text).ok()).collect()
+}
+
+pub(crate) fn words(repository: &Path) -> Vec<Vec<u8>> {
+    let words =
+        |program: &Program| program.instructions.iter().flat_map(|i| i.encode().to_le_bytes()).collect();
+    programs(repository).iter().map(words).collect()
+}
+
+pub(crate) fn objects(repository: &Path) -> Vec<Vec<u8>> {
+    programs(repository).iter().map(|program| object::write(program).expect("a valid program")).collect()
+}
+
+pub(crate) fn machines(_: &Path) -> Vec<Vec<u8>> {
+    let seeds = [
+        "hple.count=64\nvdm.banks=32\nvdm.mapping=xor",
+        "frontend.busyboard=shared-reads\nfrontend.queue_depth=4\nideal.queues=true",
+        "vbar.latency_cycles=10\nsbar.latency_cycles=5\nhple.initiation_interval=2\ntechnology=\"gf12\"",
+    ];
+    seeds.map(|seed| seed.as_bytes().to_vec()).to_vec()
+}
+
+pub(crate) fn sweeps(repository: &Path) -> Vec<Vec<u8>> {
+    of_folders(repository, &["configs/sweeps", "configs/spaces"], &[".toml"])
+}
+
+/// The library's recipes for the smallest ring, and earlier findings.
+pub(crate) fn recipes(repository: &Path) -> Vec<Vec<u8>> {
+    let names = [golden::NTT, golden::INTT, golden::POLYMUL].map(|operation| operation.name());
+    let mut seeds = files(repository, "tests/fuzz/seeds/recipe", &[".txt"]);
+    for task in BUILT_IN.tasks().filter(|task| task.n == 1024 && task.towers == 1) {
+        let Some(first) = names.iter().position(|name| *name == task.operation) else { continue };
+        for entry in &task.entries {
+            let text = toml::to_string(&entry.recipe).expect("a recipe becomes TOML");
+            seeds.push([&[first as u8], text.as_bytes()].concat());
+        }
+    }
+    seeds
+}
+
+pub(crate) fn sets(repository: &Path) -> Vec<Vec<u8>> {
+    files(repository, "he/programs/sets", &[".toml"])
+}
+
+/// The documents of the programs.
+pub(crate) fn documents(repository: &Path) -> Vec<Vec<u8>> {
+    let machine = Machine::rpu_128x128();
+    let options = Options { mode: Mode::TimingOnly, ..Options::default() };
+    let runs = programs(repository).into_iter().filter_map(|program| run(&program, &machine, &options).ok());
+    runs.map(|outcome| serde_json::to_vec(&outcome.report).expect("plain data becomes JSON")).collect()
+}
+
+pub(crate) fn ring_programs(repository: &Path) -> Vec<Vec<u8>> {
+    let folders = ["he/ring-program/tests/accept", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    of_folders(repository, &folders, &[".fhetch", ".fhetch.xz"])
+}
+
+pub(crate) fn manifests(repository: &Path) -> Vec<Vec<u8>> {
+    let folders = ["he/ring-program/tests/manifests", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    of_folders(repository, &folders, &[".json"])
+}
+
+/// One fault of each kind in each kernel.
+pub(crate) fn faults(_: &Path) -> Vec<Vec<u8>> {
+    let fault =
+        |kernel: u8, kind: u8| vec![kernel, kind, 3 + 7 * kernel, 0, 1, kind, kernel, 0, 0, 0, 0, 0, 0];
+    (0..5).flat_map(|kernel| (0..12).map(move |kind| fault(kernel, kind))).collect()
+}
+
+pub(crate) fn machine_files(repository: &Path) -> Vec<Vec<u8>> {
+    of_folders(repository, &["configs/machines", "configs/tech"], &[".toml"])
+}
+
+/// A whole journal, one with a torn line and a failure that was repeated, and single lines.
+pub(crate) fn journals(_: &Path) -> Vec<Vec<u8>> {
+    let lines = &SWEEP.lines;
+    let torn = format!("{}{}", &lines[0][..lines[0].len() / 2], lines.concat());
+    let mut seeds = vec![lines.concat(), torn, format!("{0}{0}", lines[lines.len() - 1])];
+    seeds.extend(lines.iter().cloned());
+    seeds.into_iter().map(String::into_bytes).collect()
+}
+
+pub(crate) fn sweep_manifests(_: &Path) -> Vec<Vec<u8>> {
+    vec![SWEEP.manifest()]
+}
+
+/// The same words in all forms.
+pub(crate) fn data(_: &Path) -> Vec<Vec<u8>> {
+    let words = [0, 1, u128::from(u64::MAX), u128::from(u64::MAX) + 1, u128::MAX, 97];
+    let form = |(first, name): (u8, &str), wide: bool| {
+        [vec![first], coefficient_file(name, &words, Axes { limbs: None, wide })].concat()
+    };
+    let limbs = coefficient_file("x.npy", &words, Axes { limbs: Some(2), wide: true });
+    let mut seeds = vec![[vec![2], limbs].concat(), b"\x01[1, \"0x1f\", \"31\"]".to_vec()];
+    seeds.extend(
+        (0..).zip(["x.bin", "x.json", "x.npy"]).flat_map(|of| [true, false].map(|wide| form(of, wide))),
+    );
+    seeds
+}
