@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::program::ProgramArgs;
 use crate::run::failure_of;
 use crate::signals;
-use debugger::{App, Key, Session, Source};
+use debugger::{App, Key, Listing, Session};
 use lab::program::ProgramFile;
 use lab::run::inputs_of;
 use ratatui::DefaultTerminal;
@@ -53,7 +53,7 @@ pub(crate) fn session(
     let given = data::read(inputs)?;
     let words =
         inputs_of(&file.program, machine, &given, seed).map_err(|error| failure_of(error, file, inputs))?;
-    let source = Source::new(file.program.clone(), file.lines());
+    let source = Listing::new(file.program.clone(), file.lines());
     Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
 }
 

@@ -22,7 +22,7 @@
 //! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
 //! describes the instructions.
 
-use crate::check::{Defect, Place};
+use crate::check::{Defect, Part};
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
 use crate::intrinsics::Function;
@@ -32,9 +32,9 @@ use crate::operand::{
     offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, syntax,
 };
 use crate::parameters::{InvalidIsa, Isa};
-use crate::places::{ClaimPlaces, Places};
 use crate::program::{Claim, Image, Program, Segment, Symbol};
 use crate::reg::{AddressMode, Offset};
+use crate::source_map::{ClaimSpans, SourceMap};
 use crate::space::Space;
 use diagnostic::{Diagnostics, Span, nearest};
 use std::collections::HashMap;
@@ -44,25 +44,25 @@ use std::collections::HashMap;
 /// # Errors
 /// Returns every error in the source, in source order, the first [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
-    assemble_with_places(source).map(|(program, _)| program)
+    assemble_with_source_map(source).map(|(program, _)| program)
 }
 
 /// Assembles a `.b512` source and returns the source location of each part of the program, so that
 /// later checks of the program can point into the source.
 ///
 /// ```
-/// use b512_asm::{ClaimPart, Place, assemble_with_places};
+/// use b512_asm::{ClaimPart, Part, assemble_with_source_map};
 ///
 /// let source = ".input x, 512\n.output y, 512\n.computes y = negate(x), n=512\nhalt\n";
-/// let (program, places) = assemble_with_places(source)?;
+/// let (program, source_map) = assemble_with_source_map(source)?;
 /// assert_eq!(program.claims[0].operation, "negate");
-/// assert_eq!(&source[places.span(Place::Claim(0, ClaimPart::Operation))], "negate");
+/// assert_eq!(&source[source_map.span(Part::Claim(0, ClaimPart::Operation))], "negate");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// Returns the errors of [`assemble`].
-pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+pub fn assemble_with_source_map(source: &str) -> Result<(Program, SourceMap<'_>), Diagnostics> {
     assemble_with_checks(source, &|_, _| Vec::new())
 }
 
@@ -77,7 +77,7 @@ pub type Checks<'c> = &'c dyn Fn(&Program, bool) -> Vec<Defect>;
 pub fn assemble_with_checks<'a>(
     source: &'a str,
     checks: Checks<'_>,
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     run(source, grammar::parse, |assembler| {
         assembler.check(true);
         assembler.check_further(checks);
@@ -94,18 +94,18 @@ pub(crate) fn assemble_calls<'a>(
     source: &'a str,
     read: impl FnOnce(Isa) -> Function<'a>,
     checks: Checks<'_>,
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     run(source, grammar::parse_comments, |assembler| {
         let Function { name, instructions, faults } = read(assembler.program.isa);
         if assembler.program.name.is_empty() {
             assembler.program.name = name.to_owned();
-            assembler.places.name = name;
+            assembler.source_map.name = name;
         }
         let complete = faults.is_empty();
         faults.into_iter().for_each(|fault| assembler.report(fault));
         for (instr, text) in instructions {
             assembler.program.instructions.push(instr);
-            assembler.places.instructions.push(text);
+            assembler.source_map.instructions.push(text);
         }
         assembler.check(complete);
         assembler.check_further(checks);
@@ -116,7 +116,7 @@ fn run<'a>(
     source: &'a str,
     parse: fn(&'a str, &mut Diagnostics) -> Parse<'a>,
     check: impl FnOnce(&mut Assembler<'a>),
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let Parse { statements, lost } = parse(source, &mut diagnostics);
     let mut assembler = Assembler {
@@ -125,14 +125,14 @@ fn run<'a>(
         program: Program::default(),
         symbols: HashMap::new(),
         free: [0; 2],
-        places: Places { source, ..Places::default() },
+        source_map: SourceMap { source, ..SourceMap::default() },
         has_isa: false,
         lost,
     };
     assembler.statements(statements);
     check(&mut assembler);
-    let Assembler { diagnostics, program, places, .. } = assembler;
-    diagnostics.into_result(source).map(|()| (program, places))
+    let Assembler { diagnostics, program, source_map, .. } = assembler;
+    diagnostics.into_result(source).map(|()| (program, source_map))
 }
 
 struct Assembler<'a> {
@@ -143,7 +143,7 @@ struct Assembler<'a> {
     symbols: HashMap<&'a str, usize>,
     /// For each memory, the first word after the symbols declared so far.
     free: [u64; 2],
-    places: Places<'a>,
+    source_map: SourceMap<'a>,
     /// Whether an `.isa` directive has been read.
     has_isa: bool,
     /// The lines with errors, which are missing from the program.
@@ -182,8 +182,8 @@ impl<'a> Assembler<'a> {
         }
         for (space, mut segments) in Space::ALL.into_iter().zip(segments) {
             segments.sort_by_key(|(segment, _)| segment.start);
-            let (segments, places) = segments.into_iter().unzip();
-            self.places.segments[space as usize] = places;
+            let (segments, spans) = segments.into_iter().unzip();
+            self.source_map.segments[space as usize] = spans;
             match space {
                 Space::Vdm => self.program.vdm = Image { segments },
                 Space::Sdm => self.program.sdm = Image { segments },
@@ -237,7 +237,7 @@ impl<'a> Assembler<'a> {
             words: words as u32,
             role,
         });
-        self.places.symbols.push(name);
+        self.source_map.symbols.push(name);
         Ok(())
     }
 
@@ -249,7 +249,7 @@ impl<'a> Assembler<'a> {
                     return Err(Fault::new(Code::Duplicate, name, message));
                 }
                 self.program.name = (*name).to_owned();
-                self.places.name = name;
+                self.source_map.name = name;
             }
             Kind::Isa { settings } => self.isa(statement.text, settings)?,
             Kind::Modulus { register, value } => {
@@ -257,7 +257,7 @@ impl<'a> Assembler<'a> {
                     return Ok(());
                 };
                 self.program.moduli.push((reg, *value));
-                self.places.moduli.push(statement.text);
+                self.source_map.moduli.push(statement.text);
             }
             Kind::Address { register, at } => {
                 let Operand::AReg(reg) = parse_register(OperandKind::AReg, "a", register)? else {
@@ -271,7 +271,7 @@ impl<'a> Assembler<'a> {
                         .help(format!("the largest address is {:#x}", Space::Vdm.max_words() - 1))
                 })?;
                 self.program.addresses.push((reg, address));
-                self.places.addresses.push(statement.text);
+                self.source_map.addresses.push(statement.text);
             }
             Kind::Computes { outputs, operation, inputs, settings } => {
                 let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -282,7 +282,7 @@ impl<'a> Assembler<'a> {
                     inputs: names(inputs),
                     settings: settings.iter().map(setting).collect(),
                 });
-                self.places.claims.push(ClaimPlaces {
+                self.source_map.claims.push(ClaimSpans {
                     text: statement.text,
                     outputs: outputs.clone(),
                     operation,
@@ -429,7 +429,7 @@ impl<'a> Assembler<'a> {
         match op.with_operands(&values) {
             Some(instr) => {
                 self.program.instructions.push(instr);
-                self.places.instructions.push(text);
+                self.source_map.instructions.push(text);
                 true
             }
             None => false,
@@ -494,8 +494,8 @@ impl<'a> Assembler<'a> {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
             let code = defect.code;
-            let is_end = defect.place == Place::Instruction(self.program.instructions.len());
-            let mut diagnostic = self.places.diagnostic(defect);
+            let is_end = defect.part == Part::Instruction(self.program.instructions.len());
+            let mut diagnostic = self.source_map.diagnostic(defect);
             if is_end {
                 diagnostic.span = self.last_line().or(diagnostic.span);
             }
@@ -514,14 +514,14 @@ impl<'a> Assembler<'a> {
     /// The last line with an instruction, also if it has an error.
     fn last_line(&self) -> Option<Span> {
         let lost = self.lost.iter().filter(|line| !line.starts_with('.'));
-        let lines = lost.chain(self.places.instructions.last()).map(|line| span_in(self.source, line));
+        let lines = lost.chain(self.source_map.instructions.last()).map(|line| span_in(self.source, line));
         lines.max_by_key(|span| span.start)
     }
 
     /// Applies further checks.
     fn check_further(&mut self, checks: Checks<'_>) {
         for defect in checks(&self.program, self.diagnostics.is_empty()) {
-            self.diagnostics.push(self.places.diagnostic(defect));
+            self.diagnostics.push(self.source_map.diagnostic(defect));
         }
     }
 

@@ -43,7 +43,7 @@ mod read;
 
 pub use print::print;
 pub(crate) use read::Function;
-pub use read::{assemble, assemble_with_checks, assemble_with_places};
+pub use read::{assemble, assemble_with_checks, assemble_with_source_map};
 
 use crate::isa::{Op, OperandKind};
 use crate::reg::{AddressMode, Log2};

@@ -109,7 +109,7 @@ fn in_parts(partial: &mut Partial<'_>, tuning: &Tuning) -> Result<(), ScheduleEr
 
 /// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Location {
     /// Not computed yet, or without remaining readers.
     Nowhere,
     Register(VReg),
@@ -246,7 +246,7 @@ struct Scheduler<'a> {
     /// The number of undispatched readers of each value.
     reads_left: Vec<u32>,
     /// The location of each value.
-    place: Vec<Place>,
+    location: Vec<Location>,
     registers: Registers,
     srams: Srams,
     /// True for each instruction that has been dispatched.
@@ -327,7 +327,7 @@ impl<'a> Scheduler<'a> {
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0, steps: 0 },
             blocked: graph.predecessors.clone(),
             reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
-            place: vec![Place::Nowhere; code.values as usize],
+            location: vec![Location::Nowhere; code.values as usize],
             registers: Registers::new(code.constants.len()),
             srams: Srams::of(machine),
             done: vec![false; count],
@@ -359,9 +359,9 @@ impl<'a> Scheduler<'a> {
     }
 
     fn register_of(&self, value: ValueId) -> Option<VReg> {
-        match self.place[value.index()] {
-            Place::Register(reg) => Some(reg),
-            Place::Nowhere | Place::Spilled(_) => None,
+        match self.location[value.index()] {
+            Location::Register(reg) => Some(reg),
+            Location::Nowhere | Location::Spilled(_) => None,
         }
     }
 
@@ -409,14 +409,14 @@ impl<'a> Scheduler<'a> {
                 self.registers.note_load(reg, self.out.instructions.len() - 1);
             }
             Action::Reload(value, reg) => {
-                if let Place::Spilled(slot) = self.place[value.index()] {
+                if let Location::Spilled(slot) = self.location[value.index()] {
                     self.free_slots.push(slot);
                     self.spilled -= 1;
                     if self.spilled == 0 {
                         self.wanted.clear();
                     }
                 }
-                self.place[value.index()] = Place::Register(reg);
+                self.location[value.index()] = Location::Register(reg);
                 self.set(reg, Content::Value(value));
             }
             Action::Inst(id, sources, results) => {
@@ -443,7 +443,7 @@ impl<'a> Scheduler<'a> {
             if *left == 0
                 && let Some(reg) = self.register_of(value)
             {
-                self.place[value.index()] = Place::Nowhere;
+                self.location[value.index()] = Location::Nowhere;
                 self.registers.set(reg, Content::Free);
             }
         }
@@ -465,7 +465,7 @@ impl<'a> Scheduler<'a> {
                 self.set(reg, Content::Free);
                 continue;
             }
-            self.place[value.index()] = Place::Register(reg);
+            self.location[value.index()] = Location::Register(reg);
             self.set(reg, Content::Value(value));
         }
         for &successor in self.graph.successors(id) {

@@ -3,7 +3,7 @@
 use crate::claim::{ClaimFault, Settings};
 use crate::operation::Operation;
 use crate::signature::Range;
-use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
+use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
 use diagnostic::counted;
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
@@ -27,7 +27,7 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     for (number, claim) in program.claims.iter().enumerate() {
         let place = |fault: ClaimFault| {
             let ClaimFault { code, part, message, help } = fault;
-            Defect { code, place: Place::Claim(number, part), message, help }
+            Defect { code, part: Part::Claim(number, part), message, help }
         };
         match settings(claim) {
             Err(faults) => defects.extend(faults.into_iter().map(place)),
@@ -137,7 +137,7 @@ fn symbol_words<'p>(program: &'p Program, symbol: &'p Symbol, modulus: u128) -> 
         let index = address - u64::from(symbol.start);
         Defect {
             code: Code::NotReduced,
-            place: Place::Word { space: Space::Vdm, segment, word },
+            part: Part::Word { space: Space::Vdm, segment, word },
             message: format!("{}[{index}] = {value:#x} is not below the modulus", symbol.name),
             help: Some(format!("the modulus is {modulus:#x}")),
         }

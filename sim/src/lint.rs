@@ -22,7 +22,7 @@ mod tests;
 
 use crate::machine::{Machine, VbarPaths};
 use crate::timing::{Overtaking, Timing, bank_rounds, simulate};
-use b512_asm::{Claim, Code, Defect, Place, Program, Role, Space, Symbol};
+use b512_asm::{Claim, Code, Defect, Part, Program, Role, Space, Symbol};
 use flow::{Flow, Follow, word_of};
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
@@ -47,7 +47,7 @@ pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Opti
     let (word, earlier) = (word_of(program, Space::Vdm, word), &program.instructions[earlier]);
     Some(Defect {
         code: Code::Overtaking,
-        place: Place::Instruction(later),
+        part: Part::Instruction(later),
         message: format!("it gets to {word} before an earlier `{earlier}` on the other path"),
         help: Some("place other loads or stores between them".into()),
     })
@@ -65,13 +65,13 @@ pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
         if rounds.needed > rounds.least {
             warnings.push(Defect {
                 code: Code::BankConflict,
-                place: Place::Instruction(access.instruction),
+                part: Part::Instruction(access.instruction),
                 message: format!("{} rounds of bank accesses instead of {}", rounds.needed, rounds.least),
                 help: None,
             });
         }
     }
-    warnings.sort_by_key(|defect| defect.place.instruction());
+    warnings.sort_by_key(|defect| defect.part.instruction());
     warnings
 }
 
@@ -86,7 +86,7 @@ fn overlaps(program: &Program) -> Vec<Defect> {
             }
             defects.push(Defect {
                 code: Code::Overlap,
-                place: Place::Symbol(number),
+                part: Part::Symbol(number),
                 message: format!("output `{}` overlaps input `{}`", output.name, input.name),
                 help: Some("place it elsewhere, or claim an operation in place".into()),
             });

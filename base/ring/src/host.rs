@@ -22,14 +22,14 @@
 //! ```
 
 mod fast;
-mod kernel;
+mod implementation;
 mod lazy;
 mod ntt64;
 #[cfg(test)]
 mod tests;
 
 pub use fast::{Fast, forward_all};
-pub use kernel::Kernel;
+pub use implementation::Implementation;
 pub use ntt64::Ntt64;
 
 use crate::modular::{Modulus, Prepared};

@@ -57,9 +57,9 @@ impl Layout {
         let mut end = 0;
         let (mut starts, mut bases, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
         for buffer in &code.buffers {
-            if let Some(place) = buffer.within {
-                starts.push(starts[place.buffer.index()] + place.word);
-                buffers.push(buffers[place.buffer.index()]);
+            if let Some(start) = buffer.within {
+                starts.push(starts[start.buffer.index()] + start.word);
+                buffers.push(buffers[start.buffer.index()]);
             } else {
                 starts.push(end);
                 buffers.push(AReg::at(bases.len()));

@@ -3,7 +3,7 @@
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
 use super::{
-    Action, Candidate, Chosen, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
+    Action, Candidate, Chosen, Location, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
 };
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
@@ -141,7 +141,7 @@ impl Scheduler<'_> {
     fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let free = self.pipe_free[Pipe::LoadStore][0];
         for value in std::mem::take(&mut self.wanted) {
-            if let Place::Spilled(_) = self.place[value.index()]
+            if let Location::Spilled(_) = self.location[value.index()]
                 && let Some(reg) = self.allocate(None, &[])
             {
                 return self.reload(value, reg).map(Some);
@@ -233,14 +233,14 @@ impl Scheduler<'_> {
         }
         let (mut sources, mut readable) = (SourceRegs::new(), true);
         for &value in inst.sources.as_slice() {
-            match self.place[value.index()] {
-                Place::Register(reg) if self.readable.contains(reg) => sources.push(reg),
-                Place::Register(_) => readable = false,
-                Place::Spilled(_) => {
+            match self.location[value.index()] {
+                Location::Register(reg) if self.readable.contains(reg) => sources.push(reg),
+                Location::Register(_) => readable = false,
+                Location::Spilled(_) => {
                     self.wanted.push(value);
                     return Ok(None);
                 }
-                Place::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
+                Location::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
             }
         }
         if !readable {

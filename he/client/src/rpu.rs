@@ -2,7 +2,7 @@
 
 use crate::{Ciphertext, SwitchKey};
 use diagnostic::Diagnostic;
-use programs::{Error, Options, ParameterSet, Program, generate};
+use programs::{Error, Generator, Options, ParameterSet, generate};
 use ring_program::Inputs;
 use ring_program::data::Words;
 use runtime::{Keys, Report, RunError, Runtime};
@@ -73,7 +73,7 @@ impl Rpu {
     /// fails.
     pub fn run(
         &self,
-        program: &Program,
+        program: &Generator,
         set: &ParameterSet,
         options: &Options,
         arguments: Arguments,

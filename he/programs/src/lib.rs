@@ -38,5 +38,5 @@ mod switch;
 
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use error::Error;
-pub use program::{Options, PROGRAMS, Program, Rescale, comment, find_program, generate};
+pub use program::{Generator, Options, PROGRAMS, Rescale, comment, find_program, generate};
 pub use set::{ParameterSet, SETS};

@@ -2,7 +2,7 @@
 
 use codegen::{PlanChoice, Request, generate};
 use criterion::{Criterion, criterion_group, criterion_main};
-use debugger::{Session, Source, Stop};
+use debugger::{Listing, Session, Stop};
 use ring::Degree;
 use sim::Machine;
 use sim::timing::Cycle;
@@ -35,7 +35,7 @@ fn bench(criterion: &mut Criterion) {
     let request = Request::with_primes(golden::NTT, degree, 128, 1).expect("there are primes of 128 bits");
     let program = generate(&request, &machine, &PlanChoice::Best).expect("a kernel").program;
     let inputs = BTreeMap::from([("x".to_owned(), (0..N.into()).collect())]);
-    let mut session = Session::new(Source::new(program, None), &machine, inputs).expect("the program fits");
+    let mut session = Session::new(Listing::new(program, None), &machine, inputs).expect("the program fits");
     assert_eq!(session.go_to_cycle(CYCLE), Stop::Done);
     let mut group = criterion.benchmark_group("ntt65536");
     group.sample_size(20);

@@ -31,5 +31,5 @@ pub use location::Location;
 pub use number::{Format, rows};
 pub use pipeline::{Holder, Pipeline};
 pub use session::{Session, SessionError, Stop};
-pub use source::Source;
+pub use source::Listing;
 pub use target::Target;

@@ -1,6 +1,6 @@
 //! Places in a program, as a user writes them.
 
-use crate::source::Source;
+use crate::source::Listing;
 use diagnostic::{Diagnostic, nearest};
 use std::str::FromStr;
 
@@ -48,7 +48,7 @@ impl Location {
     ///
     /// # Errors
     /// Returns an error if the program has no such place.
-    pub fn resolve(&self, source: &Source) -> Result<Vec<usize>, Diagnostic> {
+    pub fn resolve(&self, source: &Listing) -> Result<Vec<usize>, Diagnostic> {
         let length = source.program.instructions.len();
         match self {
             Self::End => Ok(vec![length]),
@@ -63,7 +63,7 @@ impl Location {
     }
 }
 
-fn line_of(source: &Source, line: usize) -> Result<usize, Diagnostic> {
+fn line_of(source: &Listing, line: usize) -> Result<usize, Diagnostic> {
     let Some(lines) = source.lines() else {
         let error = Diagnostic::new("an object has no lines");
         return Err(error.with_help(format!("write #{line} for the instruction with this index")));
@@ -79,7 +79,7 @@ fn line_of(source: &Source, line: usize) -> Result<usize, Diagnostic> {
     })
 }
 
-fn accesses_of(source: &Source, name: &str) -> Result<Vec<usize>, Diagnostic> {
+fn accesses_of(source: &Listing, name: &str) -> Result<Vec<usize>, Diagnostic> {
     let symbols = &source.program.symbols;
     let Some(symbol) = source.program.symbol(name) else {
         let names = || symbols.iter().map(|symbol| symbol.name.as_str());

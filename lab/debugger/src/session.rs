@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::Pipeline;
-use crate::source::Source;
+use crate::source::Listing;
 use crate::target::Target;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Class, Instr, MReg, Operand, VReg};
@@ -17,7 +17,7 @@ use thiserror::Error;
 /// Its position is the number of executed instructions: the instruction with this index is the next one.
 #[derive(Debug)]
 pub struct Session {
-    source: Source,
+    source: Listing,
     executor: Executor,
     checkpoints: Checkpoints,
     pipeline: Pipeline,
@@ -70,7 +70,7 @@ impl Session {
     /// # Errors
     /// Returns an error if the program does not fit the machine, or an input does not fit the program.
     pub fn new(
-        source: Source,
+        source: Listing,
         machine: &Machine,
         inputs: BTreeMap<String, Vec<u128>>,
     ) -> Result<Self, SessionError> {
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// The program.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &Listing {
         &self.source
     }
 

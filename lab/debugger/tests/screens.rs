@@ -5,7 +5,7 @@
 
 mod svg;
 
-use debugger::{App, Format, Key, Location, Session, Source, Stop, Target, rows};
+use debugger::{App, Format, Key, Listing, Location, Session, Stop, Target, rows};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -39,7 +39,7 @@ fn lines(text: &str) -> Vec<usize> {
 fn session_of(text: &str, machine: &Machine) -> Session {
     let program = b512_asm::assemble(text).unwrap();
     let inputs = BTreeMap::from([("x".to_owned(), (0..512).map(|i| i * i % 0x3001).collect())]);
-    Session::new(Source::new(program, Some(lines(text))), machine, inputs).unwrap()
+    Session::new(Listing::new(program, Some(lines(text))), machine, inputs).unwrap()
 }
 
 fn session() -> Session {

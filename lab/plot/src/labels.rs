@@ -31,13 +31,13 @@ impl Rect {
 pub(super) struct Page {
     bounds: Rect,
     taken: Vec<Rect>,
-    /// Those that a label covers rather than have no place.
+    /// Rectangles that a label may cover if no free placement exists.
     avoided: Vec<Rect>,
 }
 
-/// The place of a label.
+/// The placement of a label.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Place {
+pub(super) struct Placement {
     pub(super) rect: Rect,
     /// Whether it covers a line that it should avoid.
     pub(super) covers: bool,
@@ -75,7 +75,7 @@ impl Page {
         size: (f64, f64),
         gap: f64,
         farthest: f64,
-    ) -> Option<Place> {
+    ) -> Option<Placement> {
         const DIRECTIONS: [(f64, f64); 8] = [
             (1.0, -1.0),
             (-1.0, 1.0),
@@ -116,7 +116,7 @@ impl Page {
         if let Some(end) = leader {
             self.avoid_line(point, end, gap / 4.0);
         }
-        Some(Place { rect, covers, leader })
+        Some(Placement { rect, covers, leader })
     }
 
     fn is_free(&self, place: &Rect) -> bool {

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
-use super::labels::{Page, Place, Rect};
+use super::labels::{Page, Placement, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -169,7 +169,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
         let font = name_font.resize(canvas.pixels(size));
         let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
-        if let Some(Place { rect, covers, leader }) = place {
+        if let Some(Placement { rect, covers, leader }) = place {
             if let Some(end) = leader {
                 // It begins at the edge of the marker.
                 let (across, down) = (end.0 - at.0, end.1 - at.1);

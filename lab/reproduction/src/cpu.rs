@@ -153,7 +153,7 @@ fn transform_us(code: &str, bits: u32, n: u32, threads: usize) -> Result<(String
     if code.starts_with("fastest") {
         let ntt = Fast::new(points, q, root).map_err(|error| text(&error))?;
         let us = measure(&|x: &mut [u128]| ntt.forward(x), values, threads);
-        return Ok((format!("{code} ({})", ntt.kernel()), us));
+        return Ok((format!("{code} ({})", ntt.implementation()), us));
     }
     let modulus = Modulus::new(q).map_err(|error| text(&error))?;
     let ntt = Ntt::new(modulus, points, root).map_err(|error| text(&error))?;

@@ -20,7 +20,7 @@ pub use log::{Log, LogError};
 use crate::Error;
 use crate::claims::{Basis, CLAIMS, Claim, Part};
 use crate::evaluation::{Evaluation, Rings};
-use crate::setting::{Choice, Picks, Setting, Space, plain};
+use crate::setting::{Choice, PaperSetting, Picks, Space, plain};
 use crate::table::cell;
 use log::Entry;
 use rayon::prelude::*;
@@ -92,9 +92,9 @@ impl Trials {
             Ok(agrees.then_some((picks, setting)))
         };
         let kept = space.candidates().into_par_iter().map(in_time).collect::<Result<Vec<_>, Error>>()?;
-        let kept: Vec<(Picks, Setting)> = kept.into_iter().flatten().collect();
+        let kept: Vec<(Picks, PaperSetting)> = kept.into_iter().flatten().collect();
         let total = kept.len();
-        let trial = |(picks, setting): (Picks, Setting)| {
+        let trial = |(picks, setting): (Picks, PaperSetting)| {
             let numbers = match known(&picks).and_then(|entry| entry.numbers.clone()) {
                 Some(numbers) => numbers,
                 None => {

@@ -274,10 +274,10 @@ impl<U: Users> Dispatches<U> {
         }
         let read = timestamps.issue + micro_op.read_cycles();
         let read = if self.release_at_read { read } else { timestamps.complete };
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.users[reg].add_reader(micro_op.pipe, read);
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.users[reg].add_writer(micro_op.pipe, timestamps.complete);
         }
         self.users.set_none(U::default());
@@ -300,10 +300,10 @@ impl<U: Users> Dispatches<U> {
         if micro_op.pipe == Pipe::Scalar {
             return;
         }
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.users[reg].for_each(false, &mut wait);
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.users[reg].for_each(true, &mut wait);
         }
         wait(Cause::Queue(micro_op.pipe), dispatch);
@@ -359,10 +359,10 @@ impl<'m> Demand<'m> {
                 self.registers.writes[reg.into()] += conflicts;
             }
         }
-        let [a, b, c] = micro_op.reads.places().map(|reg| self.written[reg]);
+        let [a, b, c] = micro_op.reads.indices().map(|reg| self.written[reg]);
         let start = a.max(b).max(c);
         let end = start + (self.machine.frontend.dispatch_to_issue_cycles + micro_op.total_cycles());
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.written[reg] = end;
         }
         self.written.set_none(self.fetched);

@@ -2,7 +2,7 @@
 
 use super::Cycle;
 use super::micro_op::MicroOp;
-use super::registers::{Place, Table};
+use super::registers::{RegisterIndex, Table};
 use crate::machine;
 
 /// The busyboard, with the cycle in which each bit is cleared.
@@ -56,8 +56,8 @@ impl Busyboard {
         if self.waiting & micro_op.registers != 0 {
             return Cycle::NEVER;
         }
-        let [a, b, c] = micro_op.reads.places().map(|reg| self.free[reg]);
-        let [d, e] = micro_op.writes.places().map(|reg| self.free[reg]);
+        let [a, b, c] = micro_op.reads.indices().map(|reg| self.free[reg]);
+        let [d, e] = micro_op.writes.indices().map(|reg| self.free[reg]);
         let free = a.max(b).max(c).max(d).max(e);
         if !self.shared_reads {
             return free;
@@ -65,7 +65,7 @@ impl Busyboard {
         if self.waiting_reads & micro_op.writes.mask() != 0 {
             return Cycle::NEVER;
         }
-        let [d, e] = micro_op.writes.places().map(|reg| self.read[reg]);
+        let [d, e] = micro_op.writes.indices().map(|reg| self.read[reg]);
         free.max(d).max(e)
     }
 
@@ -76,10 +76,10 @@ impl Busyboard {
         let (mut held, mut held_by_reads) = (0, 0);
         let mut rest = self.held;
         while rest != 0 {
-            let place = Place::lowest(rest);
+            let index = RegisterIndex::lowest(rest);
             rest &= rest - 1;
-            held |= if self.free[place] > now { place.bit() } else { 0 };
-            held_by_reads |= if self.read[place] > now { place.bit() } else { 0 };
+            held |= if self.free[index] > now { index.bit() } else { 0 };
+            held_by_reads |= if self.read[index] > now { index.bit() } else { 0 };
         }
         self.held = held | held_by_reads;
         let readable = !(held | self.waiting);
@@ -96,7 +96,7 @@ impl Busyboard {
         }
         self.waiting |= micro_op.writes.mask();
         self.waiting_reads |= micro_op.reads.mask();
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.readers[reg] += 1;
         }
     }
@@ -107,7 +107,7 @@ impl Busyboard {
         // No other queued instruction writes any of these registers, with shared reads either.
         self.waiting &= !micro_op.registers;
         if self.shared_reads {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.readers[reg] -= 1;
                 if self.readers[reg] == 0 {
                     self.waiting_reads &= !reg.bit();
@@ -122,16 +122,16 @@ impl Busyboard {
     pub(super) fn issue(&mut self, micro_op: &MicroOp, read: Cycle, complete: Cycle) {
         self.held |= micro_op.registers;
         if self.shared_reads {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.read[reg] = self.read[reg].max(read);
             }
             self.read.set_none(Cycle::ZERO);
         } else {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.free[reg] = read;
             }
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.free[reg] = complete;
         }
         self.free.set_none(Cycle::ZERO);

@@ -2,7 +2,7 @@
 
 use super::limbs::{Block, Limbs, Operand, Pair, Words};
 use super::modulus::{Factor, VectorModulus, multiple};
-use super::multiply::Task;
+use super::multiply::SimdCode;
 use super::simd::Vector;
 use super::{LANES, LIMB, LIMB_BITS, Multiply52, split};
 use crate::modular::Modulus;
@@ -75,7 +75,7 @@ struct Forward<'a, M> {
     x: &'a mut [u128],
 }
 
-impl<M: Multiply52> Task for Forward<'_, M> {
+impl<M: Multiply52> SimdCode for Forward<'_, M> {
     type Output = ();
 
     #[inline(always)]
@@ -120,7 +120,7 @@ impl<M: Multiply52> First<'_, M> {
     }
 }
 
-impl<M: Multiply52> Task for First<'_, M> {
+impl<M: Multiply52> SimdCode for First<'_, M> {
     type Output = usize;
 
     #[inline(always)]
@@ -167,7 +167,7 @@ struct Again<'a, M: Multiply52> {
     node: usize,
 }
 
-impl<M: Multiply52> Task for Again<'_, M> {
+impl<M: Multiply52> SimdCode for Again<'_, M> {
     type Output = usize;
 
     #[inline(always)]
@@ -204,7 +204,7 @@ struct Finish<'a, M: Multiply52> {
     out: &'a mut [u128],
 }
 
-impl<M: Multiply52> Task for Finish<'_, M> {
+impl<M: Multiply52> SimdCode for Finish<'_, M> {
     type Output = ();
 
     #[inline(always)]
