@@ -16,11 +16,10 @@
 //! halt
 //! ```
 //!
-//! `.isa vector_length=1024, word_bits=64` selects parameters other than those of B512; `.scratch`
-//! declares working memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result:
-//! outputs, an operation, inputs and settings. The assembler checks only the symbols of a claim.
-//! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
-//! describes the instructions.
+//! `.isa vector_length=1024, word_bits=64` selects other parameters than B512's; `.scratch` declares working
+//! memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result: outputs, an operation,
+//! inputs and settings. The assembler checks only the symbols of a claim. The order of lines matters only for
+//! instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
 
 use crate::check::{Defect, Part};
 use crate::code::Code;
@@ -66,14 +65,14 @@ pub fn assemble_with_source_map(source: &str) -> Result<(Program, SourceMap<'_>)
     assemble_with_checks(source, &|_, _| Vec::new())
 }
 
-/// Checks of a program beyond those of this crate. The second argument is false if lines with errors are missing from
-/// the program.
+/// Checks of a program that this crate does not make. The second argument is false if lines with errors are
+/// missing from the program.
 pub type Checks<'c> = &'c dyn Fn(&Program, bool) -> Vec<Defect>;
 
-/// Assembles a `.b512` source with further checks, whose defects are reported with the other errors.
+/// Assembles a `.b512` source with additional checks. Their defects are reported with the other errors.
 ///
 /// # Errors
-/// Returns the errors of [`assemble`] and those of the checks.
+/// Returns the errors of [`assemble`] and of the checks.
 pub fn assemble_with_checks<'a>(
     source: &'a str,
     checks: Checks<'_>,
@@ -436,7 +435,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// The instruction of a similar name that takes the operands, such as `vmuls` for `vmul` with a scalar register.
+    /// The instruction with a similar name that accepts the operands, such as `vmuls` for `vmul` with a
+    /// scalar register.
     fn with_such_operands(&self, op: Op, operands: &[&'a str]) -> Option<Op> {
         let takes = |other: Op| {
             let specs = other.info().operands;
@@ -487,9 +487,8 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// Checks the program as a whole and locates its defects in the source, without those that
-    /// follow from earlier errors. `complete` is false if instructions are missing for another reason than
-    /// a lost line.
+    /// Checks the program as a whole and locates its defects in the source. Defects that follow from earlier
+    /// errors are not reported. `complete` is false if instructions are missing although no line was lost.
     fn check(&mut self, complete: bool) {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
@@ -518,7 +517,7 @@ impl<'a> Assembler<'a> {
         lines.max_by_key(|span| span.start)
     }
 
-    /// Applies further checks.
+    /// Applies the caller's checks.
     fn check_further(&mut self, checks: Checks<'_>) {
         for defect in checks(&self.program, self.diagnostics.is_empty()) {
             self.diagnostics.push(self.source_map.diagnostic(defect));

@@ -84,7 +84,7 @@ pub(crate) struct Expr<'a> {
     pub(crate) constant: i128,
 }
 
-/// The directives other than those of [`Role`].
+/// The directives without a [`Role`].
 const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "computes"];
 
 /// The statements of a source that parse.

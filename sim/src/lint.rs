@@ -27,7 +27,8 @@ use flow::{Flow, Follow, word_of};
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
 /// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not
-/// written or do not depend on the inputs of their claim. With split paths, the first access that overtakes another.
+/// written or do not depend on the inputs of their claim. With split paths, the first access that overtakes
+/// another.
 pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut flow = Flow::new(program, machine, Follow::Origins);
     flow.run();
@@ -53,8 +54,8 @@ pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Opti
     })
 }
 
-/// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts of
-/// the machine.
+/// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts
+/// of the machine.
 pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut flow = Flow::new(program, machine, Follow::Uses);
     flow.run();

@@ -35,10 +35,10 @@ pub fn assemble_with_source_map(source: &str) -> Result<(Program, SourceMap<'_>)
     assemble_with_checks(source, &|_, _| Vec::new())
 }
 
-/// Reads intrinsics with further checks, as [`assemble_with_checks`](crate::assemble_with_checks) does.
+/// Reads intrinsics with additional checks, as [`assemble_with_checks`](crate::assemble_with_checks) does.
 ///
 /// # Errors
-/// Returns the errors of [`assemble`] and those of the checks.
+/// Returns the errors of [`assemble`] and of the checks.
 pub fn assemble_with_checks<'a>(
     source: &'a str,
     checks: Checks<'_>,

@@ -87,7 +87,8 @@ pub enum Error {
         /// The other modulus.
         other: u128,
     },
-    /// The processor lacks the implementation's instructions, or the implementation does not support this transform.
+    /// The processor lacks the implementation's instructions, or the implementation does not support this
+    /// transform.
     #[error(
         "the implementation `{implementation}` is not available on this processor for {n} points modulo {modulus:#x}"
     )]

@@ -366,8 +366,8 @@ impl<'p> Flow<'p> {
         if self.stores_anywhere { Vec::new() } else { defects }
     }
 
-    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an output
-    /// beyond the memory.
+    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an
+    /// output beyond the memory.
     fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
         let words = range(output.start, output.words as usize);
         let memory = match output.space {

@@ -64,7 +64,7 @@ impl Override {
 /// Finds and reads machine files.
 pub struct MachineFile;
 
-/// The built-in machine files. `sim/configs` links to those of the workspace, so the package holds them.
+/// The built-in machine files. `sim/configs` links to the workspace's files, so the package holds them.
 const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128", include_str!("../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../configs/machines/rpu-128x128-gs.toml")),
@@ -329,7 +329,7 @@ impl Layers {
         let document = match Document::toml(&location.name(), &text) {
             Ok(document) => document,
             Err(errors) => {
-                // Without its structure, the rest of the text means little.
+                // After a syntax error the rest of the file is not checked.
                 self.incomplete = true;
                 return errors.into_iter().for_each(|error| self.errors.push(error.clone()));
             }

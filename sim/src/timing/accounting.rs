@@ -213,10 +213,10 @@ pub(super) struct Dispatches<U> {
     dispatch_interval: u32,
     /// The front end cannot dispatch the next instruction before this cycle.
     fetched: Cycle,
-    /// The same for as many further instructions as the front end is wide, in a ring.
+    /// The same for the next instructions, as many as the front end is wide, in a ring.
     next_fetched: Box<[Cycle]>,
-    /// The place of the next instruction in the ring.
-    place: usize,
+    /// The index of the next instruction in the ring.
+    index: usize,
     users: Table<U>,
     held_until: Cycle,
     /// Every cycle before this one has a cause.
@@ -240,7 +240,7 @@ impl<U: Users> Dispatches<U> {
             fetched: first,
             dispatch_interval,
             next_fetched: vec![first; width].into(),
-            place: 0,
+            index: 0,
             users: Table::new(U::default()),
             held_until: Cycle::ZERO,
             at: Cycle::ZERO,
@@ -263,9 +263,9 @@ impl<U: Users> Dispatches<U> {
             self.explain(micro_op, timestamps.dispatch, visit);
         }
         self.at = timestamps.dispatch + 1;
-        self.next_fetched[self.place] = timestamps.dispatch + self.dispatch_interval;
-        self.place = if self.place + 1 == self.next_fetched.len() { 0 } else { self.place + 1 };
-        self.fetched = self.next_fetched[self.place];
+        self.next_fetched[self.index] = timestamps.dispatch + self.dispatch_interval;
+        self.index = if self.index + 1 == self.next_fetched.len() { 0 } else { self.index + 1 };
+        self.fetched = self.next_fetched[self.index];
         if micro_op.pipe == Pipe::Scalar {
             if micro_op.scalar_load {
                 self.held_until = timestamps.dispatch + self.scalar_latency;

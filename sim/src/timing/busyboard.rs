@@ -10,7 +10,7 @@ use crate::machine;
 pub(super) struct Busyboard {
     /// Whether a register with readers only is free for another reader.
     shared_reads: bool,
-    /// Bit set of the registers that queued instructions write. With the strict board, also those
+    /// Bit set of the registers that queued instructions write. With the strict board, also the registers
     /// that they read.
     waiting: u64,
     /// For each register, the cycle from which it is free of issued writers. With the strict board,
@@ -69,7 +69,7 @@ impl Busyboard {
         free.max(d).max(e)
     }
 
-    /// The registers that are free at `now` for a reader, and those that are free for a writer.
+    /// The registers that are free at `now` for a reader, and for a writer.
     ///
     /// `now` must not be less than in earlier calls.
     pub(super) fn free_registers(&mut self, now: Cycle) -> FreeRegisters {
@@ -83,7 +83,7 @@ impl Busyboard {
         }
         self.held = held | held_by_reads;
         let readable = !(held | self.waiting);
-        // Without shared reads, no reads are recorded apart.
+        // Without shared reads, reads count as writes.
         FreeRegisters { readable, writable: readable & !(held_by_reads | self.waiting_reads) }
     }
 

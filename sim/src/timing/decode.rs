@@ -26,8 +26,8 @@ struct Operands {
     mode: AddressMode,
     /// The effective address of a load or store.
     address: u32,
-    /// In a [`DecodedProgram`]: for a load or store, the number of its address mode and direction,
-    /// from 1; 0 for all others.
+    /// In a [`DecodedProgram`]: for a load or store, the number of its address mode and direction, from 1; 0
+    /// for any other instruction.
     access: u8,
 }
 
@@ -366,8 +366,8 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// The access of a load or store with its effective address. The address registers hold their values before the
-    /// instruction.
+    /// The access of a load or store with its effective address. The address registers hold their values
+    /// before the instruction.
     pub(super) fn access(&self, instr: &Instr) -> Option<(VectorAccess, u32)> {
         let access = instr.vector_access()?;
         Some((access, self.addresses.address(access.base, access.offset.words())))

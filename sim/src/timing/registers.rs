@@ -60,7 +60,7 @@ impl<const N: usize> RegSlots<N> {
 }
 
 impl RegSlots<3> {
-    /// The vector registers that `instr` reads, and those that it writes.
+    /// The vector registers that `instr` reads, and the ones that it writes.
     #[inline]
     pub(super) fn of(instr: &Instr) -> (Self, RegSlots<2>) {
         let (mut reads, mut writes) = (Self::EMPTY, RegSlots::<2>::EMPTY);

@@ -12,7 +12,7 @@ use crate::{Degree, Error, Ring};
 /// A forward negacyclic transform of n points by the fastest available [`Implementation`]: the baseline of
 /// the RPU's speed-up.
 ///
-/// The results are those of [`Ntt::forward`].
+/// Results equal those of [`Ntt::forward`].
 #[derive(Clone, Debug)]
 pub struct Fast {
     implementation: Implementation,
