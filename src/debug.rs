@@ -57,8 +57,7 @@ pub(crate) fn session(
     Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
 }
 
-/// Ends the process when its terminal is closed, if it does not heed the signal that says so: crossterm reads the end
-/// of the input over and over then.
+/// Exits when the terminal closes even if SIGHUP is ignored; crossterm would busy-loop on the end of the input.
 fn end_with_the_terminal() {
     #[cfg(unix)]
     std::thread::spawn(|| {

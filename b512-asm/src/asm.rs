@@ -413,11 +413,9 @@ impl<'a> Assembler<'a> {
             match self.operand(op, spec, operand) {
                 Ok(value) => values.push(value),
                 Err(fault) => self.report(match self.with_such_operands(op, operands) {
-                    Some(other) if fault.code == Code::OperandKind => fault.help(format!(
-                        "`{}` takes such operands: `{}`",
-                        other.info().mnemonic,
-                        syntax(other)
-                    )),
+                    Some(other) if fault.code == Code::OperandKind => {
+                        fault.help(format!("did you mean `{}`?", syntax(other)))
+                    }
                     _ => fault,
                 }),
             }

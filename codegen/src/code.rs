@@ -429,7 +429,7 @@ impl Code {
         results
     }
 
-    /// An instruction of this pass on values alone.
+    /// An instruction of this pass that accesses no memory.
     fn inst(&self, op: Op, sources: impl Into<Sources>, results: impl Into<Results>, tower: TowerId) -> Inst {
         let (sources, results, pass) = (sources.into(), results.into(), self.pass);
         Inst { op, sources, constant: None, scalar: None, results, memory: None, map: None, tower, pass }

@@ -1,17 +1,16 @@
 //! Combined scheduling and register allocation, driven by the machine's cycle model.
 //!
-//! The front end is in order and a busy register stalls it, so the order of the instructions is the
-//! schedule. The scheduler runs the cycle model along with the program that it emits. In each cycle
-//! it looks for an instruction that can dispatch immediately, starting with the pipe that becomes
-//! idle first. Registers are chosen at dispatch, from those that are free in that cycle, so that
-//! accesses to the SRAMs of the VRF do not conflict. If no instruction can dispatch, time advances.
+//! The front end is in order and a busy register stalls it, so the order of the instructions is the schedule.
+//! The scheduler runs the cycle model along with the program that it emits. In each cycle it looks for an
+//! instruction that can dispatch immediately, starting with the pipe that becomes idle first. Registers are
+//! chosen at dispatch, among the free ones of that cycle, so that accesses to the SRAMs of the VRF do not
+//! conflict. If no instruction can dispatch, time advances.
 //!
-//! Constants are cached in registers that hold no data. A constant is loaded shortly before its
-//! use. If a register is needed, the constant with the furthest next use is evicted. Under the
-//! strict busyboard, two instructions cannot read the same register concurrently, so a constant in
-//! demand is kept in several registers. If a constant is evicted before its first use, its load is dropped
-//! from the finished schedule. Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else
-//! can dispatch.
+//! Constants are cached in registers that hold no data. A constant is loaded shortly before its use. If a
+//! register is needed, the constant with the furthest next use is evicted. Under the strict busyboard, two
+//! instructions cannot read the same register concurrently, so a constant in demand is kept in several
+//! registers. If a constant is evicted before its first use, its load is dropped from the finished schedule.
+//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch.
 //!
 //! Last come the [moves](Move) of the settings: a search has found that they save cycles, by trial.
 //!
@@ -52,20 +51,20 @@ use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Template};
 pub struct Scheduled {
     /// The instructions, in dispatch order.
     pub instructions: Vec<Instr>,
-    /// For each instruction, its instruction in the code; `None` for loads of constants and scalars, spills and
-    /// reloads.
+    /// For each instruction, its instruction in the code; `None` for loads of constants and scalars, spills
+    /// and reloads.
     pub origin: Vec<Option<InstId>>,
     /// The size of the spill memory, in words.
     pub spill_words: u32,
-    /// The steps of the scheduler, which measure its time: one for each instruction, and one for each time that it weighed
-    /// one, or several if that instruction holds its pipe for long.
+    /// Work units of the scheduler: one per emitted instruction and per candidate considered, more for
+    /// candidates that occupy their pipe for long.
     pub steps: u64,
 }
 
 /// Orders the instructions of `code` and allocates their registers.
 ///
-/// `graph` is the [`Graph`] of the code; schedules of one code share it. `launch` holds the initial values of the address
-/// registers.
+/// `graph` is the [`Graph`] of the code; schedules of one code share it. `launch` holds the initial values of
+/// the address registers.
 ///
 /// # Errors
 /// Returns an error if a buffer is too large for the address field.
@@ -200,7 +199,7 @@ impl Srams {
 #[derive(Clone)]
 struct Ready {
     stores: IdSet,
-    /// All others, by pipe.
+    /// All other instructions, by pipe.
     others: PerPipe<IdSet>,
 }
 
@@ -221,7 +220,7 @@ impl Ready {
 /// The state of the scheduler. Between two dispatches, these invariants hold:
 ///
 /// * An instruction is in `ready` if and only if its `blocked` is 0 and its `done` is false.
-/// * `place[v]` is `Register(r)` if and only if `registers` records value v in register r.
+/// * `location[v]` is `Register(r)` if and only if `registers` records value v in register r.
 /// * A value leaves its register at the dispatch of its last reader (`reads_left` becomes 0).
 /// * `left` is the number of instructions whose `done` is false.
 #[derive(Clone)]
@@ -264,8 +263,8 @@ struct Scheduler<'a> {
     used: Vec<usize>,
     /// Undispatched instructions with a constant operand, in program order.
     wants_constant: IdSet,
-    /// The constants of the first of them, as many as the tuning looks ahead, in the order of their first
-    /// users. Stale after a dispatch of one of them.
+    /// The constants of the next instructions, as many as the tuning looks ahead, in the order of their first
+    /// users. Stale after the dispatch of such an instruction.
     ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,

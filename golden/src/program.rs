@@ -19,8 +19,8 @@ pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
 }
 
-/// The violations that [`check`] reports. If lines are missing from the program, since they have errors, those that
-/// may follow from it are left out: `complete` is false then.
+/// The violations that [`check`] reports. `complete` is false if lines with errors are missing from the
+/// program; violations that may follow from that are left out.
 pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     let mut defects = Vec::new();
     let mut inputs = Inputs::default();

@@ -90,8 +90,8 @@ fn names<T: Copy + Send + Sync + 'static>(
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if args.output.extension().is_none_or(|extension| extension != "fhetch") {
-        let message = format!("`{}` is not the name of a ring program", args.output.display());
-        return Err(Failure::wrong(message, "end it in .fhetch"));
+        let message = format!("invalid file name `{}` of a ring program", args.output.display());
+        return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
     let set = set(&args.set, args.n)?;
     let options = Options {

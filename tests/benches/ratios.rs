@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
     /// The table in Markdown.
     fn print(&self) -> String {
         let mut text = format!(
-            "On one core of {}. The last three columns say how many times as long others take for the same work.\n\n\
+            "On one core of {}. The last three columns: how many times as long other code takes for the same work.\n\n\
              | work | time | rate | num-bigint | plain `u128` | `tfhe-ntt` |\n|---|--:|--:|--:|--:|--:|\n",
             processor()
         );

@@ -15,7 +15,7 @@ const KINDS: [(&str, &str); 22] = [
     ("tuple", "a list"),
     ("struct", "an object"),
     ("enum", "a name in quotes"),
-    ("a string", "a text in quotes"),
+    ("a string", "a quoted string"),
     ("a boolean", "true or false"),
     ("unit", "null"),
     ("u8", "a whole number"),

@@ -260,8 +260,8 @@ impl<'c> Proof<'c> {
         (0..self.lanes).map(|lane| result(self, lane)).collect()
     }
 
-    /// The sums and differences of an instruction, including those of butterflies with a
-    /// multiplication before or after.
+    /// The sums and differences of an instruction, butterflies with a multiplication before or after
+    /// included.
     fn sums(
         &mut self,
         number: u32,

@@ -226,7 +226,8 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each other.
+/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each
+/// other.
 fn powers(modulus: &Modulus, root: u128, count: usize) -> Vec<u128> {
     let mut powers = vec![1; count];
     let (mut known, mut next) = (1, root);

@@ -13,8 +13,8 @@ use sim::machine::{Busyboard, VbarPaths};
 use sim::timing::Cycle;
 use sim::timing::scheduling::MicroOp;
 
-/// The number of cycles without progress after which the scheduler falls back to program order. The
-/// slowest instruction of the slowest machine takes a few thousand cycles.
+/// The number of cycles without progress after which the scheduler falls back to program order. The slowest
+/// instruction of the slowest machine needs a few thousand cycles.
 const STUCK_AFTER: u64 = 10_000;
 
 /// The occupancy of an instruction that is weighed in one step.
@@ -55,7 +55,7 @@ impl Scheduler<'_> {
         self.engine.advance_to(Cycle(due).max(now + (self.beats() / 4).max(1)));
     }
 
-    /// The cycles in which the HPLEs take the elements of a vector.
+    /// The cycles in which the HPLEs accept the elements of a vector.
     fn beats(&self) -> u32 {
         self.code.isa.vector_length() / self.machine.hple.count
     }
@@ -361,7 +361,7 @@ impl Scheduler<'_> {
         self.srams.registers(taken)
     }
 
-    /// The registers in the SRAMs of those that other instructions than `by` will read together with
+    /// The registers whose SRAMs hold a register that an instruction other than `by` will read together with
     /// `value`.
     fn beside_partners(&self, by: InstId, value: ValueId) -> RegSet {
         let mut beside = RegSet::default();

@@ -410,7 +410,7 @@ proptest! {
     }
 }
 
-/// The product of some moduli modulo each of others.
+/// The product of `moduli` modulo each of `modulo_each`.
 fn product_modulo(moduli: &[u128], modulo_each: &[u128]) -> Vec<u128> {
     let all = product(moduli);
     modulo_each.iter().map(|&q| modulo(&all, q)).collect()

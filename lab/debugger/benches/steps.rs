@@ -1,4 +1,5 @@
-//! Speed of the debugger: a step and a step back near the end of the 64K transform, where a step back executes the most.
+//! Speed of the debugger: a step and a step back near the end of the 64K transform, where a step back
+//! executes the most.
 
 use codegen::{PlanChoice, Request, generate};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 const N: u32 = 65536;
 const CYCLE: Cycle = Cycle(6000);
 
-/// The time of one movement, repeated. The other movement, which is not timed, takes it back.
+/// The time of one movement, repeated. The other movement, which is not timed, undoes it.
 fn time(
     session: &mut Session,
     times: u64,

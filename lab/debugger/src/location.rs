@@ -1,13 +1,13 @@
-//! Places in a program, as a user writes them.
+//! Locations in a program, as a user writes them.
 
 use crate::source::Listing;
 use diagnostic::{Diagnostic, nearest};
 use std::str::FromStr;
 
-/// A place in a program: before an instruction, or at the end.
+/// A location in a program: before an instruction, or at the end.
 ///
-/// A user writes `31`, a line of the text; `#15`, the index of an instruction from 0; the name of a symbol, for
-/// every instruction that accesses it; or `end`.
+/// A user writes `31`, a line of the text; `#15`, the index of an instruction from 0; the name of a symbol,
+/// for every instruction that accesses it; or `end`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     /// The first instruction on this line of the text or after it.
@@ -43,11 +43,11 @@ impl FromStr for Location {
 }
 
 impl Location {
-    /// The indices of the instructions at this place, in ascending order; at least one. The end has the index
-    /// after the last instruction.
+    /// The indices of the instructions at this location, in ascending order; at least one. The end has the
+    /// index after the last instruction.
     ///
     /// # Errors
-    /// Returns an error if the program has no such place.
+    /// Returns an error if the program has no such location.
     pub fn resolve(&self, source: &Listing) -> Result<Vec<usize>, Diagnostic> {
         let length = source.program.instructions.len();
         match self {

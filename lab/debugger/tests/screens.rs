@@ -1,7 +1,7 @@
 //! The screen after scripted keys, and the session behind it.
 //!
-//! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the files, and
-//! the figure of the book.
+//! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the
+//! files, and the figure of the book.
 
 mod svg;
 
@@ -46,7 +46,8 @@ fn session() -> Session {
     session_of(PROGRAM, &Machine::rpu_128x128())
 }
 
-/// The screen after keys: `\n` is Return, `\t` Tab, `^` and `_` the arrows up and down, `{` and `}` left and right.
+/// The screen after keys: `\n` is Return, `\t` Tab, `^` and `_` the arrows up and down, `{` and `}` left and
+/// right.
 fn screen(keys: &str) -> (App, Buffer) {
     let mut app = App::new(session(), "scale.b512 | rpu-128x128");
     let mut terminal = Terminal::new(TestBackend::new(110, 30)).unwrap();

@@ -201,7 +201,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
 
-/// The style of names beside points.
+/// The style of names next to points.
 #[derive(Clone, Copy)]
 struct Style {
     /// The size of the font, in points.
@@ -270,7 +270,7 @@ struct Entry<'c> {
     space: (f64, f64),
 }
 
-/// The start of the texts beside symbols, in points from the plot.
+/// The start of the texts next to symbols, in points from the plot.
 const TEXT: f64 = 44.0;
 /// The start of headings and remarks, in points from the plot.
 const HEADING: f64 = 20.0;
@@ -281,7 +281,7 @@ const MARGIN: f64 = 12.0;
 /// The space for the title above the legend, and below the legend, in points.
 const HEAD: f64 = 60.0;
 
-/// The entries of a chart's legend. Points beside the front may have names.
+/// The entries of a chart's legend. Points off the front may have names.
 fn entries<'c, DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     chart: &'c Chart,

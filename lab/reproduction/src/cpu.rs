@@ -75,7 +75,7 @@ impl Measurements {
         Ok(Self { processor: processor(), timings })
     }
 
-    /// The table of the measurements, with the simulated times beside them.
+    /// The table of the measurements and the simulated times.
     pub(super) fn table(&self, evaluation: &Evaluation) -> Table {
         let header = vec![
             "code",

@@ -335,7 +335,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     records.into_iter().zip(plan.points()).map(run).collect()
 }
 
-/// The common parts of the requests for each size: moduli and roots take time to find.
+/// The common parts of the requests for each size: finding moduli and roots costs time.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Rings(Vec<Request>);
 

@@ -124,7 +124,7 @@ impl Space {
         let tuning =
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
-        // The printed area and energy are those of the paper's multiplier, however many stages it has.
+        // The printed area and energy belong to the paper's multiplier, however many stages it has.
         machine.technology.law_stages = machine.hple.multiplier_latency_cycles;
         Ok(PaperSetting { machine, depth: self.depth, tuning })
     }

@@ -1,10 +1,9 @@
 //! The choice among the candidate settings of the paper's program.
 //!
-//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one
-//! that best meets some claims, the *training set*. Its results for all other claims are
-//! predictions. Only numbers that follow from cycles take part in the choice; numbers that depend
-//! on areas or energies are left to the claims. The report beside the claims shows the choices of
-//! other training sets, and the success of their predictions.
+//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one that best
+//! meets some claims, the *training set*. Its results for all other claims are predictions. Only numbers that
+//! follow from cycles take part in the choice; numbers that depend on areas or energies are left to the
+//! claims. The report shows the choices of other training sets, and the success of their predictions.
 //!
 //! # The rule
 //!
@@ -64,8 +63,8 @@ impl Trials {
     /// compared with C1 and their total, then the number simulated in full and their total.
     ///
     /// # Errors
-    /// Returns an error if a candidate is invalid, if its program cannot be generated, or if the log cannot be
-    /// written.
+    /// Returns an error if a candidate is invalid, if its program cannot be generated, or if the log cannot
+    /// be written.
     pub fn run(
         space: &Space,
         log: Option<&Log>,

@@ -351,7 +351,7 @@ impl Layers {
             } else {
                 self.incomplete = true;
                 let help = "it names the file whose keys this one changes".to_owned();
-                self.report(Code::Value, &at, "`inherits` must be text in quotes".into(), help);
+                self.report(Code::Value, &at, "`inherits` must be a quoted string".into(), help);
             }
         }
         for field in document.root().fields().iter().filter(|field| field.key != "inherits") {

@@ -386,7 +386,7 @@ impl Kind {
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "text in quotes".into(),
+            Self::Text => "a quoted string".into(),
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),

@@ -36,7 +36,8 @@ fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The product of two ciphertexts with the key of s^2 for s. If `rescales`, it is divided by the last modulus.
+/// The product of two ciphertexts with the key of s^2 for s. If `rescales`, it is divided by the last
+/// modulus.
 pub(super) fn product(
     e: &mut Emitter,
     [[a0, a1], [b0, b1]]: [[Vec<Limb>; 2]; 2],
