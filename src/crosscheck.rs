@@ -11,10 +11,10 @@ use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::{Parameters, Request};
 use gpu_ref::Device;
 use kernels::{Kernels, Work};
-use lab::crosscheck::{
+use lab_run::crosscheck::{
     Composite, Difference, GoldenModel, Operands, Results, Simulator, Task, Witness, crosscheck,
 };
-use lab::kernel;
+use lab_run::kernel;
 use rayon::prelude::*;
 use ring::Degree;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -178,7 +178,7 @@ fn verdicts(
     simulator: &Simulator,
     devices: &[&(String, Device)],
     seed: u64,
-) -> Result<Vec<Vec<Verdict>>, lab::crosscheck::WitnessError> {
+) -> Result<Vec<Vec<Verdict>>, lab_run::crosscheck::WitnessError> {
     let n = check.task.n();
     let asked = |kernels: &Kernels, device: &Device| !device.is_emulated() || n <= kernels.emulated_n;
     let pairs =

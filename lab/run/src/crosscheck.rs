@@ -1,0 +1,374 @@
+//! Compares witnesses that share no arithmetic, word for word, on the same tasks: ring operations, and
+//! [operations modulo several numbers](Composite) as ring programs.
+
+mod composite;
+
+use crate::{Mode, Options, draw, run};
+use codegen::{PlanChoice, Request, generate};
+use ring_program::data::Words;
+use runtime::Runtime;
+use sim::Machine;
+use std::error::Error;
+use thiserror::Error;
+
+pub use composite::{Composite, Composition};
+
+/// The results of a task for each set of operands.
+pub type Results = Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
+
+/// Operands of one computation, one vector of n residues each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operands {
+    /// Their kind, for messages: `extreme` or `random`.
+    pub name: &'static str,
+    /// One vector for each operand of the operation.
+    pub vectors: Vec<Vec<u128>>,
+}
+
+impl Operands {
+    /// Operands of n residues modulo these numbers: residues at the ends of their range, and random ones
+    /// from the seed, as [`draw`] generates them.
+    pub fn sets(moduli: &[u128], n: usize, seed: u64) -> Vec<Self> {
+        let set = |name, vector: &dyn Fn(u64, u128) -> Vec<u128>| Self {
+            name,
+            vectors: (0..).zip(moduli).map(|(operand, &q)| vector(operand, q)).collect(),
+        };
+        let extreme = |operand, q: u128| match operand {
+            0 => vec![q - 1; n],
+            _ => [q - 1, 0, 1].into_iter().cycle().take(n).collect(),
+        };
+        vec![set("extreme", &extreme), set("random", &|operand, q| draw(seed, operand, n, q))]
+    }
+}
+
+/// What witnesses compute.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// A ring operation in one ring.
+    Operation(Request),
+    /// An operation modulo several numbers.
+    Composite(Composite),
+}
+
+impl Task {
+    /// The operation's name.
+    pub fn operation(&self) -> &'static str {
+        match self {
+            Self::Operation(request) => request.operation.name(),
+            Self::Composite(composite) => composite.composition().name(),
+        }
+    }
+
+    /// The ring degree.
+    pub fn n(&self) -> u32 {
+        match self {
+            Self::Operation(request) => request.n(),
+            Self::Composite(composite) => composite.program().degree().get() as u32,
+        }
+    }
+
+    /// The modulus of the first operand.
+    pub fn modulus(&self) -> u128 {
+        match self {
+            Self::Operation(request) => request.basis.rings()[0].q(),
+            Self::Composite(composite) => composite.operands()[0],
+        }
+    }
+
+    /// The moduli of the operands.
+    pub fn operands(&self) -> Vec<u128> {
+        match self {
+            Self::Operation(request) => vec![self.modulus(); request.operation.inputs().len()],
+            Self::Composite(composite) => composite.operands().to_vec(),
+        }
+    }
+}
+
+/// An independent implementation of the tasks.
+pub trait Witness: Sync {
+    /// The name, a word or two.
+    fn name(&self) -> &str;
+
+    /// The result of a task for each set of operands, in the orders of [`golden::evaluate`], one vector after
+    /// the other.
+    ///
+    /// # Errors
+    /// Returns an error if the witness cannot compute the task.
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results;
+}
+
+/// The words of all limbs.
+fn concat(outputs: &[Vec<Words>]) -> Vec<u128> {
+    outputs.iter().flatten().flat_map(|words| words.iter().copied()).collect()
+}
+
+/// [`golden::evaluate`], and [`ring_program::execute`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GoldenModel;
+
+impl Witness for GoldenModel {
+    fn name(&self) -> &str {
+        "golden model"
+    }
+
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+        let evaluate = |set: &Operands| match task {
+            Task::Operation(request) => {
+                let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
+                Ok(golden::evaluate(&request.claim(0), &vectors)?.concat())
+            }
+            Task::Composite(composite) => Ok(concat(&ring_program::execute(&composite.inputs(set)?)?)),
+        };
+        sets.iter().map(evaluate).collect()
+    }
+}
+
+/// The generated program, executed. A ring program is executed by the runtime.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    /// The machine that executes it.
+    pub machine: Machine,
+    /// The choice of the recipe for an operation in one ring.
+    pub plan: PlanChoice,
+}
+
+impl Witness for Simulator {
+    fn name(&self) -> &str {
+        "simulator"
+    }
+
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+        let request = match task {
+            Task::Operation(request) => request,
+            Task::Composite(composite) => {
+                let runtime = Runtime::new(composite.program(), &self.machine)?;
+                let execute = |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?));
+                return sets.iter().map(execute).collect();
+            }
+        };
+        let program = generate(request, &self.machine, &self.plan)?.program;
+        let claim = program.claims.first().ok_or("the generated program has no claim")?;
+        let execute = |set: &Operands| {
+            let inputs = claim.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
+            let options = Options { mode: Mode::FunctionalOnly, inputs, ..Options::default() };
+            let mut outcome = run(&program, &self.machine, &options)?;
+            let outputs = claim.outputs.iter().map(|name| outcome.outputs.remove(name));
+            let outputs: Option<Vec<_>> = outputs.collect();
+            Ok(outputs.ok_or("the generated program has no output")?.concat())
+        };
+        sets.iter().map(execute).collect()
+    }
+}
+
+/// The first difference between a witness and the reference.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "{operation} of {n} coefficients modulo {modulus:#x}: on the {operands} operands, the {witness} has {found} at \
+     index {index} where the {reference} has {expected:#x}", found = .found.map_or("nothing".into(), |f| format!("{f:#x}"))
+)]
+pub struct Difference {
+    /// The operation.
+    pub operation: &'static str,
+    /// The ring degree.
+    pub n: u32,
+    /// The modulus.
+    pub modulus: u128,
+    /// The name of the operands.
+    pub operands: &'static str,
+    /// The witness that differs.
+    pub witness: String,
+    /// The reference.
+    pub reference: String,
+    /// The index of the first coefficient that differs.
+    pub index: usize,
+    /// The witness's value there; `None` if its result is too short.
+    pub found: Option<u128>,
+    /// The reference's value.
+    pub expected: u128,
+}
+
+/// A witness that could not compute something.
+#[derive(Debug, Error)]
+#[error("the {witness} cannot compute {operation} of {n} coefficients modulo {modulus:#x}: {cause}")]
+pub struct WitnessError {
+    /// The witness.
+    pub witness: String,
+    /// The operation.
+    pub operation: &'static str,
+    /// The ring degree.
+    pub n: u32,
+    /// The modulus.
+    pub modulus: u128,
+    /// The reason.
+    #[source]
+    pub cause: Box<dyn Error + Send + Sync>,
+}
+
+/// Gives all witnesses the operands of [`Operands::sets`] and compares each with `reference`.
+/// Returns for each witness whether it agrees.
+///
+/// # Errors
+/// Returns an error if one of them cannot compute the task at all.
+pub fn crosscheck(
+    task: &Task,
+    seed: u64,
+    reference: &dyn Witness,
+    witnesses: &[&dyn Witness],
+) -> Result<Vec<Result<(), Difference>>, WitnessError> {
+    let (operation, n, modulus) = (task.operation(), task.n(), task.modulus());
+    let sets = Operands::sets(&task.operands(), n as usize, seed);
+    let ask = |witness: &dyn Witness| {
+        witness.compute(task, &sets).map_err(|cause| WitnessError {
+            witness: witness.name().into(),
+            operation,
+            n,
+            modulus,
+            cause,
+        })
+    };
+    let expected = ask(reference)?;
+    let compare = |witness: &&dyn Witness| {
+        let found = ask(*witness)?;
+        for (at, (set, expected)) in sets.iter().zip(&expected).enumerate() {
+            let found = found.get(at).map_or(&[][..], Vec::as_slice);
+            if let Some(index) = (0..expected.len()).find(|&index| found.get(index) != Some(&expected[index]))
+            {
+                return Ok(Err(Difference {
+                    operation,
+                    n,
+                    modulus,
+                    operands: set.name,
+                    witness: witness.name().into(),
+                    reference: reference.name().into(),
+                    index,
+                    found: found.get(index).copied(),
+                    expected: expected[index],
+                }));
+            }
+        }
+        Ok(Ok(()))
+    };
+    witnesses.iter().map(compare).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use codegen::Parameters;
+    use golden::Operation;
+    use ring::Degree;
+    use sim::MachineFile;
+
+    fn task(operation: Operation, n: u32) -> Task {
+        let request = Request::with_primes(operation, Degree::try_from(n).unwrap(), 30, 1).unwrap();
+        Task::Operation(request.with(Parameters::new(operation.examples())))
+    }
+
+    /// Correct except for the last operands, for which it changes or omits one coefficient.
+    struct Liar {
+        cuts: bool,
+    }
+
+    impl Witness for Liar {
+        fn name(&self) -> &str {
+            "liar"
+        }
+
+        fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+            let mut results = GoldenModel.compute(task, sets)?;
+            let last = results.last_mut().ok_or("no operands")?;
+            if self.cuts {
+                last.truncate(700);
+            } else {
+                last[700] ^= 1;
+            }
+            Ok(results)
+        }
+    }
+
+    #[test]
+    fn the_simulator_agrees_and_a_lie_is_found() {
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
+        for function in golden::OPERATIONS.iter().copied() {
+            let task = task(function, 1024);
+            let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
+            let verdicts = crosscheck(&task, 5, &GoldenModel, &witnesses).unwrap();
+            assert_eq!(verdicts[0], Ok(()));
+            let changed = verdicts[1].clone().unwrap_err();
+            assert_eq!((changed.index, changed.operands), (700, "random"));
+            assert_eq!(changed.found, Some(changed.expected ^ 1));
+            assert_eq!(
+                changed.to_string(),
+                format!(
+                    "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
+                     where the golden model has {:#x}",
+                    task.modulus(),
+                    changed.expected ^ 1,
+                    changed.expected
+                )
+            );
+            let cut = verdicts[2].clone().unwrap_err();
+            assert_eq!((cut.index, cut.found), (700, None));
+        }
+    }
+
+    #[test]
+    fn the_simulator_computes_composites_as_the_executor() {
+        use Composition::{BaseConversion, InnerProduct, KeySwitch, ModDown, ModUp};
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
+        for composition in [BaseConversion, ModUp, ModDown, InnerProduct, KeySwitch] {
+            let composite = Composite::with_primes(composition, Degree::new(1024).unwrap(), 30).unwrap();
+            let limbs = composite.program().inputs().iter().map(|group| group.limbs.len());
+            assert_eq!(limbs.sum::<usize>(), composite.operands().len());
+            let witnesses: [&dyn Witness; 2] = [&simulator, &Liar { cuts: false }];
+            let verdicts = crosscheck(&Task::Composite(composite), 5, &GoldenModel, &witnesses).unwrap();
+            assert_eq!(verdicts[0], Ok(()));
+            assert_eq!(verdicts[1].clone().unwrap_err().operation, composition.name());
+        }
+    }
+
+    /// An integer below each modulus is its own residue, and the conversion finds it; a multiple of the divisors
+    /// is divided by them.
+    #[test]
+    fn conversions_and_divisions_are_exact_where_they_can_be() {
+        let degree = Degree::new(1024).unwrap();
+        let result = |composition, operands: &[u128]| {
+            let composite = Composite::with_primes(composition, degree, 30).unwrap();
+            let vectors = operands.iter().map(|&word| vec![word; 1024]).collect();
+            let set = Operands { name: "constant", vectors };
+            let words = GoldenModel.compute(&Task::Composite(composite), &[set]).unwrap().concat();
+            words.chunks(1024).map(|words| words[0]).collect::<Vec<_>>()
+        };
+        let moduli = Composite::with_primes(Composition::ModDown, degree, 30).unwrap();
+        let (sources, targets) = moduli.rings();
+        let product = sources.iter().map(ring::Ring::q).product::<u128>();
+        let residues: Vec<u128> = targets.iter().map(|ring| product % ring.q() * 7 % ring.q()).collect();
+        assert_eq!(result(Composition::ModDown, &[residues[0], residues[1], 0, 0]), [7, 7]);
+        // x + u S with u below the number of sources.
+        let found = result(Composition::BaseConversion, &[5, 5]);
+        let overflow = |u: u128| targets.iter().map(move |ring| (5 + u * product) % ring.q());
+        assert!((0..2).any(|u| overflow(u).eq(found.iter().copied())), "{found:?}");
+    }
+
+    #[test]
+    fn a_witness_that_cannot_is_named() {
+        let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
+        let task = task(golden::NTT, 256);
+        let simulator = Simulator { machine, plan: PlanChoice::Classical };
+        let error = crosscheck(&task, 0, &simulator, &[]).unwrap_err();
+        assert!(error.to_string().starts_with("the simulator cannot compute ntt of 256 "), "{error}");
+    }
+
+    #[test]
+    fn operands_reach_the_ends_of_the_range() {
+        let task = task(golden::POLYMUL, 1024);
+        let q = task.modulus();
+        let sets = Operands::sets(&task.operands(), 1024, 3);
+        assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);
+        assert_eq!(sets[0].vectors[1][..4], [q - 1, 0, 1, q - 1]);
+        assert_eq!(sets[1].vectors[1], draw(3, 1, 1024, q));
+    }
+}
