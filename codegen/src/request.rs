@@ -110,8 +110,9 @@ impl Request {
         Shape { log_n: self.basis.degree().log2(), lanes: isa.lane_bits() }
     }
 
-    /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least
-    /// the vector length; the moduli fit a word; the rings have the roots that the operation needs; and the parameters are valid.
+    /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least the
+    /// vector length; the moduli fit a word; the rings have the roots that the operation needs; and the
+    /// parameters are valid.
     ///
     /// # Errors
     /// Returns an error if the generator does not cover the request.

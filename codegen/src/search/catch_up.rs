@@ -159,9 +159,7 @@ mod tests {
         let requests = operations
             .map(|operation| {
                 let parameters = crate::Parameters::new(operation.examples());
-                degrees.map(|n| {
-                    Request::with_primes(operation, n, 60, 1).unwrap().with(parameters.clone())
-                })
+                degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap().with(parameters.clone()))
             })
             .concat();
         let plans = [PlanChoice::Classical, PlanChoice::Known];

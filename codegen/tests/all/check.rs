@@ -5,14 +5,15 @@ use codegen::library::BUILT_IN;
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
+use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
 use ring::Degree;
 use sim::machine::BankMapping;
 use sim::{Machine, lint};
 
 fn request(function: Operation, n: u32) -> Request {
-    Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
+    let request = Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap();
+    request.with(Parameters::new(function.examples()))
 }
 
 fn prove(code: &codegen::code::Code, program: &Program, case: &str) {
@@ -200,7 +201,7 @@ fn spills_are_proved() {
     assert!(check::schedule(&code, &broken).is_err());
 }
 
-/// The claims of a program are those of its proved code: no other operation, setting or symbol.
+/// The claims of a program equal the claims of its proved code: no other operation, setting or symbol.
 #[test]
 fn other_claims_are_refused() {
     let kernel = generate(&request(golden::NTT, 1024), &large(), &PlanChoice::Classical).unwrap();
