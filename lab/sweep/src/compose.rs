@@ -9,9 +9,9 @@ pub use pool::Pool;
 use super::chart::{MAX_NAMED, PALE, tuple};
 use super::explore::Measure;
 use super::journal::JournalError;
-use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
 use super::view::{EXTRAPOLATED, cost_notes};
+use super::workload::Workload;
 use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,

@@ -4,16 +4,16 @@
 //! of the point in the manifest. Machine, program and settings are made when they are needed.
 
 use super::data::Data;
-use super::definition::{Definition, KERNEL_KEYS};
+use super::definition::Definition;
 use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{FORMAT, Manifest, Settings, TASK_KEYS, Workload};
+use super::manifest::{FORMAT, Manifest, Settings};
+use super::parameter::{self, PARAMETERS};
 use super::points::Points;
 use super::resolver::{Class, Columns, Resolver};
-use super::ring_task::RingTask;
-use b512_asm::Program;
+use super::task::Task;
+use super::workload::Workload;
 use diagnostic::Diagnostics;
-use lab_run::kernel::{KernelSpec, ModulusSpec};
 use rayon::prelude::*;
 use sim::Machine;
 use std::collections::HashSet;
@@ -29,26 +29,6 @@ pub struct Plan {
     repeated: Option<(u64, usize)>,
     /// The manifest of the sweep, with the key of each point. The keys are unique.
     pub manifest: Manifest,
-}
-
-/// The program of a point.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Task {
-    /// A program to generate.
-    Kernel(KernelSpec),
-    /// A program from a file.
-    Program(Arc<GivenProgram>),
-    /// A ring program.
-    Ring(Arc<RingTask>),
-}
-
-/// A program from a file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct GivenProgram {
-    /// The program.
-    pub program: Program,
-    /// Its hash, see [`program_blake3`](lab_run::program_blake3).
-    pub blake3: String,
 }
 
 /// One point.
@@ -198,20 +178,17 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
         let of = |point| points.value(point, name).filter(|value| name != "towers" || **value != 1);
         (1..points.len()).all(|point| of(point) == of(0))
     };
-    if !TASK_KEYS.into_iter().all(|(key, _)| same(key)) {
+    let identifying = PARAMETERS.iter().filter(|parameter| parameter.identifies);
+    if !identifying.map(|parameter| parameter.name).all(same) {
         return definition.name.clone();
     }
     let workload = first.workload();
-    let modulus = match &first.task {
-        Task::Kernel(kernel) => Some(kernel.request.modulus),
-        Task::Program(_) | Task::Ring(_) => None,
-    };
-    match modulus {
-        Some(ModulusSpec::Value(modulus)) => {
+    match first.settings.get("modulus").and_then(|modulus| modulus.as_str()) {
+        Some(modulus) => {
             let (name, stream) = (workload.name(), workload.stream());
-            format!("{name}, modulus {modulus:#x}{stream}: {}", goals.title())
+            format!("{name}, modulus {modulus}{stream}: {}", goals.title())
         }
-        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: {}", goals.title()),
+        None => format!("{workload}: {}", goals.title()),
     }
 }
 
@@ -220,13 +197,14 @@ pub(super) fn manifest(definition: &Definition, title: String, points: Points) -
     let varying = definition.varying();
     let is_set =
         |key: &str| varying.iter().any(|varying| varying == key) || points.names().any(|name| name == key);
-    let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
-    let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
+    let task_columns =
+        PARAMETERS.iter().map(|parameter| parameter.name).filter(|key| is_set(key)).map(str::to_owned);
+    let machine_columns = varying.iter().filter(|key| !parameter::is_parameter(key)).cloned();
     Manifest {
         schema: FORMAT,
         name: definition.name.clone(),
         title: if definition.title.is_empty() { title } else { definition.title.clone() },
-        columns: kernel_columns.chain(machine_columns).collect(),
+        columns: task_columns.chain(machine_columns).collect(),
         varying: varying.clone(),
         references: definition.references.clone(),
         explored: false,

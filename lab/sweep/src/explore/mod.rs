@@ -28,7 +28,8 @@ pub use search::{Explored, explore};
 use super::Settings;
 use super::definition::{Definition, Setting};
 use super::goals::Goals;
-use super::manifest::{Manifest, TASK_KEYS};
+use super::manifest::Manifest;
+use super::parameter::PARAMETERS;
 use super::plan::{PlannedPoint, Source, manifest, title};
 use super::points::Points;
 use super::resolver::{Class, Resolver};
@@ -234,7 +235,7 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
 
 /// Checks that all designs have one task: a front of several would compare designs for different ones.
 fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
-    for (key, name) in TASK_KEYS {
+    for key in PARAMETERS.iter().filter(|parameter| parameter.identifies).map(|parameter| parameter.name) {
         let Some(first) = definition.varied().find(|setting| setting.key == key) else { continue };
         let mut values: Vec<String> = Vec::new();
         let own = |row: &[Setting]| row.iter().rfind(|setting| setting.key == key).map(Setting::text);
@@ -248,7 +249,7 @@ fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
         }
         if values.len() > 1 {
             let message = format!("a space has one task, but `{key}` has the values {}", values.join(", "));
-            let help = format!("set `{key}` for all designs, and use one `rpu explore` per {name}");
+            let help = format!("set `{key}` for all designs, and use one `rpu explore` per value");
             return Err(definition.error(first.key_span.clone(), message, help));
         }
     }

@@ -4,6 +4,8 @@ mod dataflows;
 mod explore;
 mod fronts;
 mod model;
+mod parameters;
+mod points;
 mod readings;
 mod sweep;
 mod words;
