@@ -12,7 +12,7 @@ use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
 use debugger::Location;
-use lab_run::program::{Axes, ProgramFile};
+use lab_run::program::Axes;
 use lab_run::{Mode, Options, page, run, table};
 use sim::lint;
 use sim::trace::Trace;

@@ -9,10 +9,7 @@ use clap::Subcommand;
 use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
-use lab_sweep::{
-    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
-    is_sweep,
-};
+use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Results, Shard, Status, is_sweep, run};
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 

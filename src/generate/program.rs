@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::numbers::wide_degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgMatches, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Command};
 use diagnostic::input::Content;
 use diagnostic::nearest;
 use programs::{Error, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS};
@@ -66,7 +66,7 @@ fn flag(option: &'static OptionSpec) -> Arg {
         let programs: Vec<&str> = option.programs().map(|program| program.name).collect();
         help += &format!(". For {}", programs.join(", "));
     }
-    let flag = Arg::new(option.name).long(option.name).help(help).value_name(option.name.to_uppercase());
+    let flag = Arg::new(option.name).long(option.name).help(help).value_name("VALUE");
     match option.kind {
         OptionKind::Choice(values) => {
             let values = values().into_iter().map(|(name, help)| PossibleValue::new(name).help(help));

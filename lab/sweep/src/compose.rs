@@ -7,8 +7,8 @@ pub use condition::{Condition, ConditionError, Limit, LimitError, Mark};
 pub use pool::Pool;
 
 use super::chart::{MAX_NAMED, PALE, tuple};
-use super::explore::Measure;
 use super::journal::JournalError;
+use super::measure::Measure;
 use super::quantity::{Better, Quantity, names};
 use super::view::{EXTRAPOLATED, cost_notes};
 use super::workload::Workload;

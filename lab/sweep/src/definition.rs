@@ -53,9 +53,10 @@
 mod checks;
 mod read;
 
-use super::explore::{Constraint, Exploration};
-use super::manifest::{Reference, Settings, Source};
-use super::parameter::{self, is_parameter};
+use super::goals::Exploration;
+use super::manifest::{Reference, Source};
+use super::measure::Constraint;
+use super::parameter::{self, Setting, Settings, is_parameter};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};
 use rand::SeedableRng;
@@ -130,24 +131,6 @@ pub enum ScheduleFor {
     /// The program is for the base machine with the point's values of these keys; the other axes
     /// change the machine under a given program.
     Keys(Vec<String>),
-}
-
-/// A key with a value, and its position in the definition.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Setting {
-    pub(super) key: String,
-    /// Byte range of the key in the definition; `0..0` for a key from the command line.
-    pub(super) key_span: Range<usize>,
-    pub(super) value: toml::Value,
-    /// The same for the value.
-    pub(super) span: Range<usize>,
-}
-
-impl Setting {
-    /// The value as text, without quotes.
-    pub(super) fn text(&self) -> String {
-        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
-    }
 }
 
 /// Alternatives, of which each point takes one: values of some keys.

@@ -3,7 +3,8 @@
 use super::check::{Checker, Job, check_request, guarded};
 use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{Plan, PlannedPoint, Source};
+use super::plan::Plan;
+use super::point::{PlannedPoint, Source};
 use super::record::{Record, Status};
 use super::task::{GivenProgram, KernelTask, RingTask, Task};
 use b512_asm::Program;

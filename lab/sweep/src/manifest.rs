@@ -1,15 +1,13 @@
 //! The manifest of a sweep's folder.
 
-use super::explore::Measure;
 use super::goals::Goals;
 use super::key::PointKey;
+use super::measure::Measure;
+use super::parameter::Settings;
 use super::points::Points;
 use super::workload::Workload;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-
-/// Keys and values of a point, kernel keys first.
-pub type Settings = serde_json::Map<String, serde_json::Value>;
 
 /// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
 pub(super) const FORMAT: u32 = 3;

@@ -2,10 +2,10 @@
 
 use super::chart::chart;
 use super::columns::{Column, columns};
-use super::explore::Measure;
 use super::goals::Goals;
 use super::journal::JournalError;
 use super::manifest::Manifest;
+use super::measure::Measure;
 use super::page::page;
 use super::parameter;
 use super::quantity::Quantity;

@@ -5,14 +5,35 @@
 //! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)) and the table in the book
 //! follow from the rows.
 
-use super::definition::Setting;
 use diagnostic::nearest;
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::kernel::parse_u128;
 use programs::{OPTIONS, OptionKind, PROGRAMS};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
+
+/// Keys and values of a point.
+pub type Settings = serde_json::Map<String, Value>;
+
+/// A key with a value, and its position in the definition.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    /// Byte range of the key in the definition; `0..0` for a key from the command line.
+    pub(super) key_span: Range<usize>,
+    pub(super) value: toml::Value,
+    /// The same for the value.
+    pub(super) span: Range<usize>,
+}
+
+impl Setting {
+    /// The value as text, without quotes.
+    pub(super) fn text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+}
 
 /// The kinds of programs that a point can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

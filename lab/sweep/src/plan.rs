@@ -7,18 +7,15 @@ use super::data::Data;
 use super::definition::Definition;
 use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{FORMAT, Manifest, Settings};
+use super::manifest::{FORMAT, Manifest};
 use super::parameter::{self, PARAMETERS};
+use super::point::{Class, PlannedPoint, Source};
 use super::points::Points;
-use super::resolver::{Class, Columns, Resolver};
-use super::task::Task;
-use super::workload::Workload;
+use super::resolver::{Columns, Resolver};
 use diagnostic::Diagnostics;
 use rayon::prelude::*;
-use sim::Machine;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
 
 /// A sweep whose machines and keys are all checked.
 pub struct Plan {
@@ -29,42 +26,6 @@ pub struct Plan {
     repeated: Option<(u64, usize)>,
     /// The manifest of the sweep, with the key of each point. The keys are unique.
     pub manifest: Manifest,
-}
-
-/// One point.
-#[derive(Clone, Debug)]
-pub struct PlannedPoint {
-    /// The hash of everything that determines the result, including the model.
-    pub key: PointKey,
-    /// The program, or the way to generate it.
-    pub task: Task,
-    /// The length of a stream of runs, if one is simulated.
-    pub stream: Option<u32>,
-    /// The machine on which it runs.
-    pub machine: Arc<Machine>,
-    /// The machine for which it is scheduled.
-    pub scheduled_for: Arc<Machine>,
-    /// The value of each column.
-    pub settings: Settings,
-}
-
-impl PlannedPoint {
-    /// The task of the point. Only points with the same one are comparable.
-    pub fn workload(&self) -> Workload {
-        Workload::of(&self.settings)
-    }
-}
-
-/// Points that are made when they are needed.
-pub(super) trait Source: Sync {
-    /// The point with this index, which exists.
-    fn point(&self, index: usize) -> PlannedPoint;
-
-    /// The points with which it shares work.
-    fn class(&self, index: usize) -> Class;
-
-    /// The data with which programs are checked.
-    fn data(&self) -> &Data;
 }
 
 impl Source for Plan {

@@ -4,7 +4,7 @@
 //! follows from the definition, when it is needed.
 
 use super::key::PointKey;
-use super::manifest::Settings;
+use super::parameter::Settings;
 use super::workload::Workload;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

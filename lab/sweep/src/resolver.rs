@@ -1,11 +1,11 @@
 //! From the numbers of a point's alternatives to its machine, its program and its key.
 
 use super::data::Data;
-use super::definition::{Definition, ScheduleFor, Setting};
+use super::definition::{Definition, ScheduleFor};
 use super::hashed::{Hashed, Sections};
 use super::key::PointKey;
-use super::parameter::{self, column, is_parameter};
-use super::plan::PlannedPoint;
+use super::parameter::{self, Setting, column, is_parameter};
+use super::point::{Class, PlannedPoint};
 use super::points::{Code, Points};
 use super::task::{KernelTask, Resolved, Task, resolve};
 use codegen::library::BUILT_IN;
@@ -55,15 +55,6 @@ struct Axis {
     cycles: Vec<usize>,
     /// The values of machine keys; `None` if one of them is invalid, or not a single key.
     machine: Vec<Option<Vec<Assignment>>>,
-}
-
-/// The points that share work.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Class {
-    /// Equal for points that run the same program.
-    pub(super) program: u128,
-    /// Equal for points on whose machines a program takes the same cycles.
-    pub(super) cycles: u128,
 }
 
 /// A task, and the hash of everything that determines its program on a given machine.

@@ -9,7 +9,8 @@
 //! `afterok` would stay in the queue forever.
 
 use super::meter::Spent;
-use super::plan::{Plan, Source};
+use super::plan::Plan;
+use super::point::Source;
 use super::shard::Shard;
 use super::workload::Workload;
 use rand::SeedableRng;

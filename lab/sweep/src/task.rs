@@ -4,9 +4,8 @@
 //! a missing setting is an error with its place.
 
 use super::data::Data;
-use super::definition::{Definition, ScheduleFor, Setting};
-use super::manifest::Settings;
-use super::parameter::{self, Form, Given, KEYS, Parameter, TUNES};
+use super::definition::{Definition, ScheduleFor};
+use super::parameter::{self, Form, Given, KEYS, Parameter, Setting, Settings, TUNES, Values};
 use b512_asm::{Program, Setting as Value};
 use codegen::search::Effort;
 use codegen::{Parameters, PlanChoice, Request};
@@ -153,19 +152,33 @@ impl Reader<'_> {
     fn check(&self, form: Form) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::default();
         let name = match self.given.kernel {
-            Some(_) => text(self.given.kernel),
+            Some(kernel) => {
+                let mut kernels = parameter::find(&kernel.key).map(|parameter| parameter.values.clone());
+                if form == Form::Ring {
+                    kernels = Some(Values::Names(PROGRAMS.iter().map(|program| program.name).collect()));
+                }
+                kernels.map_or(Ok(()), |kernels| self.check_value(kernel, &kernels))?;
+                text(Some(kernel))
+            }
             None => golden::NTT.name(),
         };
         for setting in self.given.all() {
             let Some(parameter) = parameter::find(&setting.key) else { continue };
             if !parameter.is_of(form, name) {
                 errors.push(self.misplaced(setting, parameter, form, name));
-            } else if !parameter.values.allow(&setting.value) {
-                let message = format!("invalid value {} for `{}`", setting.value, setting.key);
-                errors.push(self.error(setting.span.clone(), message, parameter.values.help(&setting.value)));
+            } else {
+                errors.keep(self.check_value(setting, &parameter.values));
             }
         }
         errors.or(())
+    }
+
+    fn check_value(&self, setting: &Setting, values: &Values) -> Result<(), Diagnostic> {
+        if values.allow(&setting.value) {
+            return Ok(());
+        }
+        let message = format!("invalid value {} for `{}`", setting.value, setting.key);
+        Err(self.error(setting.span.clone(), message, values.help(&setting.value)))
     }
 
     /// The error of a parameter that programs of this form do not take.
@@ -353,14 +366,8 @@ impl Reader<'_> {
         }
         let name = text(kernel);
         let Some(generator) = find_program(name) else {
-            let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-            let help = format!("`set` makes a ring program; the programs are {}", names.join(", "));
-            let message = if kernel.is_some() {
-                format!("`{name}` is no ring program")
-            } else {
-                "missing `kernel`".into()
-            };
-            return Err(self.error(place([kernel, set]), message, help).into());
+            let help = "name a program, such as \"hmult\"";
+            return Err(self.error(place([set]), "missing `kernel`", help).into());
         };
         let parameter_set = self.set(kernel, set, n)?;
         let mut options = Options::default();

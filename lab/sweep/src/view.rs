@@ -1,9 +1,9 @@
 //! The presentation of a sweep: its values and their names.
 
-use super::explore::Measure;
 use super::goals::Goals;
 use super::key::PointKey;
 use super::manifest::Manifest;
+use super::measure::Measure;
 use super::record::Record;
 use super::workload::Workload;
 use lab_run::TimingReport;

@@ -1,8 +1,7 @@
 //! The task of a point in words: what its charts, its front and its files are named after.
 
-use super::explore::Measure;
-use super::manifest::Settings;
-use super::parameter;
+use super::measure::Measure;
+use super::parameter::{self, Settings};
 use diagnostic::counted;
 use golden::Operation;
 use lab_run::kernel::parse_u128;

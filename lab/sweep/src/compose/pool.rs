@@ -3,9 +3,10 @@
 use super::condition::Condition;
 use super::{ComposeError, MAX_POINTS};
 use crate::columns::{Column, columns};
-use crate::explore::Measure;
 use crate::goals::Goals;
-use crate::manifest::{Manifest, Reference, Settings};
+use crate::manifest::{Manifest, Reference};
+use crate::measure::Measure;
+use crate::parameter::Settings;
 use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;

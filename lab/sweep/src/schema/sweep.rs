@@ -1,7 +1,7 @@
 //! The schema of sweeps and spaces.
 
 use super::{DRAFT, machine_keys};
-use crate::explore::Measure;
+use crate::measure::Measure;
 use crate::parameter::PARAMETERS;
 use serde_json::{Map, Value, json};
 

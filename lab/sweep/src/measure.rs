@@ -162,7 +162,7 @@ impl Constraint {
     }
 
     /// The logarithm of the ratio by which a design exceeds the limit; 0 if it does not.
-    pub(super) fn violation(&self, costs: &Costs) -> f64 {
+    pub(crate) fn violation(&self, costs: &Costs) -> f64 {
         (self.measure.of(costs) / self.limit).ln().max(0.0)
     }
 }
