@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the kernels of this crate on a GPU under memcheck and racecheck of compute-sanitizer, on small sizes,
+# Runs the kernels of these crates on a GPU under memcheck and racecheck of compute-sanitizer, on small sizes,
 # and prints a line for each tool and test: `tool,binary,test,seconds,result`. Fails if a result is not `clean`.
 # With a folder as argument, runs the test binaries in it (transforms, variants, schemes, multi) instead of
 # building them. SECONDS_EACH (300) limits each test, JOBS (8) run at once.
@@ -18,7 +18,7 @@ for test in transforms variants schemes multi; do
     if [ -n "$folder" ]; then
         cp "$folder/$test" "$binaries/$test"
     else
-        built=$(cargo test --quiet -p gpu-ref --locked --test "$test" --no-run --message-format=json |
+        built=$(cargo test --quiet -p gpu-ref -p gpu-ablation -p gpu-multi --locked --test "$test" --no-run --message-format=json |
             sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
         cp "$built" "$binaries/$test"
     fi
